@@ -1,11 +1,7 @@
 //! The rate of durable acknowledgements: the real service on loopback gets signed bodies of 11 kB with unique delivery
 //! ids. For comparison, the same run sends them to a Node service (`benches/node`) that commits each one.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a bench that cannot go on has failed"
-)]
+#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a bench that cannot go on has failed")]
 
 mod support;
 
@@ -43,10 +39,7 @@ async fn main() {
             print!("{connections:>3} connections: {ours}");
             if let Some(node) = &node {
                 let theirs = burst(connections, count / 4, &name, &body, node.address).await;
-                print!(
-                    " | Node: {theirs} | {:.1} times",
-                    ours.per_second() / theirs.per_second()
-                );
+                print!(" | Node: {theirs} | {:.1} times", ours.per_second() / theirs.per_second());
             }
             let each = cpu / u64::try_from(count).unwrap_or(1);
             println!(" | {each} µs CPU per acknowledgement, reading the deliveries included");
@@ -71,10 +64,7 @@ impl NodeServer {
             return None;
         }
         let mut command = Command::new("node");
-        command
-            .arg(folder.join("server.mjs"))
-            .arg(database)
-            .arg(support::SECRET);
+        command.arg(folder.join("server.mjs")).arg(database).arg(support::SECRET);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("node starts");
         let mut line = String::new();
         let output = child.stdout.take().expect("its output");
@@ -106,11 +96,7 @@ struct Burst {
 
 impl Burst {
     fn of(mut times: Vec<Duration>, all: Duration) -> Self {
-        Self {
-            count: u32::try_from(times.len()).unwrap_or(u32::MAX),
-            all,
-            p99: support::percentile(&mut times, 99),
-        }
+        Self { count: u32::try_from(times.len()).unwrap_or(u32::MAX), all, p99: support::percentile(&mut times, 99) }
     }
 
     fn per_second(&self) -> f64 {
@@ -153,11 +139,7 @@ async fn burst(connections: usize, count: usize, name: &str, body: &Arc<str>, ad
                 let length = stream.read(&mut answer).await.expect("answered");
                 times.push(begun.elapsed());
                 let status = answer.get(..length.min(12)).unwrap_or_default();
-                assert!(
-                    status.starts_with(b"HTTP/1.1 20"),
-                    "{}",
-                    String::from_utf8_lossy(&answer)
-                );
+                assert!(status.starts_with(b"HTTP/1.1 20"), "{}", String::from_utf8_lossy(&answer));
             }
             times
         });

@@ -81,11 +81,7 @@ fn generate(origin: &Path) {
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> String {
-    let output = Command::new("git")
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("git starts");
+    let output = Command::new("git").args(arguments).current_dir(folder).output().expect("git starts");
     assert!(output.status.success(), "git {arguments:?} failed");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }

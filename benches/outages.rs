@@ -70,10 +70,7 @@ echo '{"summary": "It counts.", "files_modified": [], "files_created": ["count.s
 
 #[tokio::main]
 async fn main() {
-    let given: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|given| !given.starts_with("--"))
-        .collect();
+    let given: Vec<String> = std::env::args().skip(1).filter(|given| !given.starts_with("--")).collect();
     let is_wanted = |what: &str| given.is_empty() || given.iter().any(|given| given == what);
     if is_wanted("killed") {
         killed().await;
@@ -108,14 +105,8 @@ fn service(beside: &Beside, name: &str) -> Command {
     let mut service = beside.service("0", log.expect("a log"));
     service
         .env("AUTOBUILD_DATA_DIR", folder.join(name))
-        .env(
-            "AUTOBUILD_AGENT",
-            format!("scripted:{}", folder.join("agents.yml").display()),
-        )
-        .env(
-            "AUTOBUILD_AGENT_PLAYER",
-            format!("command:sh {}", folder.join("player.sh").display()),
-        );
+        .env("AUTOBUILD_AGENT", format!("scripted:{}", folder.join("agents.yml").display()))
+        .env("AUTOBUILD_AGENT_PLAYER", format!("command:sh {}", folder.join("player.sh").display()));
     service
 }
 
@@ -155,9 +146,7 @@ async fn killed() {
     let mut replicas = Vec::new();
     for (name, listen) in [("one", beside.listen.clone()), ("two", format!("{host}:7071"))] {
         let mut replica = service(&beside, name);
-        replica
-            .env("AUTOBUILD_DATABASE_URL", &database)
-            .env("AUTOBUILD_LISTEN", listen);
+        replica.env("AUTOBUILD_DATABASE_URL", &database).env("AUTOBUILD_LISTEN", listen);
         replicas.push((name, replica.spawn().expect("the service starts")));
     }
     label(&beside);
@@ -169,10 +158,7 @@ async fn killed() {
     }
     let begun = Instant::now();
     let other = pipes.started().await;
-    println!(
-        "killed replica: its Player runs elsewhere after {:.1?}",
-        begun.elapsed()
-    );
+    println!("killed replica: its Player runs elsewhere after {:.1?}", begun.elapsed());
     assert_ne!(home, other);
 }
 
@@ -214,11 +200,7 @@ impl<'a> Rolled<'a> {
         };
         let targets = (0..count).map(|number| Target::Tcp(listen(beside, number)));
         Relay::start(&beside.listen, targets.collect()).await;
-        let mut rolled = Self {
-            beside,
-            database,
-            replicas: Vec::new(),
-        };
+        let mut rolled = Self { beside, database, replicas: Vec::new() };
         for number in 0..count {
             let replica = rolled.replica(number);
             rolled.replicas.push(replica);
@@ -228,9 +210,7 @@ impl<'a> Rolled<'a> {
 
     fn replica(&self, number: usize) -> Child {
         let mut replica = service(self.beside, &format!("data-{number}"));
-        replica
-            .env("AUTOBUILD_LISTEN", listen(self.beside, number))
-            .env("AUTOBUILD_REPLAY_SECONDS", "5");
+        replica.env("AUTOBUILD_LISTEN", listen(self.beside, number)).env("AUTOBUILD_REPLAY_SECONDS", "5");
         if let Database::Postgres(url) = &self.database {
             replica.env("AUTOBUILD_DATABASE_URL", url);
         }

@@ -1,12 +1,7 @@
 //! The time of a launch at each isolation level, the time until a cancelled program is gone, and the service's memory
 //! for each running program. Run with `cargo bench --bench sandbox`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::print_stdout,
-    clippy::indexing_slicing
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::indexing_slicing)]
 
 use domain::isolation::Level;
 use sandbox::{Exit, Sandbox, SandboxOptions, Spec};
@@ -62,10 +57,7 @@ async fn memory(sandbox: &Sandbox, folder: &Path) -> u64 {
     let before = resident();
     let mut runs = tokio::task::JoinSet::new();
     for number in 0..RUNNING {
-        let order = spec(
-            folder,
-            &format!("head -c 1000000 /dev/zero; echo x > running{number}; sleep 100"),
-        );
+        let order = spec(folder, &format!("head -c 1000000 /dev/zero; echo x > running{number}; sleep 100"));
         let (sandbox, cancel) = (sandbox.clone(), cancel.clone());
         runs.spawn(async move { sandbox.run(&order, &cancel).await });
     }
@@ -86,15 +78,9 @@ async fn main() {
     let folder = tempfile::tempdir().unwrap();
     let options = SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild"));
     let begun = Instant::now();
-    let best = Sandbox::probe(options.clone(), Level::L0.or_more())
-        .await
-        .unwrap()
-        .level();
+    let best = Sandbox::probe(options.clone(), Level::L0.or_more()).await.unwrap().level();
     println!("this machine offers {best}; found out in {:?}", begun.elapsed());
-    for level in [Level::L0, Level::L1, Level::L2, Level::L3]
-        .into_iter()
-        .filter(|level| *level <= best)
-    {
+    for level in [Level::L0, Level::L1, Level::L2, Level::L3].into_iter().filter(|level| *level <= best) {
         let sandbox = Sandbox::at(options.clone(), level);
         let mut launches = Vec::new();
         for _ in 0..LAUNCHES {

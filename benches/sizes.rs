@@ -47,11 +47,7 @@ const PRODUCT: Product = Product {
 #[tokio::main]
 async fn main() {
     let given: Vec<usize> = std::env::args().filter_map(|given| given.parse().ok()).collect();
-    let sizes = if given.is_empty() {
-        vec![10, 1_000, 10_000]
-    } else {
-        given
-    };
+    let sizes = if given.is_empty() { vec![10, 1_000, 10_000] } else { given };
     for features in sizes {
         at_size(features).await;
     }
@@ -73,10 +69,7 @@ async fn at_size(features: usize) {
     for _ in 0..READINGS {
         readings.push(metrics(&beside).await.expect("figures").took);
     }
-    println!(
-        "  /metrics: median {:.1?} of {READINGS}",
-        support::percentile(&mut readings, 50)
-    );
+    println!("  /metrics: median {:.1?} of {READINGS}", support::percentile(&mut readings, 50));
     story(&beside).await;
     service.kill().await.expect("killed");
     let _service = start(&beside, "4").await;
@@ -116,10 +109,7 @@ async fn story(beside: &Beside) {
     beside.forge.deliveries_idle().await;
     let calls = beside.forge.calls().split_off(before);
     let writes = calls.iter().filter(|call| call.writes()).count();
-    println!(
-        "  label to in review, {TASKS} tasks: {took:.2?}; {} calls, {writes} of them writes",
-        calls.len()
-    );
+    println!("  label to in review, {TASKS} tasks: {took:.2?}; {} calls, {writes} of them writes", calls.len());
     for (kind, count) in support::count_by_kind(&calls) {
         println!("    {count:>3} {kind}");
     }
@@ -199,19 +189,11 @@ async fn fill(beside: &Beside, features: usize) -> Duration {
                    priority, run_at, first_due) SELECT 'done-' || n, 'post', 'forge', '9/' || n, '9/' || (1 + n % $3) || '/1', 1, \
                    9, 9, '{}', 'done', 1, $2, $2 FROM n";
     let rows = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-    for (insert, number) in [
-        (deliveries, DELIVERIES),
-        (ended, features),
-        (events, features),
-        (effects, features * 30),
-    ] {
+    for (insert, number) in [(deliveries, DELIVERIES), (ended, features), (events, features), (effects, features * 30)]
+    {
         let text = sqlx::AssertSqlSafe(format!("{count} {insert}"));
         let query = sqlx::query(text).bind(rows(number)).bind(then);
-        let query = if insert == effects {
-            query.bind(rows(features))
-        } else {
-            query
-        };
+        let query = if insert == effects { query.bind(rows(features)) } else { query };
         query.execute(&mut database).await.expect("inserted");
     }
     database.close().await.expect("closed");
@@ -242,13 +224,7 @@ async fn claims(store: &Store, now: Millis) -> Duration {
             run_at: now,
         };
         store.add_effects(&[effect]).await.expect("stored");
-        let request = ClaimRequest {
-            worker: "bench",
-            lanes: &lanes,
-            others: &[],
-            now,
-            lease_until: now.plus(60_000),
-        };
+        let request = ClaimRequest { worker: "bench", lanes: &lanes, others: &[], now, lease_until: now.plus(60_000) };
         let begun = Instant::now();
         let claimed = store.claim(&request).await.expect("a claim").expect("an effect");
         times.push(begun.elapsed());

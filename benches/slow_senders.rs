@@ -47,11 +47,7 @@ async fn main() {
             answers.sort_unstable();
             let accepted = answers.iter().filter(|answer| *answer == "202").count();
             let (now, peak) = server.memory_kib();
-            println!(
-                "{end:?}: {accepted} of {SENDERS} stored; {} MiB now, {} MiB at most",
-                now / 1_024,
-                peak / 1_024
-            );
+            println!("{end:?}: {accepted} of {SENDERS} stored; {} MiB now, {} MiB at most", now / 1_024, peak / 1_024);
         }
     }
 }

@@ -1,10 +1,6 @@
 //! The time from exec to the first answer of `/healthz`, with an empty database and with 5,000 stored deliveries.
 
-#![allow(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a bench that cannot go on has failed"
-)]
+#![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a bench that cannot go on has failed")]
 
 mod support;
 
@@ -29,10 +25,7 @@ async fn main() {
             cpu = server.cpu_us();
             memory = server.memory_kib().0;
         }
-        let (median, worst) = (
-            support::percentile(&mut times, 50),
-            support::percentile(&mut times, 100),
-        );
+        let (median, worst) = (support::percentile(&mut times, 50), support::percentile(&mut times, 100));
         println!(
             "{deliveries:>5} deliveries stored: median {median:.1?}, worst {worst:.1?} of {STARTS} starts; {cpu} µs CPU, \
              {memory} KiB"

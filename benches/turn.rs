@@ -68,22 +68,11 @@ fn main() {
     let mut waits = between_agents(&quick.stamps);
     waits.sort_unstable();
     let at = |share: usize| waits.get(waits.len() * share / 100).copied().unwrap_or_default() as f64 / 1e6;
-    println!(
-        "from an agent's exit to the next agent's start, Gate commands subtracted, {} times:",
-        waits.len()
-    );
-    println!(
-        "  median {:.0} ms, 90 % {:.0} ms, most {:.0} ms",
-        at(50),
-        at(90),
-        at(99)
-    );
+    println!("from an agent's exit to the next agent's start, Gate commands subtracted, {} times:", waits.len());
+    println!("  median {:.0} ms, 90 % {:.0} ms, most {:.0} ms", at(50), at(90), at(99));
 
-    let (one, three, two_tasks) = (
-        runtime.block_on(run(1, 1, 1_000)),
-        runtime.block_on(run(3, 1, 1_000)),
-        runtime.block_on(run(1, 2, 1_000)),
-    );
+    let (one, three, two_tasks) =
+        (runtime.block_on(run(1, 1, 1_000)), runtime.block_on(run(3, 1, 1_000)), runtime.block_on(run(1, 2, 1_000)));
     println!("\nrequests of a turn that ends with feedback (token mints apart):");
     difference(&one.calls, &three.calls, 2);
     println!("\nrequests of a task with one turn, from its pull request to its merge (token mints apart):");
@@ -129,46 +118,27 @@ struct Run {
 /// Runs one Feature of `tasks` tasks with `turns` turns each, until its pull request is open.
 async fn run(turns: u32, tasks: u32, spacing_ms: i64) -> Run {
     let folder = tempfile::tempdir().unwrap();
-    let forge = Forge::start(ForgeOptions::new(folder.path().join("forge")))
-        .await
-        .unwrap();
+    let forge = Forge::start(ForgeOptions::new(folder.path().join("forge"))).await.unwrap();
     forge.create_organization("acme");
     forge.create_user("mona");
     let stamps = folder.path().join("stamps");
-    let stamped = |text: &str| {
-        text.replace("STAMPS", &stamps.display().to_string())
-            .replace("TURNS", &turns.to_string())
-    };
+    let stamped =
+        |text: &str| text.replace("STAMPS", &stamps.display().to_string()).replace("TURNS", &turns.to_string());
     let settings = format!("max_turns: {turns}\nmax_parallel_tasks: 1\nplan_approval: never\ntest: sh test.sh\n");
     let test = stamped(TEST);
     let files = [("test.sh", test.as_str()), (".github/autobuild.yml", settings.as_str())];
-    forge
-        .create_repo(REPOSITORY, RepoSource::Files(&files), Settings::default())
-        .await
-        .unwrap();
+    forge.create_repo(REPOSITORY, RepoSource::Files(&files), Settings::default()).await.unwrap();
     forge.set_role(REPOSITORY, "mona", Role::Admin).unwrap();
     let agent = folder.path().join("agent.sh");
     std::fs::write(&agent, stamped(AGENT)).unwrap();
 
     let listener = Listener::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
     let hook = format!("http://{}/webhook", listener.address().unwrap());
-    let main = app(
-        &forge,
-        "autobuild",
-        AUTOBUILD_PERMISSIONS,
-        AUTOBUILD_EVENTS,
-        Some((&hook, "secret")),
-    );
+    let main = app(&forge, "autobuild", AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS, Some((&hook, "secret")));
     let coach = app(&forge, "autobuild-coach", COACH_PERMISSIONS, &[], None);
-    let engine = assemble::engine(blueprint(&forge, folder.path(), &agent, &main, &coach, spacing_ms))
-        .await
-        .unwrap();
+    let engine = assemble::engine(blueprint(&forge, folder.path(), &agent, &main, &coach, spacing_ms)).await.unwrap();
     let stop = CancellationToken::new();
-    let inbox = Arc::new(Inbox::new(
-        engine.clone(),
-        vec![SecretString::from("secret")],
-        stop.clone(),
-    ));
+    let inbox = Arc::new(Inbox::new(engine.clone(), vec![SecretString::from("secret")], stop.clone()));
     let worker = tokio::spawn(engine.clone().work(stop.clone()));
     let server = tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()));
 
@@ -186,10 +156,7 @@ async fn run(turns: u32, tasks: u32, spacing_ms: i64) -> Run {
     worker.await.unwrap();
     server.await.unwrap();
     let text = std::fs::read_to_string(&stamps).unwrap();
-    Run {
-        stamps: text.lines().map(stamp).collect(),
-        calls: support::count_by_kind(&forge.calls()),
-    }
+    Run { stamps: text.lines().map(stamp).collect(), calls: support::count_by_kind(&forge.calls()) }
 }
 
 fn stamp(line: &str) -> (u64, String, String) {
@@ -216,15 +183,7 @@ fn app(
     events: &[&str],
     hook: Option<(&str, &str)>,
 ) -> AppCredentials {
-    let credentials = forge
-        .create_app(&NewApp {
-            slug,
-            owner: "acme",
-            permissions,
-            events,
-            hook,
-        })
-        .unwrap();
+    let credentials = forge.create_app(&NewApp { slug, owner: "acme", permissions, events, hook }).unwrap();
     forge.install(slug, "acme", None).unwrap();
     credentials
 }
@@ -239,10 +198,7 @@ fn blueprint(
 ) -> Blueprint {
     let data_dir = folder.join("data");
     let command: AgentCommand = format!("command:sh {}", agent.display()).parse().unwrap();
-    let key = |app: &AppCredentials| AppKey {
-        id: AppId(app.id),
-        private_key: app.private_key.clone(),
-    };
+    let key = |app: &AppCredentials| AppKey { id: AppId(app.id), private_key: app.private_key.clone() };
     Blueprint {
         app: key(main),
         coach: Some(key(coach)),
@@ -267,9 +223,6 @@ fn blueprint(
         caps: Caps::None,
         sandbox: SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild"))),
         // The agents write to a file that no sandbox would show them.
-        isolation: Bounds {
-            least: Level::L0,
-            most: Level::L0,
-        },
+        isolation: Bounds { least: Level::L0, most: Level::L0 },
     }
 }

@@ -43,16 +43,8 @@ const ROUNDS: usize = 3;
 /// The suite's case for each language, with the test command that people run.
 const PLAIN: [(&str, &str, &[&str]); 3] = [
     ("Rust", "honest: a feature with its tests", &["cargo", "test"]),
-    (
-        "Python",
-        "honest: a python feature with its tests",
-        &["python3", "-m", "pytest"],
-    ),
-    (
-        "TypeScript",
-        "honest: a typescript feature with its tests",
-        &["node", "tools/test.mjs"],
-    ),
+    ("Python", "honest: a python feature with its tests", &["python3", "-m", "pytest"]),
+    ("TypeScript", "honest: a typescript feature with its tests", &["node", "tools/test.mjs"]),
 ];
 
 fn main() {
@@ -138,21 +130,13 @@ async fn large_change() {
                 0 => {
                     path = format!("src/m{number}.rs");
                     writeln!(code, "pub fn {name}(x: u32) -> u32 {{\n    x + {function}\n}}\n").unwrap();
-                    writeln!(
-                        code,
-                        "#[test]\nfn t_{name}() {{\n    assert_eq!({name}(1), {});\n}}\n",
-                        function + 1
-                    )
-                    .unwrap();
+                    writeln!(code, "#[test]\nfn t_{name}() {{\n    assert_eq!({name}(1), {});\n}}\n", function + 1)
+                        .unwrap();
                 }
                 1 => {
                     path = format!("tests/test_m{number}.py");
-                    writeln!(
-                        code,
-                        "def test_{name}():\n    x = {function}\n    assert x + 1 == {}\n\n",
-                        function + 1
-                    )
-                    .unwrap();
+                    writeln!(code, "def test_{name}():\n    x = {function}\n    assert x + 1 == {}\n\n", function + 1)
+                        .unwrap();
                 }
                 _ => {
                     path = format!("src/m{number}.test.ts");
@@ -184,10 +168,7 @@ async fn large_change() {
     let (times, found): (Vec<Duration>, Vec<usize>) = (0..ROUNDS).map(|_| inspect(&stage, case)).unzip();
     println!("integrity on a change of {lines} lines in a repository of 5000 files:");
     println!("  reading {} ms, {} findings", ms(median(times)), found[0]);
-    println!(
-        "  all Gates with a test command that does nothing {} ms",
-        ms(stage.judge(case).await.took.unwrap())
-    );
+    println!("  all Gates with a test command that does nothing {} ms", ms(stage.judge(case).await.took.unwrap()));
 }
 
 /// A piece of the speed layer.
@@ -287,11 +268,7 @@ async fn speed_layer() {
         "all Gates with and without each piece of the speed layer, median of {ROUNDS}, processor time / wall time in ms:"
     );
     println!("  project   everything     no stores      no results     set-up again   all files new");
-    for (name, case, other) in [
-        ("Rust", rust, Some(new)),
-        ("Python", python, None),
-        ("Node", node, None),
-    ] {
+    for (name, case, other) in [("Rust", rust, Some(new)), ("Python", python, None), ("Node", node, None)] {
         let mut cells = vec![figures(&library, case, None).await];
         for piece in [Piece::Stores, Piece::Results, Piece::SkippedSetUp] {
             cells.push(figures(&library, case, Some(piece)).await);
@@ -299,10 +276,7 @@ async fn speed_layer() {
         if let Some(other) = other {
             cells.push(figures(&library, other, Some(Piece::FileTimes)).await);
         }
-        let cells: Vec<String> = cells
-            .into_iter()
-            .map(|(cpu, wall)| format!("{cpu:5} / {wall:5}"))
-            .collect();
+        let cells: Vec<String> = cells.into_iter().map(|(cpu, wall)| format!("{cpu:5} / {wall:5}")).collect();
         println!("  {name:7}   {}", cells.join("  "));
     }
 }
@@ -312,9 +286,7 @@ async fn figures(library: &Library, case: &Case, without: Option<Piece>) -> (u12
     let (mut cpu, mut wall) = (vec![], vec![]);
     for _ in 0..ROUNDS {
         let (caches, empty) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let mut stage = Stage::new(library, &[case])
-            .await
-            .with_caches(caches.path().to_path_buf());
+        let mut stage = Stage::new(library, &[case]).await.with_caches(caches.path().to_path_buf());
         stage.preflight(case).await;
         match without {
             Some(Piece::Stores) => stage = stage.with_caches(empty.path().to_path_buf()),

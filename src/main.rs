@@ -3,10 +3,7 @@
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
     // The sandbox's launcher: before any thread is started.
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|arg| arg == sandbox::LAUNCHER_COMMAND)
-    {
+    if std::env::args_os().nth(1).is_some_and(|arg| arg == sandbox::LAUNCHER_COMMAND) {
         return sandbox::launcher_main();
     }
     autobuild::cli::run()

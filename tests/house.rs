@@ -1,10 +1,6 @@
 //! The rules of the house that the compiler does not know: who may import whom, and what stands only in one place.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,10 +16,7 @@ const MAP: [(&str, &[&str]); 9] = [
     ("github", &["domain", "text", "uplink"]),
     ("config", &["domain", "text", "uplink"]),
     ("agents", &["domain", "text", "messages", "sandbox", "config"]),
-    (
-        "gates",
-        &["domain", "text", "sandbox", "config", "git", "integrity", "runners"],
-    ),
+    ("gates", &["domain", "text", "sandbox", "config", "git", "integrity", "runners"]),
     (
         "engine",
         &[
@@ -42,34 +35,11 @@ const MAP: [(&str, &[&str]); 9] = [
         ],
     ),
     ("telemetry", &["domain", "text", "uplink"]),
-    (
-        "web",
-        &[
-            "page_parts",
-            "domain",
-            "text",
-            "config",
-            "engine",
-            "github",
-            "messages",
-            "store",
-            "uplink",
-        ],
-    ),
+    ("web", &["page_parts", "domain", "text", "config", "engine", "github", "messages", "store", "uplink"]),
 ];
 
 /// The crates that rooms of `src` use by name.
-const CRATES: [&str; 9] = [
-    "page_parts",
-    "domain",
-    "text",
-    "integrity",
-    "runners",
-    "sandbox",
-    "git",
-    "forge",
-    "uplink",
-];
+const CRATES: [&str; 9] = ["page_parts", "domain", "text", "integrity", "runners", "sandbox", "git", "forge", "uplink"];
 
 /// The room that may import everything, and that nobody imports.
 const COMMANDS: &str = "cli";
@@ -123,11 +93,7 @@ impl Source {
             Some((name, rest)) => format!("{name}/{rest}"),
             None => file.trim_start_matches("src/").to_owned(),
         };
-        Self {
-            file: file.to_owned(),
-            path,
-            text: text.to_owned(),
-        }
+        Self { file: file.to_owned(), path, text: text.to_owned() }
     }
 
     /// The room or crate, for a file that stands in one.
@@ -182,9 +148,7 @@ impl Source {
         if self.is_tests() {
             return 0;
         }
-        lines()
-            .position(|line| line.trim() == "#[cfg(test)]")
-            .unwrap_or_else(|| lines().count())
+        lines().position(|line| line.trim() == "#[cfg(test)]").unwrap_or_else(|| lines().count())
     }
 
     /// The module that the file is, as its path below `src`; a crate's begins with the crate's name.
@@ -245,10 +209,7 @@ fn paths_of(tree: &str) -> Vec<String> {
         c == ',' && depth == 0
     });
     let branches = branches.map(str::trim).filter(|branch| !branch.is_empty());
-    branches
-        .flat_map(paths_of)
-        .map(|path| format!("{}{path}", prefix.trim()))
-        .collect()
+    branches.flat_map(paths_of).map(|path| format!("{}{path}", prefix.trim())).collect()
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -394,11 +355,8 @@ fn test_seams(source: &Source) -> Vec<String> {
 
 fn unfinished(source: &Source) -> Vec<String> {
     let marks = ["TODO", "FIXME", "XXX"];
-    let comments = source
-        .text
-        .lines()
-        .enumerate()
-        .filter_map(|(number, line)| Some((number + 1, line.split_once("//")?.1)));
+    let comments =
+        source.text.lines().enumerate().filter_map(|(number, line)| Some((number + 1, line.split_once("//")?.1)));
     comments
         .filter(|(_, comment)| marks.iter().any(|mark| comment.contains(mark)))
         .map(|(number, _)| source.at(number, "finish it, or open an issue"))
@@ -424,12 +382,7 @@ fn sentences_as_data(source: &Source) -> Vec<String> {
     let lines = source.lines(Part::Product).into_iter();
     lines
         .filter(|(_, line)| LOOKS.iter().any(|look| line.split(look).skip(1).any(is_sentence)))
-        .map(|(number, _)| {
-            source.at(
-                number,
-                "code looks at a sentence; make it an enum that `messages` words",
-            )
-        })
+        .map(|(number, _)| source.at(number, "code looks at a sentence; make it an enum that `messages` words"))
         .collect()
 }
 
@@ -516,20 +469,14 @@ fn sentences(source: &Source) -> Vec<String> {
     let end = source.text.find("#[cfg(test)]").unwrap_or(source.text.len());
     let literals = literals_for_people(&source.text[..end]).into_iter();
     let sentences = literals.filter(|literal| words_a_sentence(literal));
-    sentences
-        .map(|literal| format!("{}: make it a value that `messages` words: {literal}", source.file))
-        .collect()
+    sentences.map(|literal| format!("{}: make it a value that `messages` words: {literal}", source.file)).collect()
 }
 
 fn words_a_sentence(literal: &str) -> bool {
     let is_word = |word: &str| word.len() > 1 && word.chars().all(char::is_alphabetic) && word != word.to_uppercase();
     let mut row = 0;
     let is_long = literal.split_whitespace().any(|word| {
-        row = if is_word(word.trim_end_matches(['.', ':', ';', ','])) {
-            row + 1
-        } else {
-            0
-        };
+        row = if is_word(word.trim_end_matches(['.', ':', ';', ','])) { row + 1 } else { 0 };
         let is_long = row >= 5;
         row = if word.ends_with(',') { 0 } else { row };
         is_long
@@ -569,11 +516,7 @@ fn literals_for_people(text: &str) -> Vec<String> {
             _ if rest.starts_with("'\"'") => length = 3,
             _ if rest.starts_with("'\\\"'") => length = 4,
             '"' => {
-                let marks = if is_raw {
-                    before.len() - before.trim_end_matches('#').len()
-                } else {
-                    0
-                };
+                let marks = if is_raw { before.len() - before.trim_end_matches('#').len() } else { 0 };
                 let literal = literal(&rest[1..], is_raw.then(|| format!("\"{}", "#".repeat(marks))));
                 length = 2 + literal.len();
                 if !opened.contains(&true) && !is_list_of_names(before, text) {
@@ -622,11 +565,7 @@ fn large_circles(sources: &[Source]) -> Vec<String> {
         let mut reached = BTreeSet::new();
         let mut next = vec![from];
         while let Some(file) = next.pop() {
-            next.extend(
-                named[file]
-                    .iter()
-                    .filter(|other| **other != file && reached.insert(**other)),
-            );
+            next.extend(named[file].iter().filter(|other| **other != file && reached.insert(**other)));
         }
         reached
     };
@@ -636,10 +575,7 @@ fn large_circles(sources: &[Source]) -> Vec<String> {
         let circle = reached[place].iter().filter(|other| reached[**other].contains(&place));
         let circle: Vec<&str> = circle.map(|other| files[*other].file.as_str()).collect();
         if circle.len() > LARGEST_CIRCLE && circle[0] == file.file {
-            let problem = format!(
-                "a circle of {} files, {LARGEST_CIRCLE} are allowed: {circle:?}",
-                circle.len()
-            );
+            let problem = format!("a circle of {} files, {LARGEST_CIRCLE} are allowed: {circle:?}", circle.len());
             found.push(file.at(1, &problem));
         }
     }
@@ -665,10 +601,7 @@ fn a_large_circle_is_found_also_through_a_module_that_re_exports() {
     assert_eq!(large_circles(&ring("store", LARGEST_CIRCLE)).len(), 1);
     let by_super = |n: usize| {
         let next = n % 9 + 1;
-        Source::new(
-            &format!("crates/forge/src/rest/b{n}.rs"),
-            &format!("fn f() {{ super::b{next}::g(); }}"),
-        )
+        Source::new(&format!("crates/forge/src/rest/b{n}.rs"), &format!("fn f() {{ super::b{next}::g(); }}"))
     };
     assert_eq!(large_circles(&(1..=9).map(by_super).collect::<Vec<_>>()).len(), 1);
     let by_table = |n: usize| Source::new(&format!("src/gates/t{n}.rs"), "use crate::gates::Row;");
@@ -782,12 +715,7 @@ fn no_room_is_larger_than_its_budget() {
     let found = too_large(&house(), &budgets());
     assert!(found.is_empty(), "\n{}", found.join("\n"));
     let file = Source::new("src/web/inbox.rs", "//! a\n\nfn b() {}\n#[cfg(test)]\nmod tests {\n}\n");
-    let allowed = |most: usize| {
-        too_large(
-            &[Source::new(&file.file, &file.text)],
-            &[("web".to_owned(), most)].into(),
-        )
-    };
+    let allowed = |most: usize| too_large(&[Source::new(&file.file, &file.text)], &[("web".to_owned(), most)].into());
     assert_eq!((allowed(3).len(), allowed(2).len()), (0, 1));
 }
 
@@ -802,9 +730,8 @@ const EMPTY_FUNCTIONS: [&str; 35] = [
 ];
 
 /// Types that do not say what they hold. `…Request`, `…View`, `…Status`, `…Outcome` do.
-const EMPTY_TYPES: [&str; 13] = [
-    "Asked", "Found", "Shown", "Seen", "Known", "Standing", "Way", "Kind", "Lack", "Came", "Got", "Doing", "Of",
-];
+const EMPTY_TYPES: [&str; 13] =
+    ["Asked", "Found", "Shown", "Seen", "Known", "Standing", "Way", "Kind", "Lack", "Came", "Got", "Doing", "Of"];
 
 /// A name is a term of the field (`docs/architecture.md`, "Terms"): a function is a verb, a type says what it holds.
 fn empty_names(source: &Source) -> Vec<String> {
@@ -851,10 +778,7 @@ fn names_say_what_things_do_and_hold() {
     assert_eq!(found("fn moved_to(task: Task) -> Step {"), 0);
     assert_eq!(found("pub struct Seen(u8);"), 1);
     assert_eq!(found("pub struct SeenCommit(u8);"), 0);
-    assert_eq!(
-        found("#[cfg(test)]\nmod tests {\n    fn what_people_say_is_kept() {}\n}"),
-        0
-    );
+    assert_eq!(found("#[cfg(test)]\nmod tests {\n    fn what_people_say_is_kept() {}\n}"), 0);
 }
 
 #[test]
@@ -898,9 +822,7 @@ fn rules_and_languages_apart(source: &Source) -> Vec<String> {
         let names_rule = line.contains("Rule::") || line.contains("crate::rules");
         in_language && names_rule || in_rules && names_language(line)
     });
-    wrong
-        .map(|(number, _)| source.at(number, "rules know no language, languages know no rule"))
-        .collect()
+    wrong.map(|(number, _)| source.at(number, "rules know no language, languages know no rule")).collect()
 }
 
 /// Words of one language or of its tools.
@@ -938,9 +860,7 @@ fn words_of_languages(source: &Source) -> Vec<String> {
         is_example &= !line.starts_with("};");
         is_code && OF_ONE_LANGUAGE.iter().any(|word| line.contains(word))
     });
-    lines
-        .map(|(number, _)| source.at(number, "a word of one language belongs into its folder"))
-        .collect()
+    lines.map(|(number, _)| source.at(number, "a word of one language belongs into its folder")).collect()
 }
 
 #[test]
@@ -958,9 +878,7 @@ fn languages() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/integrity/src/language");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     let folders = entries.filter(|entry| entry.path().is_dir());
-    folders
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
+    folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 #[test]
@@ -974,53 +892,27 @@ fn a_language_is_a_folder_and_a_rule_knows_none() {
         }
     }
     let knows = "use crate::language::python;";
-    assert_eq!(
-        rules_and_languages_apart(&Source::new("crates/integrity/src/rules/stub.rs", knows)).len(),
-        1
-    );
+    assert_eq!(rules_and_languages_apart(&Source::new("crates/integrity/src/rules/stub.rs", knows)).len(), 1);
     let judges = "let rule = Rule::Stub;";
-    assert_eq!(
-        rules_and_languages_apart(&Source::new("crates/integrity/src/language/go/mod.rs", judges)).len(),
-        1
-    );
+    assert_eq!(rules_and_languages_apart(&Source::new("crates/integrity/src/language/go/mod.rs", judges)).len(), 1);
 }
 
 #[test]
 fn every_rule_finds_what_it_looks_for() {
     let table: [(Rule, &str, &str); 17] = [
         (forbidden_imports, "src/store/mod.rs", "use crate::engine::Engine;"),
-        (
-            forbidden_imports,
-            "src/agents/ask.rs",
-            "    let x = git::Mirrors::new();",
-        ),
-        (
-            forbidden_imports,
-            "src/github/calls.rs",
-            "use {git::Mirrors, url::Url};",
-        ),
+        (forbidden_imports, "src/agents/ask.rs", "    let x = git::Mirrors::new();"),
+        (forbidden_imports, "src/github/calls.rs", "use {git::Mirrors, url::Url};"),
         (forbidden_imports, "src/attic/mod.rs", ""),
         (forge_beyond_bare, "crates/forge/src/site.rs", "use git::Mirrors;"),
         (escapes, "src/engine/wave.rs", "use super::super::store::Store;"),
         (escapes, "src/gates/run/mod.rs", "use super::super::store::Store;"),
-        (
-            misplaced,
-            "src/web/inbox.rs",
-            "use tokio::{\n    net,\n    process::{Child, Command},\n};",
-        ),
+        (misplaced, "src/web/inbox.rs", "use tokio::{\n    net,\n    process::{Child, Command},\n};"),
         (misplaced, "src/engine/mod.rs", "let now = chrono::Utc::now();"),
         (impure, "crates/domain/src/check.rs", "pub async fn check() {}"),
         (impure, "crates/integrity/src/lib.rs", "use std::fs;"),
-        (
-            sentences_as_data,
-            "crates/domain/src/check.rs",
-            "if text.starts_with(\"the agent failed\") {}",
-        ),
-        (
-            sentences_as_data,
-            "src/engine/wave.rs",
-            "match said == \"it has ended already\" {}",
-        ),
+        (sentences_as_data, "crates/domain/src/check.rs", "if text.starts_with(\"the agent failed\") {}"),
+        (sentences_as_data, "src/engine/wave.rs", "match said == \"it has ended already\" {}"),
         (test_seams, "crates/git/src/walk.rs", "#[cfg(test)]\nfn seam() {}"),
         (test_seams, "crates/git/src/walk.rs", "if cfg!(test) {}\nmod tests {"),
         (unfinished, "crates/git/src/walk.rs", "x; // TODO later"),
@@ -1032,9 +924,6 @@ fn every_rule_finds_what_it_looks_for() {
     let fine = "//! Walks a checkout, and never follows a link.\n\nuse domain::ids::Sha;\nuse super::safe;\n\n\
                 #[cfg(test)]\nmod tests {\n    use super::super::*;\n}\n";
     let rules = table.map(|(rule, ..)| rule);
-    let found: Vec<String> = rules
-        .iter()
-        .flat_map(|rule| rule(&Source::new("crates/git/src/walk.rs", fine)))
-        .collect();
+    let found: Vec<String> = rules.iter().flat_map(|rule| rule(&Source::new("crates/git/src/walk.rs", fine))).collect();
     assert!(found.is_empty(), "{found:?}");
 }

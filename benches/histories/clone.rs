@@ -42,10 +42,7 @@ impl Clone {
     /// Returns the whole name of a commit.
     pub fn full(&self, commit: &str) -> Outcome<String> {
         let revision = format!("{commit}^{{commit}}");
-        Ok(self
-            .text(&["rev-parse", "--verify", "--end-of-options", &revision])?
-            .trim()
-            .to_owned())
+        Ok(self.text(&["rev-parse", "--verify", "--end-of-options", &revision])?.trim().to_owned())
     }
 
     /// Returns the subject and the rest of a commit's message.
@@ -57,14 +54,7 @@ impl Clone {
 
     /// Returns the files that differ from the parent. A renamed file counts as removed and added.
     pub fn differing(&self, commit: &str) -> Outcome<Vec<Differing>> {
-        let tree = [
-            "diff-tree",
-            "-r",
-            "-z",
-            "--no-renames",
-            "--no-ext-diff",
-            "--no-commit-id",
-        ];
+        let tree = ["diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-commit-id"];
         let with = |how: &[&str]| self.text(&[tree.as_slice(), how, &[commit, "--"]].concat());
         let (raw, counted) = (with(&["--raw", "--no-abbrev"])?, with(&["--numstat"])?);
         let (mut raw, counted) = (raw.split('\0'), counted.split('\0').filter(|line| !line.is_empty()));
@@ -81,12 +71,7 @@ impl Clone {
                 let is_file = meta.get(mode).is_some_and(|mode| mode.starts_with("100"));
                 meta.get(id).filter(|_| is_file).map(|id| (*id).to_owned())
             };
-            files.push(Differing {
-                path: path.to_owned(),
-                lines,
-                old: blob(0, 2),
-                new: blob(1, 3),
-            });
+            files.push(Differing { path: path.to_owned(), lines, old: blob(0, 2), new: blob(1, 3) });
         }
         Ok(files)
     }
@@ -103,11 +88,7 @@ impl Clone {
                 }
             }),
         };
-        Ok(FileChange {
-            path: file.path.clone(),
-            before: version(&file.old)?,
-            after: version(&file.new)?,
-        })
+        Ok(FileChange { path: file.path.clone(), before: version(&file.old)?, after: version(&file.new)? })
     }
 
     /// Returns the folder of the clone's objects.
@@ -119,11 +100,7 @@ impl Clone {
     /// Returns all paths of a commit.
     pub fn paths(&self, commit: &str) -> Outcome<BTreeSet<String>> {
         let listed = self.text(&["ls-tree", "-r", "-z", "--name-only", commit])?;
-        Ok(listed
-            .split('\0')
-            .filter(|path| !path.is_empty())
-            .map(str::to_owned)
-            .collect())
+        Ok(listed.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
     }
 
     fn text(&self, arguments: &[&str]) -> Outcome<String> {
@@ -132,15 +109,9 @@ impl Clone {
 
     fn git(&self, arguments: &[&str]) -> Outcome<Vec<u8>> {
         let mut git = Command::new("git");
-        git.arg("-C")
-            .arg(&self.path)
-            .args(["-c", "core.fsmonitor=false"])
-            .args(arguments);
+        git.arg("-C").arg(&self.path).args(["-c", "core.fsmonitor=false"]).args(arguments);
         let failed = |problem: String| format!("git {} in {}: {problem}", arguments.join(" "), self.path.display());
-        let output = git
-            .env("GIT_NO_LAZY_FETCH", "1")
-            .output()
-            .map_err(|error| failed(error.to_string()))?;
+        let output = git.env("GIT_NO_LAZY_FETCH", "1").output().map_err(|error| failed(error.to_string()))?;
         if output.status.success() {
             Ok(output.stdout)
         } else {

@@ -44,11 +44,7 @@ pub fn answers(questions: &[Question], (subject, body): (&str, &str)) -> Vec<Que
         let speaks = speaks_of(&message, question);
         QuestionAnswer {
             question: number,
-            verdict: if speaks {
-                AnswerVerdict::Fine
-            } else {
-                AnswerVerdict::NotFine
-            },
+            verdict: if speaks { AnswerVerdict::Fine } else { AnswerVerdict::NotFine },
             because: "the message speaks of it, or does not".to_owned(),
             quote: if speaks { subject.to_owned() } else { String::new() },
         }
@@ -61,16 +57,11 @@ fn speaks_of(message: &str, question: &Question) -> bool {
     let place = question.place.iter().map(|(path, _)| path.as_str());
     let names = question.about.iter().map(String::as_str).chain(place);
     let words = names.flat_map(|name| name.split(|c: char| !c.is_alphanumeric()));
-    let words = words
-        .map(str::to_lowercase)
-        .filter(|word| word.len() >= SHORTEST && !is_common(word));
+    let words = words.map(str::to_lowercase).filter(|word| word.len() >= SHORTEST && !is_common(word));
     words.into_iter().any(|word| message.contains(&word))
 }
 
 /// Words of paths and names that say nothing about behaviour.
 fn is_common(word: &str) -> bool {
-    [
-        "test", "tests", "spec", "main", "index", "should", "with", "that", "when", "from", "unit",
-    ]
-    .contains(&word)
+    ["test", "tests", "spec", "main", "index", "should", "with", "that", "when", "from", "unit"].contains(&word)
 }

@@ -15,16 +15,9 @@ use std::collections::BTreeSet;
 /// `refactoring` for one of the product without.
 pub fn guess(clone: &Clone, commit: &str) -> Outcome<TaskType> {
     let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
-    let repository = Repository {
-        base: &base,
-        head: &head,
-        test_command: "",
-    };
+    let repository = Repository { base: &base, head: &head, test_command: "" };
     let files: Vec<Differing> = clone.differing(commit)?;
-    let versions = files
-        .iter()
-        .map(|file| clone.versions(file))
-        .collect::<Outcome<Vec<_>>>()?;
+    let versions = files.iter().map(|file| clone.versions(file)).collect::<Outcome<Vec<_>>>()?;
     let sides: BTreeSet<Side> = versions.iter().filter_map(|file| side(&repository, file)).collect();
     let is_product = sides.contains(&Side::Product) || sides.contains(&Side::Both);
     Ok(match (is_product, brings_tests(&repository, &versions)) {
@@ -36,9 +29,7 @@ pub fn guess(clone: &Clone, commit: &str) -> Outcome<TaskType> {
 
 /// Returns the side that a file's change touches; `None` for prose.
 fn side(repository: &Repository<'_>, file: &FileChange) -> Option<Side> {
-    let is_prose = [".md", ".rst", ".txt", ".adoc"]
-        .iter()
-        .any(|end| file.path.ends_with(end));
+    let is_prose = [".md", ".rst", ".txt", ".adoc"].iter().any(|end| file.path.ends_with(end));
     let (before, after) = (text(&file.before), text(&file.after));
     let changed = || repository.changed_side(&file.path, before.as_deref(), after.as_deref());
     (!is_prose).then(changed).flatten()

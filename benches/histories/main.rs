@@ -60,9 +60,7 @@ impl Arguments {
         // Cargo adds `--bench`.
         let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
         let (modes, paths): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.starts_with("--"));
-        let from = std::env::var_os("AUTOBUILD_FROM")
-            .map(PathBuf::from)
-            .unwrap_or_default();
+        let from = std::env::var_os("AUTOBUILD_FROM").map(PathBuf::from).unwrap_or_default();
         match (modes.as_slice(), paths.as_slice()) {
             ([mode], [folder, table, results @ ..])
                 if ["--reading", "--running"].contains(&mode.as_str()) && results.len() <= 1 =>
@@ -71,11 +69,7 @@ impl Arguments {
                     is_running: *mode == "--running",
                     folder: from.join(folder),
                     table: from.join(table),
-                    results: from.join(
-                        results
-                            .first()
-                            .map_or(format!("{table}.results"), |path| (*path).clone()),
-                    ),
+                    results: from.join(results.first().map_or(format!("{table}.results"), |path| (*path).clone())),
                 })
             }
             _ => Err(USAGE.to_owned()),
@@ -86,10 +80,7 @@ impl Arguments {
 fn main() -> ExitCode {
     // With `RUST_LOG=autobuild::gates=debug`, the log says what ran and for how long.
     let chosen = tracing_subscriber::EnvFilter::from_default_env();
-    tracing_subscriber::fmt()
-        .with_env_filter(chosen)
-        .with_writer(std::io::stderr)
-        .init();
+    tracing_subscriber::fmt().with_env_filter(chosen).with_writer(std::io::stderr).init();
     match Arguments::read().and_then(|arguments| run(&arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
@@ -105,10 +96,7 @@ fn run(arguments: &Arguments) -> Outcome<()> {
     let projects = Project::all(&table)?;
     let mut results = Results::open(&arguments.results)?;
     let mode = if arguments.is_running {
-        Mode::Running(Box::new(Running::new(
-            arguments.results.with_added_extension("work"),
-            &arguments.table,
-        )?))
+        Mode::Running(Box::new(Running::new(arguments.results.with_added_extension("work"), &arguments.table)?))
     } else {
         Mode::Reading
     };
@@ -124,11 +112,9 @@ fn run(arguments: &Arguments) -> Outcome<()> {
 fn judge(project: &Project, mode: &Mode, folder: &Path, results: &mut Results) -> Outcome<Vec<Verdict>> {
     let clone = clone::Clone::open(&folder.join(&project.name))?;
     let picked = match results.picked(&project.name) {
-        _ if !project.play.is_empty() => project
-            .play
-            .iter()
-            .map(|(commit, _)| clone.full(commit))
-            .collect::<Outcome<_>>()?,
+        _ if !project.play.is_empty() => {
+            project.play.iter().map(|(commit, _)| clone.full(commit)).collect::<Outcome<_>>()?
+        }
         Some(picked) if picked.len() >= project.commits => picked.to_vec(),
         Some(_) | None => {
             let picked = pick::pick(&clone, &project.from, project.commits)?;

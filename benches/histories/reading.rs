@@ -22,10 +22,7 @@ const MAX_FILE_BYTES: u64 = 10 << 20;
 /// Judges the commit as the work on a task of this type that its message describes.
 pub fn judge(kind: TaskType, clone: &Clone, commit: &str) -> Outcome<Verdict> {
     let differing = clone.differing(commit)?;
-    let mut files = differing
-        .iter()
-        .map(|file| clone.versions(file))
-        .collect::<Outcome<Vec<_>>>()?;
+    let mut files = differing.iter().map(|file| clone.versions(file)).collect::<Outcome<Vec<_>>>()?;
     let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
     let (subject, body) = clone.message(commit)?;
     let paths = files.iter().map(|file| file.path.clone()).collect();
@@ -86,11 +83,7 @@ pub fn task(kind: TaskType, subject: &str, body: String, files: Vec<String>) -> 
         description: body,
         acceptance_criteria: Vec::new(),
         files,
-        factors: Factors {
-            integration_points: 0,
-            tests: TestEffort::Unit,
-            risks: Vec::new(),
-        },
+        factors: Factors { integration_points: 0, tests: TestEffort::Unit, risks: Vec::new() },
         changes: Vec::new(),
         removes: Vec::new(),
         dependencies: Vec::new(),

@@ -30,10 +30,7 @@ impl Repository {
         let id = RepoId(hasher.finish() >> 12);
         let forge = ForgeAccess::new("http://127.0.0.1:9").map_err(|error| error.to_string())?;
         let mirrors = Mirrors::new(&folder.join("data"), forge).map_err(|error| error.to_string())?;
-        let repository = Self {
-            mirror: mirrors.mirror(id),
-            plain: folder.join("plain").join(id.0.to_string()),
-        };
+        let repository = Self { mirror: mirrors.mirror(id), plain: folder.join("plain").join(id.0.to_string()) };
         let dir = repository.mirror.dir();
         if !dir.join("objects/info/alternates").exists() {
             fs::create_dir_all(dir).map_err(|error| error.to_string())?;
@@ -85,15 +82,7 @@ impl Repository {
         }
         let tree = format!("--git-dir={plain}/.git");
         self.git(
-            &[
-                &tree,
-                &format!("--work-tree={plain}"),
-                "checkout",
-                "--quiet",
-                "--force",
-                "--detach",
-                commit,
-            ],
+            &[&tree, &format!("--work-tree={plain}"), "checkout", "--quiet", "--force", "--detach", commit],
             None,
         )?;
         Ok(&self.plain)
@@ -114,10 +103,7 @@ impl Repository {
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
         } else {
-            Err(format!(
-                "git {arguments:?}: {}",
-                String::from_utf8_lossy(&output.stderr).trim()
-            ))
+            Err(format!("git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
         }
     }
 }

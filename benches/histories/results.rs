@@ -116,10 +116,7 @@ impl Results {
         // The last line is incomplete if the run was killed while it wrote.
         let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
         if !text.is_empty() && !text.ends_with('\n') {
-            results
-                .file
-                .write_all(b"\n")
-                .map_err(|error| failed(error.to_string()))?;
+            results.file.write_all(b"\n").map_err(|error| failed(error.to_string()))?;
         }
         for line in whole.lines() {
             if let Ok(line) = serde_json::from_str(line) {
@@ -150,18 +147,11 @@ impl Results {
     }
 
     pub fn note_picked(&mut self, project: &str, commits: &[String]) -> Outcome<()> {
-        self.write(Line::Picked {
-            project: project.to_owned(),
-            commits: commits.to_vec(),
-        })
+        self.write(Line::Picked { project: project.to_owned(), commits: commits.to_vec() })
     }
 
     pub fn note_verdict(&mut self, project: &str, verdict: &Verdict) -> Outcome<()> {
-        self.write(Line::Judged {
-            by: self.by,
-            project: project.to_owned(),
-            verdict: verdict.clone(),
-        })
+        self.write(Line::Judged { by: self.by, project: project.to_owned(), verdict: verdict.clone() })
     }
 
     fn write(&mut self, line: Line) -> Outcome<()> {
@@ -175,8 +165,6 @@ impl Results {
 fn this_program() -> Outcome<u64> {
     let bytes = std::env::current_exe().and_then(fs::read);
     let mut hasher = DefaultHasher::new();
-    bytes
-        .map_err(|error| format!("this program cannot be read: {error}"))?
-        .hash(&mut hasher);
+    bytes.map_err(|error| format!("this program cannot be read: {error}"))?.hash(&mut hasher);
     Ok(hasher.finish())
 }

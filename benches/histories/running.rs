@@ -59,11 +59,7 @@ impl Running {
         let sandbox = runtime.block_on(Sandbox::probe(launcher, Level::L0.or_more()));
         let context = GateContext {
             sandbox: sandbox.map_err(said)?,
-            network: Ceiling {
-                hosts: network.allow,
-                pinned: network.pinned,
-                uplink: network.uplink,
-            },
+            network: Ceiling { hosts: network.allow, pinned: network.pinned, uplink: network.uplink },
             default_branch: None,
             refusals: Refusals::default(),
             folder: folder.join("checkouts"),
@@ -73,12 +69,7 @@ impl Running {
             checkout_locks: CheckoutLocks::default(),
         };
         fs::create_dir_all(&context.folder).map_err(said)?;
-        Ok(Self {
-            runtime,
-            context,
-            folder,
-            beside: table.parent().map(Path::to_path_buf).unwrap_or_default(),
-        })
+        Ok(Self { runtime, context, folder, beside: table.parent().map(Path::to_path_buf).unwrap_or_default() })
     }
 
     /// Runs a commit. A problem that prevents this becomes its verdict and does not end the whole run.
@@ -112,10 +103,7 @@ impl Running {
         let task = PlannedTask { removes, ..task };
         let settings = self.settings(project)?;
         let context = GateContext {
-            deadlines: Deadlines {
-                setup: project.patience,
-                test: project.patience,
-            },
+            deadlines: Deadlines { setup: project.patience, test: project.patience },
             default_branch: Some(work.base.parse().map_err(said)?),
             ..self.context.clone()
         };
@@ -128,17 +116,12 @@ impl Running {
             settings: &settings,
         };
         let (report, preflight, gates) = self.runtime.block_on(turn.run())?;
-        let chosen = self
-            .runtime
-            .block_on(gates::commands::at(turn.mirror, &turn.head, &settings));
+        let chosen = self.runtime.block_on(gates::commands::at(turn.mirror, &turn.head, &settings));
         let plain = plain::run(&repository, &work, &chosen.map_err(said)?, project.patience)?;
         let (end, reasons) = decided(&task, &report);
         let questions = question::arrange(report.questions);
         let answers = fair::answers(&questions, (&verdict.subject, &body));
-        let not_fine = answers
-            .iter()
-            .filter(|answer| answer.verdict == AnswerVerdict::NotFine)
-            .count();
+        let not_fine = answers.iter().filter(|answer| answer.verdict == AnswerVerdict::NotFine).count();
         Ok(Played {
             end,
             reasons,
@@ -215,31 +198,20 @@ fn approval() -> CoachDecision {
 /// Returns the end of the turn with an approving Coach, and the reasons.
 fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
     // What is asked is counted by itself.
-    let unasked = GateReport {
-        questions: Vec::new(),
-        ..report.clone()
-    };
+    let unasked = GateReport { questions: Vec::new(), ..report.clone() };
     let facts = TurnFacts {
         kind: task.kind,
         criteria: &task.acceptance_criteria,
         gates: &unasked,
         lines_of: &|_| Some(u32::MAX),
         is_on_base: &|_| true,
-        quotes: QuoteFacts {
-            words: &[],
-            in_diff: &|_, _| false,
-        },
+        quotes: QuoteFacts { words: &[], in_diff: &|_, _| false },
         checkout: &CheckoutState::Unchanged,
     };
     let setup = report.setup.iter().map(|evidence| ("set-up".to_owned(), evidence));
     let mut reasons: Vec<String> = setup
         .chain([("tests".to_owned(), &report.tests)])
-        .chain(
-            report
-                .more
-                .iter()
-                .map(|result| (result.gate.to_string(), &result.evidence)),
-        )
+        .chain(report.more.iter().map(|result| (result.gate.to_string(), &result.evidence)))
         .filter_map(|(gate, evidence)| match evidence {
             Evidence::Passed(_) => None,
             Evidence::Failed(finding) => {
@@ -268,12 +240,7 @@ fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
 
 /// Returns the last three lines of an output that are not empty, on one line.
 fn end_of(output: &str) -> String {
-    let lines: Vec<&str> = output
-        .lines()
-        .rev()
-        .filter(|line| !line.trim().is_empty())
-        .take(3)
-        .collect();
+    let lines: Vec<&str> = output.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
     lines.into_iter().rev().collect::<Vec<_>>().join(" / ")
 }
 

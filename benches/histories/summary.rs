@@ -62,10 +62,7 @@ fn played(text: &mut String, judged: &Judged<'_>) {
     costs.sort_unstable_by(f64::total_cmp);
     let share = |of_ten: usize| costs.get((costs.len() * of_ten / 10).min(costs.len().saturating_sub(1)));
     if let (Some(median), Some(most)) = (share(5), share(9)) {
-        let _ = writeln!(
-            text,
-            "\nGates over one plain run: median {median:.2}, 9 of 10 below {most:.2}."
-        );
+        let _ = writeln!(text, "\nGates over one plain run: median {median:.2}, 9 of 10 below {most:.2}.");
     }
     questions(text, &all);
     text.push_str("\n## Reasons\n\n");
@@ -93,12 +90,7 @@ fn questions(text: &mut String, all: &[(&Project, &Verdict, &Played)]) {
         let of = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         let each = of(number) / of(asked.len().max(1));
         let not_fine = asked.iter().filter(|played| played.not_fine > 0).count();
-        let _ = writeln!(
-            text,
-            "| {kind} | {} | {back} | {} | {each:.1} | {not_fine} |",
-            played.len(),
-            asked.len()
-        );
+        let _ = writeln!(text, "| {kind} | {} | {back} | {} | {each:.1} | {not_fine} |", played.len(), asked.len());
     }
     text.push('\n');
     for (project, verdict, played) in all {
@@ -130,20 +122,11 @@ fn commit(text: &mut String, project: &Project, verdict: &Verdict) {
         let _ = write!(said, " (without {} protected paths)", verdict.left_out.len());
     }
     let (name, short, ms) = (&project.name, short(verdict), verdict.milliseconds);
-    let _ = writeln!(
-        text,
-        "| {name} | {short} | {said} | {ms} | {} |",
-        verdict.subject.replace('|', "\\|")
-    );
+    let _ = writeln!(text, "| {name} | {short} | {said} | {ms} | {} |", verdict.subject.replace('|', "\\|"));
 }
 
 fn rules_of(verdict: &Verdict, which: fn(&Finding) -> bool) -> Vec<&'static str> {
-    let of_rule = |rule: &Rule| {
-        verdict
-            .findings
-            .iter()
-            .any(|finding| finding.rule == *rule && which(finding))
-    };
+    let of_rule = |rule: &Rule| verdict.findings.iter().any(|finding| finding.rule == *rule && which(finding));
     Rule::ALL.into_iter().filter(of_rule).map(Rule::name).collect()
 }
 
@@ -166,12 +149,8 @@ fn projects(text: &mut String, judged: &Judged<'_>) {
     let mut times: Vec<u64> = all.iter().map(|verdict| verdict.milliseconds).collect();
     times.sort_unstable();
     let (median, worst) = (times.get(times.len() / 2), times.last());
-    let _ = writeln!(
-        text,
-        "\nReading one took {} ms (median), {} ms at worst.",
-        median.unwrap_or(&0),
-        worst.unwrap_or(&0)
-    );
+    let _ =
+        writeln!(text, "\nReading one took {} ms (median), {} ms at worst.", median.unwrap_or(&0), worst.unwrap_or(&0));
 }
 
 fn rules(text: &mut String, judged: &Judged<'_>) {
@@ -179,9 +158,7 @@ fn rules(text: &mut String, judged: &Judged<'_>) {
     for rule in Rule::ALL {
         let on = |sends_back: bool| {
             let found = |finding: &Finding| finding.rule == rule && finding.sends_back == sends_back;
-            each(judged)
-                .filter(|(_, verdict)| verdict.findings.iter().any(found))
-                .count()
+            each(judged).filter(|(_, verdict)| verdict.findings.iter().any(found)).count()
         };
         let (back, shown) = (on(true), on(false));
         if (back, shown) != (0, 0) {

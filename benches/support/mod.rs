@@ -66,11 +66,7 @@ impl Server {
             assert!(begun.elapsed() < Duration::from_secs(60), "the service does not answer");
             std::thread::sleep(Duration::from_micros(500));
         }
-        Self {
-            child,
-            address,
-            started_in: begun.elapsed(),
-        }
+        Self { child, address, started_in: begun.elapsed() }
     }
 
     /// Returns the processor time used so far, in microseconds.
@@ -87,8 +83,7 @@ impl Server {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("the service runs");
         let of = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|line| line.split_whitespace().next()?.parse().ok())
-                .unwrap_or(0)
+            line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
         };
         (of("VmRSS:"), of("VmHWM:"))
     }
@@ -137,9 +132,8 @@ pub fn signature(body: &str) -> String {
 
 /// The same payload with this length, in bytes.
 pub fn payload_of(length: usize) -> String {
-    let commits: Vec<_> = (0..40)
-        .map(|number| json!({"id": format!("{number:040}"), "message": "m".repeat(180)}))
-        .collect();
+    let commits: Vec<_> =
+        (0..40).map(|number| json!({"id": format!("{number:040}"), "message": "m".repeat(180)})).collect();
     let mut body = json!({
         "ref": "refs/heads/autobuild/9/task-001-x",
         "before": "0123456789abcdef0123456789abcdef01234567",
@@ -171,20 +165,14 @@ pub fn count_by_kind(calls: &[LoggedCall]) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     for call in calls {
         let differs = |part: &str| part.len() > 30 || part.chars().any(|c| c.is_ascii_digit()) && part != "v3";
-        let path: Vec<&str> = call
-            .path
-            .split('/')
-            .map(|part| if differs(part) { "…" } else { part })
-            .collect();
+        let path: Vec<&str> = call.path.split('/').map(|part| if differs(part) { "…" } else { part }).collect();
         let kind = match call.kind {
             CallKind::Mint => "mint ",
             CallKind::Git => "git ",
             CallKind::GraphQlMutation => "mutation ",
             CallKind::Rest | CallKind::GraphQlQuery | CallKind::Page => "",
         };
-        *kinds
-            .entry(format!("{kind}{} {}", call.method, path.join("/")))
-            .or_insert(0) += 1;
+        *kinds.entry(format!("{kind}{} {}", call.method, path.join("/"))).or_insert(0) += 1;
     }
     kinds
 }

@@ -68,13 +68,7 @@ const ANTHROPIC: Facts = Facts {
 const OPEN_AI: Facts = Facts {
     name: "openai",
     address: "https://api.openai.com/v1",
-    paths: &[
-        "/responses",
-        "/responses/compact",
-        "/models",
-        "/models/",
-        "/chat/completions",
-    ],
+    paths: &["/responses", "/responses/compact", "/models", "/models/", "/chat/completions"],
     variable: "OPENAI_BASE_URL",
     setting: "AUTOBUILD_OPENAI_API_KEY",
     program: ("codex", "run `codex login`"),
@@ -106,9 +100,7 @@ impl Provider {
             Self::OpenAi => {
                 // If no model is set, the program chooses one.
                 let model = spec.model.clone().map(OnceLock::from);
-                Terms::Priced {
-                    model: Arc::new(model.unwrap_or_default()),
-                }
+                Terms::Priced { model: Arc::new(model.unwrap_or_default()) }
             }
         }
     }
@@ -136,10 +128,7 @@ pub struct Access {
 impl Access {
     /// Uses the service's account with these settings.
     pub fn service(models: ModelSettings) -> Self {
-        Self {
-            models: Arc::new(models),
-            login: Login::Service,
-        }
+        Self { models: Arc::new(models), login: Login::Service }
     }
 
     /// Returns the keys and tokens that are added to calls, without what stands before them in a header.
@@ -212,9 +201,7 @@ impl Access {
         }
         // The door is beside the run's folder, because the program may write into the folder itself.
         let folder = private.path().parent().unwrap_or_else(|| private.path());
-        let door = Door::open(rules, folder)
-            .await
-            .map_err(host("opening its way to the model"))?;
+        let door = Door::open(rules, folder).await.map_err(host("opening its way to the model"))?;
         let home = private.path().join("home");
         order.env.extend(door.environment(level, &home));
         door.leave_settings(level, &home);
@@ -223,9 +210,7 @@ impl Access {
             let Some(address) = door.model_url(level, provider.facts().name) else {
                 continue;
             };
-            order
-                .env
-                .push((provider.facts().variable.into(), address.clone().into()));
+            order.env.push((provider.facts().variable.into(), address.clone().into()));
             order.env.push((variable.into(), NO_KEY.into()));
             addresses.push((provider, address));
         }
@@ -235,9 +220,7 @@ impl Access {
 }
 
 fn route(provider: Provider, account: ModelAccount, spec: &RunSpec) -> Result<ModelRoute, RunError> {
-    let Facts {
-        name, address, paths, ..
-    } = provider.facts();
+    let Facts { name, address, paths, .. } = provider.facts();
     let usual = || Url::parse(address).map_err(|error| host("reading an address")(io::Error::other(error)));
     Ok(ModelRoute {
         name: (*name).to_owned(),

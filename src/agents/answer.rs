@@ -56,11 +56,7 @@ pub(crate) fn last_object(output: &str, schema: &Value) -> AgentAnswer {
             Ok(object) => object.get(key.as_str()).is_some(),
             Err(_) => piece.contains(&format!("\"{key}\"")),
         };
-        if keys.iter().any(has) {
-            answer = Some(object)
-        } else {
-            other = Some(object)
-        }
+        if keys.iter().any(has) { answer = Some(object) } else { other = Some(object) }
     }
     answer.or(other).unwrap_or(Err(NoAnswer::Missing))
 }
@@ -123,10 +119,7 @@ mod tests {
             ("Done:\n```json\n{\"a\": \"x\"}\n```\nThat is all.", json!({"a": "x"})),
             ("~~~~\n{}\n~~~~", json!({})),
             ("{\"other\": 1} words {}", json!({})),
-            (
-                r#"{ not this } {"a": "}{\"", "b\\": "\\"}"#,
-                json!({"a": "}{\"", "b\\": "\\"}),
-            ),
+            (r#"{ not this } {"a": "}{\"", "b\\": "\\"}"#, json!({"a": "}{\"", "b\\": "\\"})),
             ("it's {\"a\":1}", json!({"a": 1})),
             ("an open \" quote and { bracket {\"a\": \"{\"}", json!({"a": "{"})),
             (
@@ -134,10 +127,7 @@ mod tests {
                 json!({"a": 1}),
             ),
             ("{\"c\": d} {\"a\": 1}", json!({"a": 1})),
-            (
-                "\u{feff}\u{1b}[1m{\u{1b}[0m\u{1b}[34m\"a\"\u{1b}[0m:\0 1}\u{1b}[0m\u{7}",
-                json!({"a": 1}),
-            ),
+            ("\u{feff}\u{1b}[1m{\u{1b}[0m\u{1b}[34m\"a\"\u{1b}[0m:\0 1}\u{1b}[0m\u{7}", json!({"a": 1})),
             (r#"{"a": "\ud800"}"#, json!({"a": "\u{fffd}"})),
             ("{\"a\": \"one\ntwo\"}", json!({"a": "one\ntwo"})),
         ];
@@ -148,19 +138,9 @@ mod tests {
 
     #[test]
     fn silence_words_and_lists_are_no_answer() {
-        for output in [
-            "",
-            "  \n",
-            "done!",
-            "[1, 2]",
-            "```\n```",
-            "{{{{{",
-            "null",
-            "}",
-            "{a: 1}",
-            "{'a': 1}",
-            "{ \"a\" }",
-        ] {
+        for output in
+            ["", "  \n", "done!", "[1, 2]", "```\n```", "{{{{{", "null", "}", "{a: 1}", "{'a': 1}", "{ \"a\" }"]
+        {
             assert_eq!(last_object(output, &schema()), Err(NoAnswer::Missing), "{output}");
         }
     }
@@ -178,28 +158,13 @@ mod tests {
             "{\"a\": {\"b\": 1}, }",
         ] {
             let answer = last_object(output, &schema());
-            assert!(
-                matches!(answer, Err(NoAnswer::NotJson(_) | NoAnswer::CutOff)),
-                "{output}: {answer:?}"
-            );
+            assert!(matches!(answer, Err(NoAnswer::NotJson(_) | NoAnswer::CutOff)), "{output}: {answer:?}");
         }
     }
 
     #[test]
     fn hostile_outputs_are_read_in_one_pass() {
-        for piece in [
-            "{",
-            "}",
-            "{\"",
-            "\\",
-            "\"",
-            "\\\"",
-            "[{",
-            "{\"a\":",
-            "{\"a\":[",
-            "{ ",
-            "\u{1b}[1m{\"a\":1}",
-        ] {
+        for piece in ["{", "}", "{\"", "\\", "\"", "\\\"", "[{", "{\"a\":", "{\"a\":[", "{ ", "\u{1b}[1m{\"a\":1}"] {
             let output = format!("{}}}", piece.repeat(300_000));
             let answer = last_object(&output, &schema());
             let read = [Ok(json!({})), Ok(json!({"a": 1}))];
@@ -214,13 +179,7 @@ mod tests {
         let table = [
             (Role::Player, NoAnswer::Missing, Failure::ReportMissing),
             (Role::Coach, NoAnswer::Missing, Failure::DecisionMissing),
-            (
-                Role::Player,
-                cut_off(),
-                Failure::ReportInvalid {
-                    problem: problem.clone(),
-                },
-            ),
+            (Role::Player, cut_off(), Failure::ReportInvalid { problem: problem.clone() }),
             (Role::Coach, cut_off(), Failure::DecisionInvalid { problem }),
         ];
         for (role, why, failure) in table {

@@ -85,11 +85,7 @@ impl Backend {
             let failure = no_answer(spec.role, &why);
             repairs += 1;
             if repairs > REPAIRS || spec.is_spent() {
-                let failure = if repairs > REPAIRS {
-                    failure
-                } else {
-                    Failure::OutOfMoney
-                };
+                let failure = if repairs > REPAIRS { failure } else { Failure::OutOfMoney };
                 let record = Box::new(record);
                 return Err(RunError::Agent { failure, record });
             }
@@ -158,10 +154,7 @@ impl RunSpec {
 /// its events show, marks it as untold.
 fn mark_untold(record: Record, spec: &RunSpec, leaves: Leaves) -> Record {
     let record = priced(record, spec);
-    Record {
-        untold: record.usage.usd_micros.is_none() && (leaves == Leaves::Rest || record.shows_work()),
-        ..record
-    }
+    Record { untold: record.usage.usd_micros.is_none() && (leaves == Leaves::Rest || record.shows_work()), ..record }
 }
 
 /// Returns the error after a failure of the service itself. After an unusable answer, it becomes that answer's failure,
@@ -169,10 +162,7 @@ fn mark_untold(record: Record, spec: &RunSpec, leaves: Leaves) -> Record {
 fn after_host(error: RunError, unusable: Option<Failure>, record: Record) -> RunError {
     let Some(failure) = unusable else { return error };
     tracing::warn!("{error}, when an answer was asked for once more");
-    RunError::Agent {
-        failure,
-        record: Box::new(record),
-    }
+    RunError::Agent { failure, record: Box::new(record) }
 }
 
 /// Completes a record: with the requested model if the program names none, with an estimate of the money if the program
@@ -259,10 +249,7 @@ mod tests {
             let script = self.0.path().join("steps.yaml");
             let agent = ScriptedAgent::new(&script, self.0.path().join("state"));
             let read = |value: &Value| value["n"].as_u64().ok_or_else(|| "`n` is missing".to_owned());
-            let backend = Backend {
-                kind: BackendKind::Scripted(agent),
-                agent: AgentCommand::Scripted(script),
-            };
+            let backend = Backend { kind: BackendKind::Scripted(agent), agent: AgentCommand::Scripted(script) };
             backend.ask(spec, read, &CancellationToken::new()).await
         }
 
@@ -325,20 +312,8 @@ mod tests {
         let table = [
             ("- fail: garbage\n- {}\n", Role::Player, Failure::ReportMissing),
             ("- fail: garbage\n- {}\n", Role::Coach, Failure::DecisionMissing),
-            (
-                invalid,
-                Role::Planner,
-                Failure::ReportInvalid {
-                    problem: problem.clone(),
-                },
-            ),
-            (
-                invalid,
-                Role::Coach,
-                Failure::DecisionInvalid {
-                    problem: problem.clone(),
-                },
-            ),
+            (invalid, Role::Planner, Failure::ReportInvalid { problem: problem.clone() }),
+            (invalid, Role::Coach, Failure::DecisionInvalid { problem: problem.clone() }),
             // If the script has no second step, the failure of the first attempt must still be reported.
             ("- answer: {m: 1}\n", Role::Player, Failure::ReportInvalid { problem }),
         ];
@@ -361,9 +336,7 @@ mod tests {
             spec(|spec| spec.time = Some(Duration::from_millis(5_100))),
         ] {
             let ended = stage.ask_as(&spent).await;
-            let Err(RunError::Agent { failure, record }) = ended else {
-                panic!("{ended:?}")
-            };
+            let Err(RunError::Agent { failure, record }) = ended else { panic!("{ended:?}") };
             assert_eq!((failure, record.runs), (Failure::OutOfMoney, 1));
         }
         let left = spec(|spec| {
@@ -376,10 +349,7 @@ mod tests {
     #[tokio::test]
     async fn what_a_run_used_before_the_fallback_is_not_forgotten() {
         let stage = Stage::playing("- {fail: model_refused}\n- {usage: {usd: 2}, answer: {n: 7}}\n");
-        let spec = RunSpec {
-            fallback_model: Some("other".to_owned()),
-            ..stage.spec(Role::Player, "r1")
-        };
+        let spec = RunSpec { fallback_model: Some("other".to_owned()), ..stage.spec(Role::Player, "r1") };
         let record = stage.ask_as(&spec).await.unwrap().record;
         assert_eq!((record.usage.usd_micros, record.untold), (Some(2_000_000), true));
     }
@@ -400,25 +370,16 @@ mod tests {
         assert_eq!(replaced.by, "claude-haiku-4-5");
         assert_eq!(
             replaced.failure,
-            Failure::Unavailable {
-                message: "as scripted".to_owned(),
-                retry_after_seconds: Some(900),
-            }
+            Failure::Unavailable { message: "as scripted".to_owned(), retry_after_seconds: Some(900) }
         );
     }
 
     #[tokio::test]
     async fn other_failures_end_the_request_at_once_and_keep_what_was_written() {
         let stage = Stage::playing("- {write: {a: x}, fail: timeout}\n- {fail: exit}\n- answer: {n: 1}\n");
-        assert_eq!(
-            stage.failure(Role::Player, "r1").await,
-            Failure::TimedOut { seconds: 60 }
-        );
+        assert_eq!(stage.failure(Role::Player, "r1").await, Failure::TimedOut { seconds: 60 });
         assert!(stage.0.path().join("checkout/a").exists());
-        assert!(matches!(
-            stage.failure(Role::Player, "r2").await,
-            Failure::AgentFailed { .. }
-        ));
+        assert!(matches!(stage.failure(Role::Player, "r2").await, Failure::AgentFailed { .. }));
         assert_eq!(stage.ask(Role::Player, "r3").await.unwrap().answer, 1);
     }
 
@@ -449,9 +410,6 @@ mod tests {
         };
         assert!(how.contains("line 1, column 3: a step has no key `roll`"), "{how}");
         fs::remove_file(stage.0.path().join("steps.yaml")).unwrap();
-        assert!(matches!(
-            stage.failure(Role::Player, "r1").await,
-            Failure::AgentFailed { .. }
-        ));
+        assert!(matches!(stage.failure(Role::Player, "r1").await, Failure::AgentFailed { .. }));
     }
 }

@@ -59,10 +59,7 @@ impl Backend {
             AgentCommand::Command(command) => BackendKind::Command(CommandAgent::new(command.clone(), context)),
             AgentCommand::Scripted(file) => BackendKind::Scripted(ScriptedAgent::new(file, folder.join("scripts"))),
         };
-        Self {
-            kind,
-            agent: agent.clone(),
-        }
+        Self { kind, agent: agent.clone() }
     }
 
     /// Checks, before any work is done, for what would keep this agent from working: a missing or outdated program, a

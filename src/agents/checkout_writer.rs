@@ -12,11 +12,7 @@ use std::{
 /// Writes `text` to `path` within `root`, and makes missing folders. A script (`#!`) becomes executable.
 pub(crate) fn write(root: &Path, path: &Path, text: &str) -> io::Result<()> {
     let (folder, name) = parent(root, path, Missing::Make)?;
-    let mode = if text.starts_with("#!") {
-        Mode::from_raw_mode(0o755)
-    } else {
-        Mode::from_raw_mode(0o644)
-    };
+    let mode = if text.starts_with("#!") { Mode::from_raw_mode(0o755) } else { Mode::from_raw_mode(0o644) };
     // Non-blocking, because a planted pipe without a reader must not block us.
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&folder, name, flags, mode)?;
@@ -81,10 +77,7 @@ mod tests {
         write(root, Path::new("a/b/c.txt"), "two").unwrap();
         write(root, Path::new("run.sh"), "#!/bin/sh\n").unwrap();
         assert_eq!(fs::read_to_string(root.join("a/b/c.txt")).unwrap(), "two");
-        assert_eq!(
-            fs::metadata(root.join("run.sh")).unwrap().permissions().mode() & 0o777,
-            0o755
-        );
+        assert_eq!(fs::metadata(root.join("run.sh")).unwrap().permissions().mode() & 0o777, 0o755);
         delete(root, Path::new("run.sh")).unwrap();
         delete(root, Path::new("a")).unwrap();
         assert_eq!(fs::read_dir(root).unwrap().count(), 0);

@@ -34,11 +34,7 @@ pub(crate) struct CommandAgent {
 
 impl CommandAgent {
     pub(crate) fn new(command: CommandLine, context: RunContext) -> Self {
-        Self {
-            program: program(&command),
-            command,
-            context,
-        }
+        Self { program: program(&command), command, context }
     }
 
     /// Checks that the program exists. A relative path is looked up in each checkout, so it is not checked here.
@@ -49,9 +45,7 @@ impl CommandAgent {
         if is_of_checkout || is_there(program, &folders) {
             Ok(())
         } else {
-            Err(Failure::NoAgentProgram {
-                program: self.command.program().to_owned(),
-            })
+            Err(Failure::NoAgentProgram { program: self.command.program().to_owned() })
         }
     }
 
@@ -79,16 +73,8 @@ impl CommandAgent {
         order.stdin = spec.prompt.whole(&spec.schema).into_bytes();
         order.deadline = spec.deadline;
         order.idle = spec.idle;
-        order.stdout = OutputCap {
-            head: MAX_LOG,
-            tail: KEPT_OUTPUT,
-            stop_after: Some(MOST_OUTPUT),
-        };
-        order.stderr = OutputCap {
-            head: KEPT_ERRORS,
-            tail: KEPT_ERRORS,
-            stop_after: Some(MOST_OUTPUT),
-        };
+        order.stdout = OutputCap { head: MAX_LOG, tail: KEPT_OUTPUT, stop_after: Some(MOST_OUTPUT) };
+        order.stderr = OutputCap { head: KEPT_ERRORS, tail: KEPT_ERRORS, stop_after: Some(MOST_OUTPUT) };
         Ok(order)
     }
 }
@@ -119,10 +105,7 @@ pub(crate) fn program(command: &CommandLine) -> OsString {
 fn read_result(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
     let record = Record {
         log: log(spec, finished),
-        usage: Usage {
-            agent_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
-            ..Usage::default()
-        },
+        usage: Usage { agent_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX), ..Usage::default() },
         level: Some(finished.level),
         runs: 1,
         ..Record::default()
@@ -139,18 +122,12 @@ fn read_result(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError>
         }
         exit @ (Exit::Exited(_) | Exit::Signalled(_) | Exit::OverLimit(_) | Exit::Escaped | Exit::HostRefused) => {
             match outcome::describe_exit(exit) {
-                Ok(how) => Failure::AgentFailed {
-                    message: with_complaint(&how, spec, finished),
-                },
+                Ok(how) => Failure::AgentFailed { message: with_complaint(&how, spec, finished) },
                 Err(fault) => outcome::fault(fault),
             }
         }
-        Exit::TimedOut => Failure::TimedOut {
-            seconds: spec.deadline.as_secs(),
-        },
-        Exit::Idle => Failure::WentSilent {
-            seconds: spec.idle.unwrap_or_default().as_secs(),
-        },
+        Exit::TimedOut => Failure::TimedOut { seconds: spec.deadline.as_secs() },
+        Exit::Idle => Failure::WentSilent { seconds: spec.idle.unwrap_or_default().as_secs() },
         Exit::TooMuchOutput => Failure::TooMuchOutput { bytes: MOST_OUTPUT },
     };
     let record = Box::new(record);

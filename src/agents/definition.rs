@@ -89,10 +89,7 @@ impl Definition {
     ///
     /// The first mistake.
     pub fn parse(file: &str, text: &str, role: Role) -> Result<Self, DefinitionMistake> {
-        Self::read(text, role).map_err(|problem| DefinitionMistake {
-            file: file.to_owned(),
-            problem,
-        })
+        Self::read(text, role).map_err(|problem| DefinitionMistake { file: file.to_owned(), problem })
     }
 
     fn read(text: &str, role: Role) -> Result<Self, DefinitionProblem> {
@@ -114,20 +111,14 @@ impl Definition {
     fn fits(self, role: Role) -> Result<Self, DefinitionProblem> {
         let changes = |tool: &Tool| matches!(tool, Tool::Write | Tool::Run);
         if self.role != role {
-            return Err(DefinitionProblem::OtherRole {
-                found: self.role,
-                expected: role,
-            });
+            return Err(DefinitionProblem::OtherRole { found: self.role, expected: role });
         }
         if role != Role::Player && self.tools.iter().any(changes) {
             return Err(DefinitionProblem::Changes(role));
         }
         let mut contracts = self.contracts.iter();
         match contracts.find(|contract| !checked_of(role).contains(contract)) {
-            Some(contract) => Err(DefinitionProblem::Unchecked {
-                contract: *contract,
-                role,
-            }),
+            Some(contract) => Err(DefinitionProblem::Unchecked { contract: *contract, role }),
             None => Ok(self),
         }
     }
@@ -138,11 +129,7 @@ fn checked_of(role: Role) -> &'static [Contract] {
     match role {
         Role::Planner => &[],
         Role::Designer => &[Contract::DesignValid, Contract::CheckoutUnchanged],
-        Role::Player => &[
-            Contract::ReportValid,
-            Contract::PathsAllowed,
-            Contract::NeverDeclaresDone,
-        ],
+        Role::Player => &[Contract::ReportValid, Contract::PathsAllowed, Contract::NeverDeclaresDone],
         Role::Coach => &[
             Contract::DecisionValid,
             Contract::GatesPassed,
@@ -169,11 +156,7 @@ mod tests {
         assert_eq!(definitions.of(Role::Player).model, Strength::Fast);
         assert_eq!(
             definitions.of(Role::Player).contracts,
-            [
-                Contract::ReportValid,
-                Contract::PathsAllowed,
-                Contract::NeverDeclaresDone
-            ]
+            [Contract::ReportValid, Contract::PathsAllowed, Contract::NeverDeclaresDone]
         );
         for definition in [
             definitions.of(Role::Planner),
@@ -207,10 +190,7 @@ mod tests {
         ];
         for (old, new, expected) in table {
             let refusal = read(&FRONT.replacen(old, new, 1)).unwrap_err();
-            assert!(
-                refusal.contains(expected) && refusal.starts_with("agents/x.md: "),
-                "{refusal}"
-            );
+            assert!(refusal.contains(expected) && refusal.starts_with("agents/x.md: "), "{refusal}");
         }
     }
 }

@@ -61,10 +61,9 @@ impl Journal {
             room: MAX_ALL,
             left_out: 0,
             // A second run of the same request continues the count.
-            activity: watched.as_ref().map_or_else(Activity::default, |watched| Activity {
-                waiting: None,
-                ..watched.borrow().clone()
-            }),
+            activity: watched
+                .as_ref()
+                .map_or_else(Activity::default, |watched| Activity { waiting: None, ..watched.borrow().clone() }),
             watched,
             secrets,
             checkout: PathBuf::new(),
@@ -113,10 +112,7 @@ impl Journal {
             0 => String::new(),
             count => format!(" ({count} events are left out above)"),
         };
-        self.push(TraceKind::Used {
-            usage,
-            first_request: None,
-        });
+        self.push(TraceKind::Used { usage, first_request: None });
         let how = self.plain(&format!("{how}{left_out}"), MAX_TEXT);
         self.push(TraceKind::Ended { how });
         self.events
@@ -231,11 +227,7 @@ mod tests {
     use tokio::sync::watch;
 
     fn call(number: u32, input: &str) -> TraceKind {
-        TraceKind::ToolCall {
-            id: number.to_string(),
-            tool: "Bash".to_owned(),
-            input: input.to_owned(),
-        }
+        TraceKind::ToolCall { id: number.to_string(), tool: "Bash".to_owned(), input: input.to_owned() }
     }
 
     #[tokio::test]
@@ -250,13 +242,8 @@ mod tests {
         let json = serde_json::to_string(&events).unwrap();
         assert!(!json.contains(&token) && json.contains("[masked]"));
         assert!(json.len() < MAX_ALL + 100_000, "{}", json.len());
-        let TraceKind::Ended { how } = &events.last().unwrap().kind else {
-            panic!("the last event is not the end")
-        };
-        assert!(
-            how.starts_with("done (1") && how.ends_with("events are left out above)"),
-            "{how}"
-        );
+        let TraceKind::Ended { how } = &events.last().unwrap().kind else { panic!("the last event is not the end") };
+        assert!(how.starts_with("done (1") && how.ends_with("events are left out above)"), "{how}");
     }
 
     #[test]
@@ -264,10 +251,7 @@ mod tests {
         let token = format!("ghp_{}", "a1B2".repeat(9));
         for before in 29_950..30_050 {
             let text = format!("{}{token}{}", "x ".repeat(before / 2), " x".repeat(60_000));
-            assert!(
-                !super::plain(&Secrets::default(), &text, 60_000).contains("a1B2a1B2"),
-                "{before}"
-            );
+            assert!(!super::plain(&Secrets::default(), &text, 60_000).contains("a1B2a1B2"), "{before}");
         }
     }
 
@@ -278,21 +262,11 @@ mod tests {
         let mut journal = Journal::start(Some(sender), Secrets::default()).within(folder.as_ref());
         let mut shown = |tool: &str, key: &str, value: &str| {
             let input = serde_json::json!({ key: value }).to_string();
-            journal.note(TraceKind::ToolCall {
-                id: "1".to_owned(),
-                tool: tool.to_owned(),
-                input,
-            });
+            journal.note(TraceKind::ToolCall { id: "1".to_owned(), tool: tool.to_owned(), input });
             watched.borrow().last_tool().unwrap().to_owned()
         };
-        assert_eq!(
-            shown("Read", "file_path", &format!("{folder}/src/lib.rs")),
-            "Read src/lib.rs"
-        );
-        assert_eq!(
-            shown("Bash", "command", &format!("cd {folder} && ls {folder}/src")),
-            "Bash cd . && ls src"
-        );
+        assert_eq!(shown("Read", "file_path", &format!("{folder}/src/lib.rs")), "Read src/lib.rs");
+        assert_eq!(shown("Bash", "command", &format!("cd {folder} && ls {folder}/src")), "Bash cd . && ls src");
         assert_eq!(shown("Read", "file_path", "/etc/hosts"), "Read /etc/hosts");
     }
 
@@ -301,11 +275,7 @@ mod tests {
         let (sender, mut watched) = watch::channel(Activity::default());
         let mut journal = Journal::start(Some(sender), Secrets::default());
         journal.note(call(1, r#"{"command": "cargo\n  test", "timeout": 5}"#));
-        journal.note(TraceKind::Waiting {
-            attempt: 2,
-            delay_ms: 1_000,
-            why: "rate limit".to_owned(),
-        });
+        journal.note(TraceKind::Waiting { attempt: 2, delay_ms: 1_000, why: "rate limit".to_owned() });
         let seen = watched.borrow_and_update().clone();
         assert_eq!((seen.tool_calls, seen.waiting.as_deref()), (1, Some("rate limit")));
         assert_eq!(seen.last_tool(), Some("Bash cargo test"));

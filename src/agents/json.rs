@@ -14,17 +14,14 @@ pub(crate) fn number(value: &Value, key: &str) -> u64 {
         let digits = number.to_string();
         digits.split('.').next().and_then(|digits| digits.parse().ok())
     };
-    found
-        .and_then(|found| found.as_u64().or_else(|| whole(found)))
-        .unwrap_or(0)
+    found.and_then(|found| found.as_u64().or_else(|| whole(found))).unwrap_or(0)
 }
 
 /// Returns the dollars of a key in millionths.
 pub(crate) fn micros(value: &Value, key: &str) -> Option<u64> {
     let dollars = value.get(key).and_then(Value::as_f64)?;
     let fine = dollars.is_finite() && dollars >= 0.0;
-    fine.then(|| format!("{:.0}", dollars * 1_000_000.0).parse().ok())
-        .flatten()
+    fine.then(|| format!("{:.0}", dollars * 1_000_000.0).parse().ok()).flatten()
 }
 
 /// Returns the items of a key's list; empty if there is no list.

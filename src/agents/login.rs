@@ -21,11 +21,7 @@ const MAX_FILE: u64 = 16 << 20;
 const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 
 /// The variables with which Claude Code goes to a cloud provider, whose calls it signs itself.
-const CLOUDS: [&str; 3] = [
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_FOUNDRY",
-    "CLAUDE_CODE_USE_VERTEX",
-];
+const CLOUDS: [&str; 3] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_VERTEX"];
 
 /// The variables that choose an account or say where its files are. Besides these, only [`CLOUDS`] are read.
 const ACCOUNT: [&str; 7] = [
@@ -74,10 +70,7 @@ impl PersonLogin {
     /// Looks for log-ins where these variables say, by this clock.
     pub fn new(variables: impl IntoIterator<Item = (String, String)>, now: fn() -> Millis) -> Self {
         let variables = variables.into_iter().map(|(name, value)| (name, value.into()));
-        Self {
-            variables: variables.collect(),
-            now,
-        }
+        Self { variables: variables.collect(), now }
     }
 
     /// Returns the account with which the person's own program would call the provider.
@@ -96,11 +89,7 @@ impl PersonLogin {
     fn folder(&self, variable: &str, usual: &str) -> Result<PathBuf, LoginLack> {
         let home = || PathBuf::from(self.variable("HOME").unwrap_or_default()).join(usual);
         let folder = self.variable(variable).map_or_else(home, PathBuf::from);
-        if folder.is_absolute() {
-            Ok(folder)
-        } else {
-            Err(LoginLack::Missing)
-        }
+        if folder.is_absolute() { Ok(folder) } else { Err(LoginLack::Missing) }
     }
 
     /// Follows the order in which Claude Code looks for an account.
@@ -108,9 +97,7 @@ impl PersonLogin {
         let folder = self.folder("CLAUDE_CONFIG_DIR", ".claude")?;
         let settings = json_of(&folder.join("settings.json"));
         let value = |name: &str| text(&settings, &["env", name]).or_else(|| self.variable(name));
-        let is_elsewhere = CLOUDS
-            .iter()
-            .any(|name| value(name).is_some_and(|on| on != "0" && on != "false"));
+        let is_elsewhere = CLOUDS.iter().any(|name| value(name).is_some_and(|on| on != "0" && on != "false"));
         if is_elsewhere || settings.get("apiKeyHelper").is_some() {
             return Err(LoginLack::NotLendable);
         }
@@ -125,9 +112,8 @@ impl PersonLogin {
             ModelAccount::bearer(&token, "CLAUDE_CODE_OAUTH_TOKEN")
         } else {
             // This one file is beside the usual folder, not in it.
-            let beside = self
-                .variable("CLAUDE_CONFIG_DIR")
-                .map_or_else(|| folder.with_file_name(""), |_| folder.clone());
+            let beside =
+                self.variable("CLAUDE_CONFIG_DIR").map_or_else(|| folder.with_file_name(""), |_| folder.clone());
             let key = text(&json_of(&beside.join(".claude.json")), &["primaryApiKey"]);
             ModelAccount::key(&key.ok_or(LoginLack::Missing)?)
         };
@@ -149,10 +135,7 @@ impl PersonLogin {
         let folder = self.folder("CODEX_HOME", ".codex")?;
         let config = read(&folder.join("config.toml")).unwrap_or_default();
         let config: toml::Table = config.parse().map_err(|_| LoginLack::NotLendable)?;
-        if config
-            .get("model_provider")
-            .is_some_and(|name| name.as_str() != Some("openai"))
-        {
+        if config.get("model_provider").is_some_and(|name| name.as_str() != Some("openai")) {
             return Err(LoginLack::NotLendable);
         }
         let login = json_of(&folder.join("auth.json"));
@@ -247,19 +230,13 @@ mod tests {
             std::fs::write(file, content).unwrap();
         }
         let home = ("HOME".to_owned(), home.path().to_str().unwrap().to_owned());
-        let given = variables
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let given = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let login = PersonLogin::new(given.chain([home]), || Millis(NOW));
         login.account(provider).map(|account| {
             let address = account.upstream.map_or_else(String::new, |url| format!(" {url}"));
             let beside = account.beside.iter().map(|(name, id)| format!(" {name}={id:?}"));
             let beside: String = beside.collect();
-            format!(
-                "{} in {}{address}{beside}",
-                account.header.1.expose_secret(),
-                account.variable
-            )
+            format!("{} in {}{address}{beside}", account.header.1.expose_secret(), account.variable)
         })
     }
 
@@ -276,31 +253,15 @@ mod tests {
             (&[], &[], Err(LoginLack::Missing)),
             (&[], &[(at, &fresh)], Ok("Bearer t in CLAUDE_CODE_OAUTH_TOKEN")),
             (&[], &[(at, &over)], Err(LoginLack::Expired)),
-            (
-                &[("CLAUDE_CODE_OAUTH_TOKEN", "l")],
-                &[(at, &over)],
-                Ok("Bearer l in CLAUDE_CODE_OAUTH_TOKEN"),
-            ),
-            (
-                &[],
-                &[(".claude.json", r#"{"primaryApiKey": "k"}"#)],
-                Ok("k in ANTHROPIC_API_KEY"),
-            ),
+            (&[("CLAUDE_CODE_OAUTH_TOKEN", "l")], &[(at, &over)], Ok("Bearer l in CLAUDE_CODE_OAUTH_TOKEN")),
+            (&[], &[(".claude.json", r#"{"primaryApiKey": "k"}"#)], Ok("k in ANTHROPIC_API_KEY")),
             (
                 &[],
                 &[(at, &fresh), (".claude/settings.json", gateway)],
                 Ok("Bearer g in ANTHROPIC_AUTH_TOKEN https://g.test/x"),
             ),
-            (
-                &[("ANTHROPIC_BASE_URL", "http://g.test")],
-                &[(at, &fresh)],
-                Err(LoginLack::NotLendable),
-            ),
-            (
-                &[("CLAUDE_CODE_USE_BEDROCK", "1")],
-                &[(at, &fresh)],
-                Err(LoginLack::NotLendable),
-            ),
+            (&[("ANTHROPIC_BASE_URL", "http://g.test")], &[(at, &fresh)], Err(LoginLack::NotLendable)),
+            (&[("CLAUDE_CODE_USE_BEDROCK", "1")], &[(at, &fresh)], Err(LoginLack::NotLendable)),
             (
                 &[],
                 &[(at, &fresh), (".claude/settings.json", r#"{"apiKeyHelper": "give"}"#)],
@@ -309,11 +270,7 @@ mod tests {
         ];
         for (variables, files, expected) in table {
             let found = lent(Provider::Anthropic, variables, files);
-            assert_eq!(
-                found.as_deref(),
-                expected.as_ref().map(|text| *text),
-                "{variables:?} {files:?}"
-            );
+            assert_eq!(found.as_deref(), expected.as_ref().map(|text| *text), "{variables:?} {files:?}");
         }
     }
 
@@ -333,10 +290,7 @@ mod tests {
             (&[(at, &login(&over))], Err(LoginLack::Expired)),
             (&[(at, r#"{"OPENAI_API_KEY": "k"}"#)], Ok("Bearer k in OPENAI_API_KEY")),
             (&[(at, &login(&fresh)), other], Err(LoginLack::NotLendable)),
-            (
-                &[(at, &login(&fresh).replace("account_id", "x"))],
-                Err(LoginLack::NotLendable),
-            ),
+            (&[(at, &login(&fresh).replace("account_id", "x"))], Err(LoginLack::NotLendable)),
         ];
         for (files, expected) in table {
             let found = lent(Provider::OpenAi, &[], files);

@@ -36,10 +36,7 @@ pub(crate) fn take(
     }
     let free = |step: &&usize| !taken.steps.values().any(|used| used == *step);
     let Some(step) = fitting.iter().find(free).copied() else {
-        let ours = |key: &str| {
-            key.strip_prefix(request)
-                .is_some_and(|rest| rest.starts_with(['/', '#']))
-        };
+        let ours = |key: &str| key.strip_prefix(request).is_some_and(|rest| rest.starts_with(['/', '#']));
         let steps = taken.steps.iter();
         let tried = steps.filter(|(key, step)| ours(key) && fitting.contains(step));
         return Ok(tried.map(|(_, step)| *step).max());

@@ -39,9 +39,9 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<
         (Some(Stopped::Failed(failure)), _) => Some(failure.clone().into()),
         (Some(Stopped::Lingered), _) => None,
         (None, Exit::Cancelled) => Some(Unfinished::Cancelled),
-        (None, Exit::TimedOut) if !said_all => Some(Unfinished::Failed(Failure::TimedOut {
-            seconds: spec.deadline.as_secs(),
-        })),
+        (None, Exit::TimedOut) if !said_all => {
+            Some(Unfinished::Failed(Failure::TimedOut { seconds: spec.deadline.as_secs() }))
+        }
         (None, Exit::TooMuchOutput) => Some(Unfinished::Failed(Failure::TooMuchOutput {
             bytes: ended.finished.stdout.total().max(ended.finished.stderr.total()),
         })),
@@ -63,11 +63,7 @@ pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> Failure 
     let last = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     let complaint = plain(secrets, last.trim(), MAX_COMPLAINT);
     Failure::AgentFailed {
-        message: if complaint.is_empty() {
-            format!("{how}, without a result")
-        } else {
-            format!("{how}: {complaint}")
-        },
+        message: if complaint.is_empty() { format!("{how}, without a result") } else { format!("{how}: {complaint}") },
     }
 }
 
@@ -157,22 +153,17 @@ pub(crate) fn printed(
     };
     match outcome {
         Ok(answer) => Ok(Printed { answer, words, record }),
-        Err(Unfinished::Failed(failure)) => Err(RunError::Agent {
-            failure,
-            record: Box::new(record),
-        }),
-        Err(Unfinished::Cancelled) => Err(RunError::Cancelled {
-            record: Box::new(record),
-        }),
+        Err(Unfinished::Failed(failure)) => Err(RunError::Agent { failure, record: Box::new(record) }),
+        Err(Unfinished::Cancelled) => Err(RunError::Cancelled { record: Box::new(record) }),
     }
 }
 
 /// Returns the end of a program that was started, or the error if it was not.
 pub(crate) fn or_not_started<T>(ended: Result<T, StartError>, program: &str) -> Result<T, RunError> {
     ended.map_err(|error| match error {
-        StartError::NotFound(_) | StartError::NotExecutable(_) => never_ran(Failure::NoAgentProgram {
-            program: program.to_owned(),
-        }),
+        StartError::NotFound(_) | StartError::NotExecutable(_) => {
+            never_ran(Failure::NoAgentProgram { program: program.to_owned() })
+        }
         error @ (StartError::NoFolder(_) | StartError::Isolation(_) | StartError::TooLong | StartError::Refused(_)) => {
             host("starting the program")(std::io::Error::other(error))
         }
@@ -184,10 +175,7 @@ pub(crate) fn never_ran(failure: Failure) -> RunError {
     RunError::Agent {
         failure,
         record: Box::new(Record {
-            usage: Usage {
-                usd_micros: Some(0),
-                ..Usage::default()
-            },
+            usage: Usage { usd_micros: Some(0), ..Usage::default() },
             runs: 1,
             ..Record::default()
         }),

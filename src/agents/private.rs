@@ -49,11 +49,8 @@ impl Private {
 
     /// Returns what a run may read and change: this folder and its checkout, which only a Player may change.
     pub(crate) fn confine(&self, spec: &RunSpec) -> Confine {
-        let mut confine = Confine {
-            read: spec.objects.iter().cloned().collect(),
-            write: vec![self.1.clone()],
-            ..Confine::default()
-        };
+        let mut confine =
+            Confine { read: spec.objects.iter().cloned().collect(), write: vec![self.1.clone()], ..Confine::default() };
         match spec.role {
             Role::Player => confine.write.push(spec.checkout.clone()),
             Role::Planner | Role::Designer | Role::Coach => confine.read.push(spec.checkout.clone()),

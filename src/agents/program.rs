@@ -48,11 +48,7 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn new(name: &'static str, least: Version) -> Self {
-        Self {
-            name,
-            least,
-            known: Arc::default(),
-        }
+        Self { name, least, known: Arc::default() }
     }
 
     /// Asks the program for its version. An answer is remembered; after a failure it is asked again.
@@ -101,9 +97,7 @@ impl Program {
 
     /// Returns the failure for a program that is not installed.
     pub(crate) fn missing(&self) -> Failure {
-        Failure::NoAgentProgram {
-            program: self.name.to_owned(),
-        }
+        Failure::NoAgentProgram { program: self.name.to_owned() }
     }
 }
 

@@ -39,10 +39,7 @@ impl Record {
     /// Returns `true` if the events show that a model worked: it wrote text or called a tool.
     pub fn shows_work(&self) -> bool {
         let shows = |kind: &TraceKind| {
-            matches!(
-                kind,
-                TraceKind::Text { .. } | TraceKind::ToolCall { .. } | TraceKind::ToolResult { .. }
-            )
+            matches!(kind, TraceKind::Text { .. } | TraceKind::ToolCall { .. } | TraceKind::ToolResult { .. })
         };
         self.events.iter().any(|event| shows(&event.kind))
     }
@@ -54,10 +51,7 @@ impl Record {
         if !is_told && !self.log.trim().is_empty() {
             let ms = events.last().map_or(self.usage.agent_ms, |last| last.ms);
             let text = self.log.clone();
-            events.push(TraceEvent {
-                ms,
-                kind: TraceKind::Printed { text },
-            });
+            events.push(TraceEvent { ms, kind: TraceKind::Printed { text } });
         }
         events
     }
@@ -88,34 +82,13 @@ mod tests {
 
     #[test]
     fn what_was_printed_last_is_told_of_a_run_without_an_answer() {
-        let ended = TraceEvent {
-            ms: 7,
-            kind: TraceKind::Ended {
-                how: "exit code 1".to_owned(),
-            },
-        };
-        let record = Record {
-            log: "no such model".to_owned(),
-            events: vec![ended.clone()],
-            ..Record::default()
-        };
-        let printed = TraceEvent {
-            ms: 7,
-            kind: TraceKind::Printed {
-                text: "no such model".to_owned(),
-            },
-        };
+        let ended = TraceEvent { ms: 7, kind: TraceKind::Ended { how: "exit code 1".to_owned() } };
+        let record = Record { log: "no such model".to_owned(), events: vec![ended.clone()], ..Record::default() };
+        let printed = TraceEvent { ms: 7, kind: TraceKind::Printed { text: "no such model".to_owned() } };
         assert_eq!(record.trace_events(&Err::<(), ()>(())), [ended.clone(), printed]);
         assert_eq!(record.trace_events(&Ok::<(), ()>(())), [ended]);
-        let silent = Record {
-            events: Vec::new(),
-            ..record
-        };
-        assert_eq!(
-            silent.trace_events(&Ok::<(), ()>(())).len(),
-            1,
-            "of a run that tells no events, its answer"
-        );
+        let silent = Record { events: Vec::new(), ..record };
+        assert_eq!(silent.trace_events(&Ok::<(), ()>(())).len(), 1, "of a run that tells no events, its answer");
         assert_eq!(Record::default().trace_events(&Err::<(), ()>(())), []);
     }
 }

@@ -145,9 +145,7 @@ impl RunContext {
         private: &Private,
         providers: &[Provider],
     ) -> Result<Vec<(Provider, String)>, RunError> {
-        self.access
-            .lead(order, spec, private, providers, self.sandbox.level())
-            .await
+        self.access.lead(order, spec, private, providers, self.sandbox.level()).await
     }
 
     /// Runs a program that prints lines, and passes every line to `listener`. `last` is the time that it may take from
@@ -160,11 +158,7 @@ impl RunContext {
         cancel: &CancellationToken,
     ) -> Result<Ended, RunError> {
         let model = spec.idle.map_or(MODEL, |idle| idle.min(MODEL));
-        let patience = Patience {
-            model,
-            tool: model.max(COMMAND.saturating_add(Duration::from_secs(60))),
-            last,
-        };
+        let patience = Patience { model, tool: model.max(COMMAND.saturating_add(Duration::from_secs(60))), last };
         let ended = session::run(&self.sandbox, order, input_mode, patience, (listener, journal), cancel).await;
         or_not_started(ended, program)
     }
@@ -174,11 +168,7 @@ impl RunContext {
 pub(crate) fn limit(order: &mut Spec, spec: &RunSpec) {
     order.deadline = spec.deadline;
     order.grace = GRACE;
-    order.stdout = OutputCap {
-        head: KEPT_OUTPUT,
-        tail: KEPT_OUTPUT,
-        stop_after: Some(MOST_OUTPUT),
-    };
+    order.stdout = OutputCap { head: KEPT_OUTPUT, tail: KEPT_OUTPUT, stop_after: Some(MOST_OUTPUT) };
     order.stderr = order.stdout;
     order.env.extend(FIXED.map(|(name, value)| (name.into(), value.into())));
 }

@@ -7,10 +7,7 @@ use serde_json::{Map, Value, json};
 const LEFT_OUT: [&str; 5] = ["$schema", "title", "default", "examples", "format"];
 
 /// Returns a schema without descriptive keywords, because programs refuse keywords that they do not know.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
 pub(crate) fn bare(schema: &Value) -> Value {
     match schema {
         Value::Object(object) => object
@@ -76,10 +73,7 @@ fn inner(name: &str, value: &Value) -> Value {
 }
 
 /// Returns an answer without the nulls that stand for optional values.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
 pub(crate) fn without_nulls(answer: Value) -> Value {
     match answer {
         Value::Object(fields) => fields

@@ -12,17 +12,7 @@ use text::{
 };
 
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-const KEYS: [&str; 9] = [
-    "role",
-    "task",
-    "turn",
-    "write",
-    "delete",
-    "answer",
-    "fail",
-    "retry_after",
-    "usage",
-];
+const KEYS: [&str; 9] = ["role", "task", "turn", "write", "delete", "answer", "fail", "retry_after", "usage"];
 
 /// One prepared run. A role, task or turn that it does not give matches every run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,10 +57,7 @@ pub enum ScriptProblem {
     #[error("a step is a table with the keys {}", KEYS.join(", "))]
     NoTable,
     #[error("a step has no key `{name}`{}; valid: {}", did_you_mean(*nearest), KEYS.join(", "))]
-    Key {
-        name: String,
-        nearest: Option<&'static str>,
-    },
+    Key { name: String, nearest: Option<&'static str> },
     #[error("`role` is one of {}", Role::ALL.map(Role::word).join(", "))]
     Role,
     #[error("`task` is a task's id, such as TASK-001")]
@@ -147,17 +134,12 @@ fn step(node: &Node) -> Result<ScriptStep, ScriptMistake> {
 fn unknown(key: &Key) -> ScriptMistake {
     ScriptMistake {
         place: key.at(),
-        problem: ScriptProblem::Key {
-            name: key.name.chars().take(60).collect(),
-            nearest: nearest(&key.name, KEYS),
-        },
+        problem: ScriptProblem::Key { name: key.name.chars().take(60).collect(), nearest: nearest(&key.name, KEYS) },
     }
 }
 
 fn role(node: &Node) -> Result<Role, ScriptMistake> {
-    node.text()
-        .and_then(|text| text.parse().ok())
-        .ok_or_else(|| wrong(node, ScriptProblem::Role))
+    node.text().and_then(|text| text.parse().ok()).ok_or_else(|| wrong(node, ScriptProblem::Role))
 }
 
 fn task(node: &Node) -> Result<TaskId, ScriptMistake> {
@@ -167,8 +149,7 @@ fn task(node: &Node) -> Result<TaskId, ScriptMistake> {
 
 fn turn(node: &Node) -> Result<u32, ScriptMistake> {
     let turn = node.whole().and_then(|turn| u32::try_from(turn).ok());
-    turn.filter(|turn| *turn > 0)
-        .ok_or_else(|| wrong(node, ScriptProblem::Turn))
+    turn.filter(|turn| *turn > 0).ok_or_else(|| wrong(node, ScriptProblem::Turn))
 }
 
 fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, ScriptMistake> {
@@ -177,9 +158,9 @@ fn failure(node: &Node, retry_after: Option<u64>) -> Result<ScriptedFailure, Scr
         "exit" => Ok(ScriptedFailure::Exit),
         "timeout" => Ok(ScriptedFailure::Timeout),
         "garbage" => Ok(ScriptedFailure::Garbage),
-        word => model_failure(word, retry_after)
-            .map(ScriptedFailure::Model)
-            .ok_or_else(|| wrong(node, ScriptProblem::Fail)),
+        word => {
+            model_failure(word, retry_after).map(ScriptedFailure::Model).ok_or_else(|| wrong(node, ScriptProblem::Fail))
+        }
     }
 }
 
@@ -224,18 +205,12 @@ fn path(name: &str, place: Position) -> Result<PathBuf, ScriptMistake> {
     if name.split('/').all(fine) {
         Ok(PathBuf::from(name))
     } else {
-        Err(ScriptMistake {
-            place,
-            problem: ScriptProblem::Path(name.to_owned()),
-        })
+        Err(ScriptMistake { place, problem: ScriptProblem::Path(name.to_owned()) })
     }
 }
 
 fn wrong(node: &Node, problem: ScriptProblem) -> ScriptMistake {
-    ScriptMistake {
-        place: node.at(),
-        problem,
-    }
+    ScriptMistake { place: node.at(), problem }
 }
 
 /// The keys that `usage` may have.
@@ -268,9 +243,7 @@ fn usage(node: &Node) -> Result<Usage, ScriptMistake> {
 
 fn micros(value: &Node) -> Option<u64> {
     let usd = value.number()?;
-    (0.0..=1e9)
-        .contains(&usd)
-        .then(|| format!("{:.0}", usd * 1e6).parse().ok())?
+    (0.0..=1e9).contains(&usd).then(|| format!("{:.0}", usd * 1e6).parse().ok())?
 }
 
 /// The failures of a model that a step may name.
@@ -280,19 +253,10 @@ const FAILURES: &str = "rate_limited, unavailable, not_authorised, no_such_model
 fn model_failure(word: &str, retry_after_seconds: Option<u64>) -> Option<Failure> {
     let message = "as scripted".to_owned();
     Some(match word {
-        "rate_limited" => Failure::RateLimited {
-            message,
-            retry_after_seconds,
-        },
-        "unavailable" => Failure::Unavailable {
-            message,
-            retry_after_seconds,
-        },
+        "rate_limited" => Failure::RateLimited { message, retry_after_seconds },
+        "unavailable" => Failure::Unavailable { message, retry_after_seconds },
         "not_authorised" => Failure::NotAuthorised { message },
-        "no_such_model" => Failure::NoSuchModel {
-            model: "scripted".to_owned(),
-            message,
-        },
+        "no_such_model" => Failure::NoSuchModel { model: "scripted".to_owned(), message },
         "model_refused" => Failure::ModelRefused { message },
         "request_refused" => Failure::RequestRefused { status: 400, message },
         "prompt_too_long" => Failure::PromptTooLong,
@@ -331,10 +295,7 @@ mod tests {
                     fail: None,
                     usage: None,
                 },
-                ScriptStep {
-                    fail: Some(ScriptedFailure::Timeout),
-                    ..ScriptStep::default()
-                },
+                ScriptStep { fail: Some(ScriptedFailure::Timeout), ..ScriptStep::default() },
             ]
         );
         assert_eq!(read("").unwrap(), []);
@@ -345,10 +306,7 @@ mod tests {
         let table = [
             ("role: player", "line 1, column 1: a script is a list of steps"),
             ("- 3", "line 1, column 3: a step is a table"),
-            (
-                "- roll: player",
-                "line 1, column 3: a step has no key `roll`, did you mean `role`?",
-            ),
+            ("- roll: player", "line 1, column 3: a step has no key `roll`, did you mean `role`?"),
             ("- role: boss", "line 1, column 9: `role` is one of planner"),
             ("- turn: 0", "`turn` is a whole number"),
             ("- task: 1", "`task` is a task's id"),

@@ -28,10 +28,7 @@ pub(crate) struct ScriptedAgent {
 
 impl ScriptedAgent {
     pub(crate) fn new(file: &Path, state_dir: PathBuf) -> Self {
-        Self {
-            file: std::path::absolute(file).unwrap_or_else(|_| file.to_owned()),
-            state_dir,
-        }
+        Self { file: std::path::absolute(file).unwrap_or_else(|_| file.to_owned()), state_dir }
     }
 
     pub(crate) fn check(&self) -> Result<(), String> {
@@ -40,14 +37,8 @@ impl ScriptedAgent {
 
     /// Returns `Cost` if at least one step of the script reports its usage.
     pub(crate) fn cost_reporting(&self) -> CostReporting {
-        let told = self
-            .steps()
-            .is_ok_and(|steps| steps.iter().any(|step| step.usage.is_some()));
-        if told {
-            CostReporting::Cost
-        } else {
-            CostReporting::Nothing
-        }
+        let told = self.steps().is_ok_and(|steps| steps.iter().any(|step| step.usage.is_some()));
+        if told { CostReporting::Cost } else { CostReporting::Nothing }
     }
 
     pub(crate) async fn run(&self, spec: &RunSpec, earlier: u32) -> Result<Printed, RunError> {
@@ -55,10 +46,7 @@ impl ScriptedAgent {
         let ran = tokio::task::spawn_blocking(move || agent.run_blocking(&spec, earlier)).await;
         ran.unwrap_or_else(|error| match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(error) => Err(RunError::Host {
-                doing: "playing a script",
-                source: io::Error::other(error),
-            }),
+            Err(error) => Err(RunError::Host { doing: "playing a script", source: io::Error::other(error) }),
         })
     }
 
@@ -81,12 +69,8 @@ impl ScriptedAgent {
                 let words = "no answer, as scripted".to_owned();
                 return Ok(printed(words, usage, spec));
             }
-            Some(ScriptedFailure::Exit) => Failure::AgentFailed {
-                message: "exit code 1, as scripted".to_owned(),
-            },
-            Some(ScriptedFailure::Timeout) => Failure::TimedOut {
-                seconds: spec.deadline.as_secs(),
-            },
+            Some(ScriptedFailure::Exit) => Failure::AgentFailed { message: "exit code 1, as scripted".to_owned() },
+            Some(ScriptedFailure::Timeout) => Failure::TimedOut { seconds: spec.deadline.as_secs() },
             Some(ScriptedFailure::Model(failure)) => failure.clone(),
         };
         let record = Box::new(Record { usage, ..once() });
@@ -95,18 +79,10 @@ impl ScriptedAgent {
 
     fn take<'a>(&self, steps: &'a [ScriptStep], spec: &RunSpec, earlier: u32) -> Result<&'a ScriptStep, RunError> {
         let fits = |step: &ScriptStep| step.matches(spec.role, spec.task, Some(spec.turn.0));
-        let fitting: Vec<usize> = (0..)
-            .zip(steps)
-            .filter(|(_, step)| fits(step))
-            .map(|(at, _)| at)
-            .collect();
+        let fitting: Vec<usize> = (0..).zip(steps).filter(|(_, step)| fits(step)).map(|(at, _)| at).collect();
         let key = format!("{}#{earlier}", spec.run_key);
-        let taken = memory::take(&self.state_dir, &self.file, (&spec.request, &key), &fitting).map_err(|source| {
-            RunError::Host {
-                doing: "remembering a script's step",
-                source,
-            }
-        })?;
+        let taken = memory::take(&self.state_dir, &self.file, (&spec.request, &key), &fitting)
+            .map_err(|source| RunError::Host { doing: "remembering a script's step", source })?;
         taken.and_then(|at| steps.get(at)).ok_or_else(|| RunError::Agent {
             failure: Failure::ScriptSpent(SpentScript {
                 script: self.file.clone(),
@@ -136,29 +112,15 @@ fn read(file: &Path) -> io::Result<String> {
 }
 
 fn printed(words: String, usage: Usage, spec: &RunSpec) -> Printed {
-    let record = Record {
-        log: words.clone(),
-        usage,
-        ..once()
-    };
-    Printed {
-        answer: answer::last_object(&words, &spec.schema),
-        words,
-        record,
-    }
+    let record = Record { log: words.clone(), usage, ..once() };
+    Printed { answer: answer::last_object(&words, &spec.schema), words, record }
 }
 
 fn failed(how: String) -> RunError {
-    RunError::Agent {
-        failure: Failure::AgentFailed { message: how },
-        record: Box::new(once()),
-    }
+    RunError::Agent { failure: Failure::AgentFailed { message: how }, record: Box::new(once()) }
 }
 
 /// Returns the record of one run that used nothing.
 fn once() -> Record {
-    Record {
-        runs: 1,
-        ..Record::default()
-    }
+    Record { runs: 1, ..Record::default() }
 }

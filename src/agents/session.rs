@@ -88,10 +88,7 @@ pub(crate) async fn run(
         stopped
     };
     let (finished, stopped) = tokio::join!(sandbox.run_live(order, live, &stop), listening);
-    Ok(Ended {
-        finished: finished?,
-        stopped,
-    })
+    Ok(Ended { finished: finished?, stopped })
 }
 
 struct OutputReader {
@@ -105,13 +102,7 @@ struct OutputReader {
 
 impl OutputReader {
     fn new(talk: Talk, patience: Patience) -> Self {
-        Self {
-            heard: talk.heard,
-            said: talk.said,
-            lines: Lines::default(),
-            patience,
-            finished: None,
-        }
+        Self { heard: talk.heard, said: talk.said, lines: Lines::default(), patience, finished: None }
     }
 
     /// Listens to the end of the output. Returns a reason to end the program earlier.
@@ -180,13 +171,9 @@ impl OutputReader {
 }
 
 fn went_silent(patience: Duration) -> Stopped {
-    Stopped::Failed(Failure::WentSilent {
-        seconds: patience.as_secs(),
-    })
+    Stopped::Failed(Failure::WentSilent { seconds: patience.as_secs() })
 }
 
 fn too_much() -> Stopped {
-    Stopped::Failed(Failure::TooMuchOutput {
-        bytes: u64::try_from(MAX_LINE).unwrap_or(u64::MAX),
-    })
+    Stopped::Failed(Failure::TooMuchOutput { bytes: u64::try_from(MAX_LINE).unwrap_or(u64::MAX) })
 }

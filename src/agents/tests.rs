@@ -34,11 +34,7 @@ fn eight_times_the_output_is_eight_times_the_work() {
         reader("lines", &lines, &[]),
         reader("visible", &|text| drop(fence::visible(text)), &[]),
         reader("marked", &|text| drop(fence::marked(text)), &[]),
-        reader(
-            "script",
-            &|text| drop(script::read(text)),
-            &[Text("", "", "- role: player\n")],
-        ),
+        reader("script", &|text| drop(script::read(text)), &[Text("", "", "- role: player\n")]),
         reader("journal", &|text| drop(journal::plain(&secrets, text, 1_000)), &[]),
     ]);
 }

@@ -78,11 +78,7 @@ pub(crate) async fn add_door_usage(
                 View::All => doubt_budget(failure, &passed, spec.usd_micros),
                 View::Part => failure,
             };
-            let failure = if door.leads_to_models() {
-                explained(failure, door)
-            } else {
-                failure
-            };
+            let failure = if door.leads_to_models() { explained(failure, door) } else { failure };
             let failure = of_the_api(failure, door.silence());
             let failure = in_full(failure, &plain(&spec.secrets, &door.refused_with(), MAX_WORDS));
             let failure = waiting(failure, door.requested_wait());
@@ -100,11 +96,7 @@ fn view(door: &Door, model: Model, passed: &[(String, Tokens)], level: Option<Le
     let is_through_us = door.leads_to_models() && (model == Model::Ours || !passed.is_empty());
     // If the proxy is the only way out and let nothing through, the run called no model elsewhere.
     let stayed_inside = level >= Some(Level::L2) && !door.let_someone_out();
-    if is_through_us || stayed_inside {
-        View::All
-    } else {
-        View::Part
-    }
+    if is_through_us || stayed_inside { View::All } else { View::Part }
 }
 
 /// Counts the calls that passed the proxy. Keeps the program's own cost if it is about the same calls and fits the
@@ -123,11 +115,7 @@ fn count(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)])
         Some(told) if same_calls && likely.contains(&told) => {}
         told => {
             if let Some(told) = told.filter(|told| !likely.contains(told)) {
-                tracing::warn!(
-                    told,
-                    most,
-                    "a run told of a cost that its calls of models do not explain"
-                );
+                tracing::warn!(told, most, "a run told of a cost that its calls of models do not explain");
             }
             (usage.usd_micros, usage.estimated) = (Some(most), most > 0);
         }
@@ -193,12 +181,7 @@ fn explained(mut failure: Failure, door: &Door) -> Failure {
 
 /// Returns the wait that the API asked for, in failures of an API that does not serve at present.
 fn wait_of(failure: &mut Failure) -> Option<&mut Option<u64>> {
-    if let Failure::RateLimited {
-        retry_after_seconds, ..
-    }
-    | Failure::Unavailable {
-        retry_after_seconds, ..
-    } = failure
+    if let Failure::RateLimited { retry_after_seconds, .. } | Failure::Unavailable { retry_after_seconds, .. } = failure
     {
         Some(retry_after_seconds)
     } else {
@@ -243,25 +226,17 @@ mod tests {
     use text::usage::Tokens;
 
     fn tokens(input: u64, output: u64) -> Tokens {
-        Tokens {
-            input,
-            output,
-            ..Tokens::default()
-        }
+        Tokens { input, output, ..Tokens::default() }
     }
 
     #[test]
     fn what_the_api_answered_is_added_where_operators_alone_read_it() {
-        let told = |said: &str| Failure::NotAuthorised {
-            message: said.to_owned(),
-        };
+        let told = |said: &str| Failure::NotAuthorised { message: said.to_owned() };
         let full = in_full(told("HTTP 401"), "{\"message\": \"no\"}");
         assert_eq!(full, told("HTTP 401; its API answered: {\"message\": \"no\"}"));
         assert_eq!(in_full(full.clone(), "{\"message\": \"no\"}"), full);
         assert_eq!(in_full(told("HTTP 401"), ""), told("HTTP 401"));
-        let refused = Failure::ModelRefused {
-            message: "no".to_owned(),
-        };
+        let refused = Failure::ModelRefused { message: "no".to_owned() };
         assert_eq!(in_full(refused.clone(), "words"), refused, "people read that");
     }
 
@@ -270,45 +245,25 @@ mod tests {
         let silent = |seconds| Failure::WentSilent { seconds };
         let late = Failure::TimedOut { seconds: 300 };
         let of_the_api = |failure: &Failure, silence| of_the_api(failure.clone(), Duration::from_secs(silence));
-        for (failure, silence) in [
-            (silent(330), 300),
-            (silent(330), 165),
-            (silent(0), 1),
-            (late.clone(), 200),
-        ] {
+        for (failure, silence) in [(silent(330), 300), (silent(330), 165), (silent(0), 1), (late.clone(), 200)] {
             let said = format!("no answer in {silence} seconds");
-            let expected = Failure::Unavailable {
-                message: said,
-                retry_after_seconds: None,
-            };
+            let expected = Failure::Unavailable { message: said, retry_after_seconds: None };
             assert_eq!(of_the_api(&failure, silence), expected, "{failure}");
         }
-        for (failure, silence) in [
-            (silent(330), 164),
-            (silent(0), 0),
-            (late, 60),
-            (Failure::OutputLimit, 900),
-        ] {
+        for (failure, silence) in [(silent(330), 164), (silent(0), 0), (late, 60), (Failure::OutputLimit, 900)] {
             assert_eq!(of_the_api(&failure, silence), failure);
         }
     }
 
     #[test]
     fn the_longest_wait_that_anybody_was_told_counts() {
-        let limited = |retry_after_seconds| Failure::RateLimited {
-            message: String::new(),
-            retry_after_seconds,
-        };
-        for (told, seen, expected) in [
-            (None, Some(3_600), Some(3_600)),
-            (Some(9), Some(5), Some(9)),
-            (Some(9), None, Some(9)),
-        ] {
+        let limited = |retry_after_seconds| Failure::RateLimited { message: String::new(), retry_after_seconds };
+        for (told, seen, expected) in
+            [(None, Some(3_600), Some(3_600)), (Some(9), Some(5), Some(9)), (Some(9), None, Some(9))]
+        {
             assert_eq!(waiting(limited(told), seen), limited(expected));
-            let unavailable = |retry_after_seconds| Failure::Unavailable {
-                message: String::new(),
-                retry_after_seconds,
-            };
+            let unavailable =
+                |retry_after_seconds| Failure::Unavailable { message: String::new(), retry_after_seconds };
             assert_eq!(waiting(unavailable(told), seen), unavailable(expected));
         }
         assert_eq!(waiting(Failure::OutputLimit, Some(5)), Failure::OutputLimit);
@@ -317,10 +272,8 @@ mod tests {
     /// Counts a run that reported this cost and input. Returns the counted cost and input, and whether they are an
     /// estimate.
     fn count_run(told: Option<u64>, input: u64, passed: &[(&str, u64)]) -> (Option<u64>, u64, bool) {
-        let passed: Vec<(String, Tokens)> = passed
-            .iter()
-            .map(|(model, input)| ((*model).to_owned(), tokens(*input, 0)))
-            .collect();
+        let passed: Vec<(String, Tokens)> =
+            passed.iter().map(|(model, input)| ((*model).to_owned(), tokens(*input, 0))).collect();
         let mut record = Record::default();
         (record.usage.usd_micros, record.usage.tokens) = (told, tokens(input, 0));
         count(&mut record, None, &passed);
@@ -349,18 +302,12 @@ mod tests {
         }
         // A process called the model besides the program, or forged its report.
         for input in [0, 999_999, 1_000_001, u64::MAX] {
-            assert_eq!(
-                count_run(Some(2_000_001), input, &seen),
-                (Some(2_000_000), 1_000_000, true)
-            );
+            assert_eq!(count_run(Some(2_000_001), input, &seen), (Some(2_000_000), 1_000_000, true));
         }
         // This model has no known price.
         let unknown = [("new", 1_000_000)];
         for told in [100_000, 30_000_000] {
-            assert_eq!(
-                count_run(Some(told), 1_000_000, &unknown),
-                (Some(told), 1_000_000, false)
-            );
+            assert_eq!(count_run(Some(told), 1_000_000, &unknown), (Some(told), 1_000_000, false));
         }
     }
 

@@ -166,10 +166,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
     let git_door = git_door(&uplink, &blueprint.web_url, &blueprint.data_dir).await?;
     let proxy = git_door.as_ref().map(|door| door.proxy_url(Level::L0).into());
     let forge = ForgeAccess::new(&blueprint.web_url)?.through(proxy, certificates.clone());
-    let options = SandboxOptions {
-        certificates,
-        ..blueprint.sandbox
-    };
+    let options = SandboxOptions { certificates, ..blueprint.sandbox };
     let sandbox = isolation(options, &blueprint.data_dir, blueprint.isolation).await?;
     let mirrors = Mirrors::handing_over(&blueprint.data_dir, forge, sandbox.hand_over())?;
     mirrors.sweep_leftovers(clock())?;
@@ -206,10 +203,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
 
 async fn open_store(url: &SecretString, connections: u32) -> anyhow::Result<Store> {
     let url = secrecy::ExposeSecret::expose_secret(url);
-    let options = OpenOptions {
-        connections,
-        ..OpenOptions::default()
-    };
+    let options = OpenOptions { connections, ..OpenOptions::default() };
     Store::open(url, options).await.with_context(|| opening(url))
 }
 
@@ -234,10 +228,7 @@ async fn git_door(uplink: &Uplink, web_url: &str, data_dir: &Path) -> anyhow::Re
     let rules = Rules {
         uplink: uplink.clone(),
         port: url.port(),
-        caps: DoorCaps {
-            bytes: u64::MAX,
-            ..DoorCaps::default()
-        },
+        caps: DoorCaps { bytes: u64::MAX, ..DoorCaps::default() },
         ..Rules::hosts([host.parse()?])
     };
     let door = Door::open(rules, &data_dir.join("doors")).await;
@@ -256,9 +247,7 @@ pub fn opening(url: &str) -> String {
 pub fn agents_secrets(names: &[String]) -> Vec<SecretString> {
     let secret = |name: &&String| {
         let name = name.to_uppercase();
-        ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"]
-            .iter()
-            .any(|word| name.contains(word))
+        ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL"].iter().any(|word| name.contains(word))
     };
     let values = names.iter().filter(secret).filter_map(|name| std::env::var(name).ok());
     values.map(SecretString::from).collect()

@@ -71,11 +71,7 @@ impl Which {
         let (config, data_dir) = (self.config.clone(), self.data_dir.clone());
         let flags = [("AUTOBUILD_CONFIG", config), ("AUTOBUILD_DATA_DIR", data_dir)];
         let settings = ServerSettings::of_process(&flags).map_err(|mistakes| join_mistakes(&mistakes, "; "))?;
-        let own = if flags.iter().all(|(_, value)| value.is_none()) {
-            own_database().await
-        } else {
-            None
-        };
+        let own = if flags.iter().all(|(_, value)| value.is_none()) { own_database().await } else { None };
         let whose = if own.is_some() { Whose::Own } else { Whose::Service };
         Ok(Chosen {
             url: own.unwrap_or_else(|| settings.database_url.expose_secret().to_owned()),

@@ -138,11 +138,9 @@ pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
         Why::Runs => "It runs now.".to_owned(),
         Why::Model(name) => format!("The model's API of {name} does not serve it now."),
         Why::GitHub => "GitHub cannot be reached, or limits AutoBuild.".to_owned(),
-        Why::TryAgain => format!(
-            "Try {} failed: {}",
-            step.attempt,
-            step.last_error.as_deref().unwrap_or("it did not say why")
-        ),
+        Why::TryAgain => {
+            format!("Try {} failed: {}", step.attempt, step.last_error.as_deref().unwrap_or("it did not say why"))
+        }
         Why::Time => "Its time has not come.".to_owned(),
         Why::Held(HeldBy::Feature) => "Its Feature waits for a person.".to_owned(),
         Why::Held(HeldBy::Agent) => "Another agent works on the same task.".to_owned(),
@@ -167,11 +165,7 @@ fn task(subject: &str) -> Option<TaskId> {
 fn about(feature: Option<FeatureKey>, subject: &str) -> String {
     let task = task(subject).map(|task| task.to_string());
     let names: Vec<String> = feature.map(|key| key.name()).into_iter().chain(task).collect();
-    if names.is_empty() {
-        subject.to_owned()
-    } else {
-        names.join(" ")
-    }
+    if names.is_empty() { subject.to_owned() } else { names.join(" ") }
 }
 
 fn feature_name(step: &StoredEffect) -> String {

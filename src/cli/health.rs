@@ -19,10 +19,8 @@ const MOST: usize = 64 * 1024;
 
 /// What `health` takes.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit code 0 if it is, 1 if it is not.\n\nExamples:\n  autobuild health\n  \
-autobuild health --ready"
-)]
+#[command(after_help = "Exit code 0 if it is, 1 if it is not.\n\nExamples:\n  autobuild health\n  \
+autobuild health --ready")]
 pub(super) struct Health {
     /// A TOML file with settings.
     #[arg(long, value_name = "FILE")]
@@ -41,9 +39,7 @@ pub(super) async fn health(health: Health) -> ExitCode {
     let settings = match ServerSettings::of_process(&flags) {
         Ok(settings) => settings,
         Err(mistakes) => {
-            mistakes
-                .iter()
-                .for_each(|mistake| eprintln!("autobuild health: {mistake}"));
+            mistakes.iter().for_each(|mistake| eprintln!("autobuild health: {mistake}"));
             return ExitCode::FAILURE;
         }
     };
@@ -87,11 +83,9 @@ mod tests {
 
     #[test]
     fn a_listener_on_all_addresses_is_reached_by_loopback() {
-        for (listen, asked) in [
-            ("0.0.0.0:8080", "127.0.0.1:8080"),
-            ("[::]:80", "[::1]:80"),
-            ("10.0.0.7:81", "10.0.0.7:81"),
-        ] {
+        for (listen, asked) in
+            [("0.0.0.0:8080", "127.0.0.1:8080"), ("[::]:80", "[::1]:80"), ("10.0.0.7:81", "10.0.0.7:81")]
+        {
             assert_eq!(reached(listen.parse().unwrap()), asked.parse().unwrap());
         }
     }

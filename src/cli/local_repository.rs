@@ -56,9 +56,7 @@ impl LocalRepository {
         }
         let caches = self.cache.parent().unwrap_or(&self.cache);
         let (features, forge) = (self.folder.join("features"), self.folder.join("forge"));
-        [self.folder.as_path(), caches, &self.cache, &features, &forge]
-            .into_iter()
-            .try_for_each(make_own)?;
+        [self.folder.as_path(), caches, &self.cache, &features, &forge].into_iter().try_for_each(make_own)?;
         let database = self.folder.join(DATABASE);
         let path = database.display();
         let failed = || format!("{path} cannot be opened: it must be a file that you can write, or missing");
@@ -126,11 +124,7 @@ fn marks() -> anyhow::Result<PathBuf> {
 
 /// Returns the folder that a variable names, or the usual one below the person's home.
 fn home_folder(variable: &str, below: &str) -> Option<PathBuf> {
-    let set = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let named = set(variable).filter(|path| path.is_absolute());
     named.or_else(|| set("HOME").map(|home| home.join(below)))
 }
@@ -141,11 +135,7 @@ pub fn make_own(folder: &Path) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.with_context(failed)?;
     let is_link = std::fs::symlink_metadata(folder).with_context(failed)?.is_symlink();
-    anyhow::ensure!(
-        !is_link,
-        "{} is a link, and AutoBuild writes only where it leads nowhere else",
-        folder.display()
-    );
+    anyhow::ensure!(!is_link, "{} is a link, and AutoBuild writes only where it leads nowhere else", folder.display());
     std::fs::set_permissions(folder, Permissions::from_mode(0o700)).with_context(failed)
 }
 

@@ -131,11 +131,7 @@ fn unusable(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
         let text = error.render().to_string();
-        let lines: Vec<&str> = text
-            .lines()
-            .map(str::trim)
-            .take_while(|line| !line.is_empty())
-            .collect();
+        let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
         let said = serde_json::json!({ "ok": false, "error": lines.join(" ") });
         // If standard output is closed, nobody reads the error.
         let _ = writeln!(io::stdout(), "{said}");

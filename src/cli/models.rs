@@ -23,10 +23,7 @@ pub(super) fn access(use_my_login: bool) -> anyhow::Result<Access> {
     } else {
         Login::Service
     };
-    Ok(Access {
-        models: Arc::new(models),
-        login,
-    })
+    Ok(Access { models: Arc::new(models), login })
 }
 
 fn adopt(api: &mut ModelApi, address: &str, key: &str) {

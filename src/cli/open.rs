@@ -6,9 +6,8 @@ use std::fmt::Display;
 /// Opens the address without waiting. A failure is printed and stops nothing. Dropping the value deletes the page that
 /// redirects the browser to the address.
 pub(super) fn open(address: &str) -> Option<LeadingPage> {
-    let opened = sandbox::open_in_browser(address, |program, ended| {
-        report_unopened(&format!("{program} ended with {ended}"))
-    });
+    let opened =
+        sandbox::open_in_browser(address, |program, ended| report_unopened(&format!("{program} ended with {ended}")));
     opened.inspect_err(|why| report_unopened(why)).ok()
 }
 

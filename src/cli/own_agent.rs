@@ -12,12 +12,8 @@ use text::command_line::CommandLine;
 const AGENTS: [&str; 2] = ["claude", "codex"];
 
 /// The variables that may hold a key, which the log never shows.
-pub(super) const KEYS: [&str; 4] = [
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "AUTOBUILD_ANTHROPIC_API_KEY",
-    "AUTOBUILD_OPENAI_API_KEY",
-];
+pub(super) const KEYS: [&str; 4] =
+    ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AUTOBUILD_ANTHROPIC_API_KEY", "AUTOBUILD_OPENAI_API_KEY"];
 
 const VARIABLE: &str = "AUTOBUILD_AGENT";
 
@@ -63,9 +59,7 @@ fn from_anywhere(command: CommandLine) -> anyhow::Result<CommandLine> {
     if program.is_absolute() || program.components().count() < 2 {
         return Ok(command);
     }
-    let whole = program
-        .canonicalize()
-        .with_context(|| format!("the agent {}", command.program()))?;
+    let whole = program.canonicalize().with_context(|| format!("the agent {}", command.program()))?;
     let words = std::iter::once(whole.to_string_lossy().into_owned()).chain(command.args().iter().cloned());
     Ok(shell_words::join(words).parse()?)
 }

@@ -77,11 +77,7 @@ pub(super) struct WorkerCommand {
 
 pub(super) async fn serve(serve: Serve) -> ExitCode {
     let flags = [("AUTOBUILD_CONFIG", serve.config), ("AUTOBUILD_LISTEN", serve.listen)];
-    let role = if serve.no_agents {
-        ProcessRole::NoAgents
-    } else {
-        ProcessRole::Everything
-    };
+    let role = if serve.no_agents { ProcessRole::NoAgents } else { ProcessRole::Everything };
     if serve.check {
         return doctor::check(&flags, role).await;
     }
@@ -119,9 +115,7 @@ async fn start(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
     known.extend(collector.iter().flat_map(TelemetrySettings::secrets));
     let secrets = Secrets::new(&known);
     let format = (settings.log_format, LogOutput::StandardError);
-    start_log(&settings.log, format, secrets.clone(), |part| {
-        io::stderr().write_all(part.as_bytes())
-    });
+    start_log(&settings.log, format, secrets.clone(), |part| io::stderr().write_all(part.as_bytes()));
     match run((flags, role), settings, collector, &secrets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -137,19 +131,12 @@ async fn run(
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,
 ) -> anyhow::Result<()> {
-    let listener = Listener::bind(settings.listen)
-        .await
-        .with_context(|| format!("listening on {}", settings.listen))?;
+    let listener =
+        Listener::bind(settings.listen).await.with_context(|| format!("listening on {}", settings.listen))?;
     let address = listener.address()?;
     let folder = DataFolder::take(&settings.data_dir)?;
-    folder
-        .announce(address)
-        .context("writing the address into the data folder")?;
-    let (setup, _leading) = if role.is_reached() {
-        setup::open(&settings, address, secrets)?
-    } else {
-        (None, None)
-    };
+    folder.announce(address).context("writing the address into the data folder")?;
+    let (setup, _leading) = if role.is_reached() { setup::open(&settings, address, secrets)? } else { (None, None) };
     let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (front, closed) = (FrontRouter::new(setup.clone()), CancellationToken::new());
     let mut open = Open {
@@ -185,10 +172,7 @@ async fn one_after_the_other(
         // The set-up changed the Apps, or somebody may have mended what kept the service from starting.
         next = match ServerSettings::of_process(flags).and_then(|settings| settings.for_role(open.role)) {
             Ok(settings) => open.once(&settings, collector.clone(), secrets).await?,
-            Err(mistakes) => {
-                open.wait(&anyhow::anyhow!(join_mistakes(&mistakes, "; ")), secrets)
-                    .await?
-            }
+            Err(mistakes) => open.wait(&anyhow::anyhow!(join_mistakes(&mistakes, "; ")), secrets).await?,
         };
     }
     Ok(())
@@ -201,11 +185,7 @@ async fn look_around(
     secrets: Secrets,
     setup: Option<Arc<Setup>>,
 ) {
-    let look = Look {
-        settings: &settings,
-        running: Some(&engine),
-        repo: None,
-    };
+    let look = Look { settings: &settings, running: Some(&engine), repo: None };
     let mut rows = doctor::of_role(doctor::of_a_service(&look).await, role);
     if setup.as_ref().is_some_and(|setup| setup.is_open()) {
         // A person makes these on the set-up page, which itself shows their state.
@@ -231,11 +211,7 @@ fn diagnosis(
     Arc::new(move |repo| {
         let (engine, settings, secrets) = (engine.clone(), settings.clone(), secrets.clone());
         Box::pin(async move {
-            let look = Look {
-                settings: &settings,
-                running: Some(&engine),
-                repo: repo.as_ref(),
-            };
+            let look = Look { settings: &settings, running: Some(&engine), repo: repo.as_ref() };
             let rows = doctor::of_role(doctor::of_a_service(&look).await, role);
             rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect()
         })
@@ -335,10 +311,7 @@ impl Open {
         };
         let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(4)).min(LONGEST_PAUSE);
         self.failures = self.failures.saturating_add(1);
-        tracing::error!(
-            "the service cannot start, and tries again in {} s: {why}",
-            pause.as_secs()
-        );
+        tracing::error!("the service cannot start, and tries again in {} s: {why}", pause.as_secs());
         setup.service_failed(why);
         tokio::select! {
             next = self.rest() => next,
@@ -365,20 +338,13 @@ impl Open {
 
     /// Shows the pages that a process of this role has.
     fn show(&self, inbox: Inbox, settings: &ServerSettings, own: &SecretString) {
-        let sign_in = settings.oauth.clone().map(|client| OAuthApp {
-            id: client.id,
-            secret: client.secret,
-        });
+        let sign_in = settings.oauth.clone().map(|client| OAuthApp { id: client.id, secret: client.secret });
         let inbox = match &self.admin {
             Some(token) => inbox.with_admin(token.clone(), own),
             None => inbox,
         };
         let inbox = Arc::new(inbox.with_sign_in(sign_in));
-        self.front.show(Some(if self.role.is_reached() {
-            web::router(inbox)
-        } else {
-            web::worker_router(inbox)
-        }));
+        self.front.show(Some(if self.role.is_reached() { web::router(inbox) } else { web::worker_router(inbox) }));
     }
 
     /// Serves and works, then drains. Deliveries that arrive meanwhile are still stored, because GitHub does not send
@@ -400,12 +366,7 @@ impl Open {
             setup.service_works(engine.clone());
         }
         // The checks run beside the work, so nobody waits for GitHub, least of all arriving deliveries.
-        let looking = look_around(
-            engine.clone(),
-            (settings, self.role),
-            secrets.clone(),
-            self.setup.clone(),
-        );
+        let looking = look_around(engine.clone(), (settings, self.role), secrets.clone(), self.setup.clone());
         let looking = tokio::spawn(looking);
         let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
         let next = tokio::select! {
@@ -492,16 +453,8 @@ fn slots(settings: &ServerSettings, role: ProcessRole) -> Slots {
     let agent = count(settings.concurrency.per_process);
     match role {
         ProcessRole::Everything => Slots { control, forge, agent },
-        ProcessRole::NoAgents => Slots {
-            control,
-            forge,
-            agent: 0,
-        },
-        ProcessRole::Worker => Slots {
-            control: 0,
-            forge: 0,
-            agent,
-        },
+        ProcessRole::NoAgents => Slots { control, forge, agent: 0 },
+        ProcessRole::Worker => Slots { control: 0, forge: 0, agent },
     }
 }
 
@@ -530,11 +483,7 @@ fn blueprint(
     let [setup, test] = settings.longest;
     engine.longest = Deadlines { setup, test };
     // A forge on this machine has no limits.
-    let caps = if settings.github.is_local() {
-        Caps::None
-    } else {
-        Caps::Github
-    };
+    let caps = if settings.github.is_local() { Caps::None } else { Caps::Github };
     Ok(Blueprint {
         app: app.key.clone(),
         coach: settings.coach_app.clone(),

@@ -43,9 +43,7 @@ pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
 
 /// Returns the paths, absolute, with the files that links among them lead to.
 fn with_targets(files: &[PathBuf]) -> Vec<PathBuf> {
-    let both = files
-        .iter()
-        .flat_map(|file| [std::path::absolute(file).ok(), file.canonicalize().ok()]);
+    let both = files.iter().flat_map(|file| [std::path::absolute(file).ok(), file.canonicalize().ok()]);
     both.flatten().collect()
 }
 

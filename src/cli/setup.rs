@@ -65,11 +65,8 @@ pub(super) fn open(
 fn announce(settings: &ServerSettings, address: SocketAddr) -> anyhow::Result<Option<LeadingPage>> {
     let link = new_link(settings, address)?;
     eprintln!("Connect this service with GitHub: open {}", link.address());
-    let leading = if io::stderr().is_terminal() {
-        sandbox::open_in_browser(&link.address(), |_, _| {}).ok()
-    } else {
-        None
-    };
+    let leading =
+        if io::stderr().is_terminal() { sandbox::open_in_browser(&link.address(), |_, _| {}).ok() } else { None };
     match leading {
         Some(_) => eprintln!("(It opens in your browser. The link works once; `autobuild setup` makes a new one.)"),
         None => eprintln!("(The link works once. `autobuild setup` opens it, or makes a new one.)"),

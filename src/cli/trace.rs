@@ -73,11 +73,7 @@ async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
     runs.retain(|run| run.task == task);
     for run in &runs {
         let events = store.run_events(&run.id).await?.unwrap_or_default();
-        let lines = if trace.json {
-            json_lines(run, &events)
-        } else {
-            readable(run, &events, usize::MAX)
-        };
+        let lines = if trace.json { json_lines(run, &events) } else { readable(run, &events, usize::MAX) };
         for line in lines {
             match writeln!(io::stdout(), "{}", from.secrets.mask(&line)) {
                 // A reader that stops early, such as `head`, is no error.
@@ -121,11 +117,7 @@ fn choose_feature(
         [] => anyhow::bail!(
             "no agent ran for {shown}{}; agents ran for {}",
             feature.map(|name| format!(" of {name}")).unwrap_or_default(),
-            list_names(
-                known
-                    .iter()
-                    .map(|(key, of)| format!("{} of {}", task_name(*of), key.name()))
-            )
+            list_names(known.iter().map(|(key, of)| format!("{} of {}", task_name(*of), key.name())))
         ),
         several => anyhow::bail!(
             "{} Features have a {shown}: choose one with --feature: {}",
@@ -171,10 +163,7 @@ fn json_lines(run: &StoredRun, events: &str) -> Vec<String> {
         "ended_at": run.ended_at.map(|at| at.0),
     });
     let events = events.lines().filter_map(|line| serde_json::from_str(line).ok());
-    std::iter::once(about)
-        .chain(events)
-        .map(|event| joined(&head, event).to_string())
-        .collect()
+    std::iter::once(about).chain(events).map(|event| joined(&head, event).to_string()).collect()
 }
 
 fn joined(head: &serde_json::Value, event: serde_json::Value) -> serde_json::Value {
@@ -190,18 +179,13 @@ pub(super) fn readable(run: &StoredRun, events: &str, most: usize) -> Vec<String
     let task = task_name(run.task);
     let how = run.failure.clone().unwrap_or_else(|| run.state.to_string());
     let head = [format!("{task} turn {} · {} · {}", run.turn, run.role, run.agent)].into_iter();
-    let head = head
-        .chain(run.model.clone())
-        .chain(run.level.map(|level| level.to_string()))
-        .chain([how]);
+    let head = head.chain(run.model.clone()).chain(run.level.map(|level| level.to_string())).chain([how]);
     let events: Vec<TraceLine> = trace::read(events).collect();
     let left_out = events.len().saturating_sub(most);
     let mut lines = vec![clean(&head.collect::<Vec<_>>().join(" · "))];
     lines.extend(events.iter().take(most).map(event_line));
     if left_out > 0 {
-        lines.push(format!(
-            "          … and {left_out} more events: autobuild trace {task}"
-        ));
+        lines.push(format!("          … and {left_out} more events: autobuild trace {task}"));
     }
     lines
 }
@@ -212,10 +196,8 @@ fn event_line(line: &TraceLine) -> String {
         TraceLine::Event(TraceEvent { ms, kind }) => {
             let (word, rest) = messages::event_in_words(kind);
             let (seconds, tenths) = (ms / 1_000, ms % 1_000 / 100);
-            let says_how_it_ended = matches!(
-                kind,
-                TraceKind::Denied { .. } | TraceKind::Printed { .. } | TraceKind::Ended { .. }
-            );
+            let says_how_it_ended =
+                matches!(kind, TraceKind::Denied { .. } | TraceKind::Printed { .. } | TraceKind::Ended { .. });
             let width = if says_how_it_ended { LAST_WIDTH } else { WIDTH };
             let rest = shorten::middle(&clean(&rest).split_whitespace().collect::<Vec<_>>().join(" "), width);
             format!("{seconds:6}.{tenths}s  {word:<8} {}", rest.replace('\n', " "))
@@ -263,16 +245,8 @@ mod tests {
             "TASK-001 turn 2 · player · claude · big-one · ended\n     0.0s  prompt   5 characters\n     \
              1.2s  calls    read ab\n          (3 events left out)\n     2.0s  ends     well"
         );
-        assert!(
-            readable(&stored_run(), EVENTS, 1)
-                .last()
-                .unwrap()
-                .contains("and 3 more events")
-        );
-        let printed = format!(
-            "{{\"ms\":1,\"event\":\"printed\",\"text\":\"{}the end\"}}\n",
-            "word ".repeat(60)
-        );
+        assert!(readable(&stored_run(), EVENTS, 1).last().unwrap().contains("and 3 more events"));
+        let printed = format!("{{\"ms\":1,\"event\":\"printed\",\"text\":\"{}the end\"}}\n", "word ".repeat(60));
         let shown = readable(&stored_run(), &printed, 100).join("\n");
         assert!(
             shown.contains("prints   word word") && shown.ends_with(&format!("{}the end", "word ".repeat(60))),
@@ -281,10 +255,7 @@ mod tests {
         let lines = json_lines(&stored_run(), EVENTS);
         assert_eq!(lines.len(), 5);
         let line: serde_json::Value = serde_json::from_str(&lines[2]).unwrap();
-        assert_eq!(
-            (&line["task"], &line["turn"], &line["tool"]),
-            (&"TASK-001".into(), &2.into(), &"read".into())
-        );
+        assert_eq!((&line["task"], &line["turn"], &line["tool"]), (&"TASK-001".into(), &2.into(), &"read".into()));
     }
 
     #[test]

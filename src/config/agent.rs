@@ -112,13 +112,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_read_and_written_back() {
-        for text in [
-            "claude",
-            "codex",
-            "acp:gemini --acp",
-            "command:python3 'my agent.py'",
-            "scripted:steps.yaml",
-        ] {
+        for text in ["claude", "codex", "acp:gemini --acp", "command:python3 'my agent.py'", "scripted:steps.yaml"] {
             let agent: AgentCommand = text.parse().unwrap();
             assert_eq!(agent.to_string(), text);
             assert_eq!(text.split(':').next(), Some(agent.kind()));
@@ -127,21 +121,10 @@ mod tests {
 
     #[test]
     fn a_text_that_names_no_agent_is_answered_with_the_valid_ones() {
-        for text in [
-            "gpt",
-            "",
-            "command:",
-            "scripted:",
-            "command:'",
-            "claude:x",
-            "my-agent --flag",
-        ] {
+        for text in ["gpt", "", "command:", "scripted:", "command:'", "claude:x", "my-agent --flag"] {
             let refusal = text.parse::<AgentCommand>().unwrap_err();
             assert!(refusal.to_string().contains("valid: claude"), "{refusal}");
         }
-        assert_eq!(
-            "gpt".parse::<AgentCommand>(),
-            Err(NotAnAgent::UnknownKind("gpt".to_owned()))
-        );
+        assert_eq!("gpt".parse::<AgentCommand>(), Err(NotAnAgent::UnknownKind("gpt".to_owned())));
     }
 }

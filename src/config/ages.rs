@@ -56,7 +56,6 @@ impl Parser {
 
     fn days(&mut self, name: &'static str, usual: Duration) -> Duration {
         let read = |text: &str| whole_number(text, 1..=MOST_DAYS, " of days");
-        self.parse(name, read)
-            .map_or(usual, |days| Duration::from_secs(days * 86_400))
+        self.parse(name, read).map_or(usual, |days| Duration::from_secs(days * 86_400))
     }
 }

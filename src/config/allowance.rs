@@ -24,13 +24,7 @@ pub struct Most {
 impl Default for Most {
     /// No limit.
     fn default() -> Self {
-        Self {
-            turns: 0,
-            tasks: 0,
-            parallel_tasks: 0,
-            agent_turns: 0,
-            budget: Budget::UNLIMITED,
-        }
+        Self { turns: 0, tasks: 0, parallel_tasks: 0, agent_turns: 0, budget: Budget::UNLIMITED }
     }
 }
 
@@ -67,10 +61,7 @@ pub struct Allowance {
 impl Allowance {
     /// Returns the agents and models that a repository may name, of a server with these agents.
     pub fn offer(&self, agents: impl IntoIterator<Item = String>) -> Offer {
-        Offer {
-            agents: agents.into_iter().collect(),
-            models: self.models.allowed.clone(),
-        }
+        Offer { agents: agents.into_iter().collect(), models: self.models.allowed.clone() }
     }
 }
 
@@ -91,10 +82,7 @@ impl Allowances {
 impl Parser {
     /// Reads what installations may use. A setting that the table of an installation leaves out is the server's.
     pub(crate) fn allowances(&mut self) -> Allowances {
-        Allowances {
-            usual: self.allowance(),
-            own: self.by_installation(Self::allowance),
-        }
+        Allowances { usual: self.allowance(), own: self.by_installation(Self::allowance) }
     }
 
     fn allowance(&mut self) -> Allowance {
@@ -111,9 +99,7 @@ impl Parser {
         Most {
             turns: self.parse("MAX_TURNS", limited).unwrap_or(usual.turns),
             tasks: self.parse("MAX_TASKS", limited).unwrap_or(usual.tasks),
-            parallel_tasks: self
-                .parse("MAX_PARALLEL_TASKS", limited)
-                .unwrap_or(usual.parallel_tasks),
+            parallel_tasks: self.parse("MAX_PARALLEL_TASKS", limited).unwrap_or(usual.parallel_tasks),
             agent_turns: self.parse("MAX_AGENT_TURNS", limited).unwrap_or(usual.agent_turns),
             budget: self.most_budget(usual.budget),
         }
@@ -133,8 +119,7 @@ impl Parser {
         limits(
             self.parse("BUDGET_USD_PER_INSTALLATION_MONTH", amount).unwrap_or(500.0),
             self.parse("BUDGET_TOKENS_PER_INSTALLATION_MONTH", whole).unwrap_or(0),
-            self.parse("BUDGET_HOURS_PER_INSTALLATION_MONTH", amount)
-                .unwrap_or(500.0),
+            self.parse("BUDGET_HOURS_PER_INSTALLATION_MONTH", amount).unwrap_or(500.0),
         )
     }
 
@@ -142,19 +127,11 @@ impl Parser {
     fn most_budget(&mut self, usual: Budget) -> Budget {
         Budget {
             usd_per_task: self.parse("MAX_USD_PER_TASK", amount).unwrap_or(usual.usd_per_task),
-            usd_per_feature: self
-                .parse("MAX_USD_PER_FEATURE", amount)
-                .unwrap_or(usual.usd_per_feature),
-            tokens_per_task: self
-                .parse("MAX_TOKENS_PER_TASK", whole)
-                .unwrap_or(usual.tokens_per_task),
-            tokens_per_feature: self
-                .parse("MAX_TOKENS_PER_FEATURE", whole)
-                .unwrap_or(usual.tokens_per_feature),
+            usd_per_feature: self.parse("MAX_USD_PER_FEATURE", amount).unwrap_or(usual.usd_per_feature),
+            tokens_per_task: self.parse("MAX_TOKENS_PER_TASK", whole).unwrap_or(usual.tokens_per_task),
+            tokens_per_feature: self.parse("MAX_TOKENS_PER_FEATURE", whole).unwrap_or(usual.tokens_per_feature),
             hours_per_task: self.parse("MAX_HOURS_PER_TASK", amount).unwrap_or(usual.hours_per_task),
-            hours_per_feature: self
-                .parse("MAX_HOURS_PER_FEATURE", amount)
-                .unwrap_or(usual.hours_per_feature),
+            hours_per_feature: self.parse("MAX_HOURS_PER_FEATURE", amount).unwrap_or(usual.hours_per_feature),
         }
     }
 }

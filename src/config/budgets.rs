@@ -80,10 +80,7 @@ mod tests {
         };
         let (task, feature) = (budget.of_task(), budget.of_feature());
         assert_eq!((task.usd_micros, task.tokens, task.ms), (None, None, Some(5_400_000)));
-        assert_eq!(
-            (feature.usd_micros, feature.tokens, feature.ms),
-            (Some(1), Some(7), None)
-        );
+        assert_eq!((feature.usd_micros, feature.tokens, feature.ms), (Some(1), Some(7), None));
         assert_eq!(Budget::default().of_task().usd_micros, Some(5_000_000));
     }
 }

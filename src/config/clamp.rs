@@ -12,42 +12,14 @@ impl Allowance {
         let numbers = [
             lower("max_turns", &mut settings.max_turns, most.turns),
             lower("max_tasks", &mut settings.max_tasks, most.tasks),
-            lower(
-                "max_parallel_tasks",
-                &mut settings.max_parallel_tasks,
-                most.parallel_tasks,
-            ),
+            lower("max_parallel_tasks", &mut settings.max_parallel_tasks, most.parallel_tasks),
             lower("agent_turns", &mut settings.agent_turns, most.agent_turns),
-            lower(
-                "budget.usd_per_task",
-                &mut budget.usd_per_task,
-                most.budget.usd_per_task,
-            ),
-            lower(
-                "budget.usd_per_feature",
-                &mut budget.usd_per_feature,
-                most.budget.usd_per_feature,
-            ),
-            lower(
-                "budget.tokens_per_task",
-                &mut budget.tokens_per_task,
-                most.budget.tokens_per_task,
-            ),
-            lower(
-                "budget.tokens_per_feature",
-                &mut budget.tokens_per_feature,
-                most.budget.tokens_per_feature,
-            ),
-            lower(
-                "budget.hours_per_task",
-                &mut budget.hours_per_task,
-                most.budget.hours_per_task,
-            ),
-            lower(
-                "budget.hours_per_feature",
-                &mut budget.hours_per_feature,
-                most.budget.hours_per_feature,
-            ),
+            lower("budget.usd_per_task", &mut budget.usd_per_task, most.budget.usd_per_task),
+            lower("budget.usd_per_feature", &mut budget.usd_per_feature, most.budget.usd_per_feature),
+            lower("budget.tokens_per_task", &mut budget.tokens_per_task, most.budget.tokens_per_task),
+            lower("budget.tokens_per_feature", &mut budget.tokens_per_feature, most.budget.tokens_per_feature),
+            lower("budget.hours_per_task", &mut budget.hours_per_task, most.budget.hours_per_task),
+            lower("budget.hours_per_feature", &mut budget.hours_per_feature, most.budget.hours_per_feature),
         ];
         let (_, closed) = cut(&settings.network.allow, &self.network.allow);
         let hosts = (!closed.is_empty()).then(|| Excess::Hosts {
@@ -65,11 +37,7 @@ fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value:
         return None;
     }
     let asked = std::mem::replace(value, most);
-    (asked != unlimited).then(|| Excess::Number {
-        setting,
-        asked: asked.to_string(),
-        given: most.to_string(),
-    })
+    (asked != unlimited).then(|| Excess::Number { setting, asked: asked.to_string(), given: most.to_string() })
 }
 
 #[cfg(test)]
@@ -83,17 +51,10 @@ mod tests {
 
     fn allowance() -> Allowance {
         Allowance {
-            network: NetworkCeiling {
-                allow: vec!["*.corp.example".parse().unwrap()],
-                ..NetworkCeiling::default()
-            },
+            network: NetworkCeiling { allow: vec!["*.corp.example".parse().unwrap()], ..NetworkCeiling::default() },
             most: Most {
                 turns: 4,
-                budget: Budget {
-                    usd_per_feature: 20.0,
-                    hours_per_task: 1.5,
-                    ..Budget::UNLIMITED
-                },
+                budget: Budget { usd_per_feature: 20.0, hours_per_task: 1.5, ..Budget::UNLIMITED },
                 ..Most::default()
             },
             ..Allowance::default()
@@ -107,10 +68,7 @@ mod tests {
         let shown = found.into_iter().map(|excess| match excess {
             Excess::Number { setting, asked, given } => format!("{setting} {asked} {given}"),
             Excess::Hosts { closed, .. } => {
-                format!(
-                    "hosts {}",
-                    closed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-                )
+                format!("hosts {}", closed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
             }
         });
         (shown.collect(), settings)
@@ -121,15 +79,9 @@ mod tests {
         let table: [(&str, &[&str]); 6] = [
             ("max_turns: 4\nbudget: {usd_per_feature: 20}", &[]),
             ("max_turns: 5\nbudget: {usd_per_feature: 19.5}", &["max_turns 5 4"]),
-            (
-                "max_turns: 1\nbudget: {usd_per_feature: 20.25}",
-                &["budget.usd_per_feature 20.25 20"],
-            ),
+            ("max_turns: 1\nbudget: {usd_per_feature: 20.25}", &["budget.usd_per_feature 20.25 20"]),
             ("max_turns: 1\nbudget: {usd_per_feature: 0}", &[]),
-            (
-                "max_turns: 1\nbudget: {usd_per_feature: 1, hours_per_task: 3}",
-                &["budget.hours_per_task 3 1.5"],
-            ),
+            ("max_turns: 1\nbudget: {usd_per_feature: 1, hours_per_task: 3}", &["budget.hours_per_task 3 1.5"]),
             (
                 "max_turns: 1\nbudget: {usd_per_feature: 1}\nnetwork: {allow: [npm.corp.example, evil.example]}",
                 &["hosts evil.example"],
@@ -145,18 +97,12 @@ mod tests {
         let (_, held) = clamped("max_turns: 9\nbudget: {usd_per_task: 0, usd_per_feature: 0, hours_per_task: 0}");
         assert_eq!(held.max_turns, 4);
         let budget = held.budget;
-        assert_eq!(
-            (budget.usd_per_task, budget.usd_per_feature, budget.hours_per_task),
-            (0.0, 20.0, 1.5)
-        );
+        assert_eq!((budget.usd_per_task, budget.usd_per_feature, budget.hours_per_task), (0.0, 20.0, 1.5));
     }
 
     #[test]
     fn nothing_that_a_repository_has_without_settings_is_above_the_servers_most() {
-        let server = Allowance {
-            most: Most::SERVER,
-            ..Allowance::default()
-        };
+        let server = Allowance { most: Most::SERVER, ..Allowance::default() };
         assert_eq!(server.clamp(&mut RepositorySettings::default()), Vec::new());
     }
 }

@@ -46,13 +46,7 @@ impl ProcessLimits {
 
 impl Default for Concurrency {
     fn default() -> Self {
-        Self {
-            per_process: 4,
-            in_all: None,
-            per_installation: Some(4),
-            per_repository: None,
-            per_feature: None,
-        }
+        Self { per_process: 4, in_all: None, per_installation: Some(4), per_repository: None, per_feature: None }
     }
 }
 
@@ -79,15 +73,9 @@ impl Parser {
         Concurrency {
             per_process: self.parse("CONCURRENCY", at_least_one).unwrap_or(usual.per_process),
             in_all: self.parse("CONCURRENCY_IN_ALL", limit).unwrap_or(usual.in_all),
-            per_installation: self
-                .parse("CONCURRENCY_PER_INSTALLATION", limit)
-                .unwrap_or(usual.per_installation),
-            per_repository: self
-                .parse("CONCURRENCY_PER_REPOSITORY", limit)
-                .unwrap_or(usual.per_repository),
-            per_feature: self
-                .parse("CONCURRENCY_PER_FEATURE", limit)
-                .unwrap_or(usual.per_feature),
+            per_installation: self.parse("CONCURRENCY_PER_INSTALLATION", limit).unwrap_or(usual.per_installation),
+            per_repository: self.parse("CONCURRENCY_PER_REPOSITORY", limit).unwrap_or(usual.per_repository),
+            per_feature: self.parse("CONCURRENCY_PER_FEATURE", limit).unwrap_or(usual.per_feature),
         }
     }
 
@@ -101,9 +89,7 @@ impl Parser {
         ProcessLimits {
             control_slots: self.parse("SLOTS_CONTROL", at_least_one).unwrap_or(usual.control_slots),
             forge_slots: self.parse("SLOTS_FORGE", at_least_one).unwrap_or(usual.forge_slots),
-            connections: self
-                .parse("DATABASE_CONNECTIONS", enough_connections)
-                .unwrap_or(usual.connections),
+            connections: self.parse("DATABASE_CONNECTIONS", enough_connections).unwrap_or(usual.connections),
             grace: self.seconds("GRACE_SECONDS", 0..=86_400, usual.grace),
             lease: self.seconds("LEASE_SECONDS", 2..=600, usual.lease),
             backoff: self.seconds("BACKOFF_SECONDS", 1..=900, usual.backoff),
@@ -124,13 +110,7 @@ fn at_least_one(text: &str) -> Result<u32, String> {
 
 /// One connection listens for other processes' hints, so a single one would leave none for the work.
 fn enough_connections(text: &str) -> Result<u32, String> {
-    at_least_one(text).and_then(|count| {
-        if count < 2 {
-            Err("must be at least 2".to_owned())
-        } else {
-            Ok(count)
-        }
-    })
+    at_least_one(text).and_then(|count| if count < 2 { Err("must be at least 2".to_owned()) } else { Ok(count) })
 }
 
 /// Reads a limit that a repository cannot exceed; 0 means none.

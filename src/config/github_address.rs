@@ -87,27 +87,19 @@ impl GithubAddress {
         };
         match (api, web) {
             (Some(api), Some(web)) => Ok(Self { api, web }),
-            (Some(api), None) if api.host_str() == Some("api.github.com") => Ok(Self {
-                web: safe_address("https://github.com")?,
-                api,
-            }),
+            (Some(api), None) if api.host_str() == Some("api.github.com") => {
+                Ok(Self { web: safe_address("https://github.com")?, api })
+            }
             (Some(api), None) => Ok(Self { web: at(&api, ""), api }),
             // A tenant of GitHub Enterprise Cloud.
             (None, Some(web)) if web.host_str().is_some_and(|host| host.ends_with(".ghe.com")) => {
                 let host = web.host_str().unwrap_or_default();
-                Ok(Self {
-                    api: safe_address(&format!("https://api.{host}"))?,
-                    web,
-                })
+                Ok(Self { api: safe_address(&format!("https://api.{host}"))?, web })
             }
-            (None, Some(web)) if web.host_str() != Some("github.com") => Ok(Self {
-                api: at(&web, "/api/v3"),
-                web,
-            }),
-            (None, _) => Ok(Self {
-                api: safe_address("https://api.github.com")?,
-                web: safe_address("https://github.com")?,
-            }),
+            (None, Some(web)) if web.host_str() != Some("github.com") => Ok(Self { api: at(&web, "/api/v3"), web }),
+            (None, _) => {
+                Ok(Self { api: safe_address("https://api.github.com")?, web: safe_address("https://github.com")? })
+            }
         }
     }
 }

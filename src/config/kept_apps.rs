@@ -46,10 +46,7 @@ pub struct KeptApp {
 
 impl KeptApp {
     fn key(&self) -> AppKey {
-        AppKey {
-            id: AppId(self.id),
-            private_key: self.private_key.clone(),
-        }
+        AppKey { id: AppId(self.id), private_key: self.private_key.clone() }
     }
 }
 
@@ -82,13 +79,7 @@ impl KeptApps {
     /// Returns a value without Apps for this GitHub server.
     #[must_use]
     pub fn none(github: &GithubAddress, public_url: Url) -> Self {
-        Self {
-            api: github.api.clone(),
-            web: github.web.clone(),
-            public_url,
-            autobuild: None,
-            coach: None,
-        }
+        Self { api: github.api.clone(), web: github.web.clone(), public_url, autobuild: None, coach: None }
     }
 
     /// Reads the file in a data folder; `None` if there is no such file.
@@ -112,19 +103,13 @@ impl KeptApps {
     /// Returns the addresses of the GitHub server to which these Apps belong.
     #[must_use]
     pub fn github(&self) -> GithubAddress {
-        GithubAddress {
-            api: self.api.clone(),
-            web: self.web.clone(),
-        }
+        GithubAddress { api: self.api.clone(), web: self.web.clone() }
     }
 
     /// Returns the AutoBuild App's credentials; `None` if there is no App, or no webhook secret.
     pub(crate) fn app(&self) -> Option<App> {
         let app = self.autobuild.as_ref()?;
-        Some(App {
-            key: app.key(),
-            webhook_secrets: vec![app.webhook_secret.clone()?],
-        })
+        Some(App { key: app.key(), webhook_secrets: vec![app.webhook_secret.clone()?] })
     }
 
     pub(crate) fn coach_app(&self) -> Option<AppKey> {
@@ -139,9 +124,7 @@ impl KeptApps {
         let apps = self.autobuild.iter().chain(&self.coach);
         apps.flat_map(|app| {
             let oauth = app.oauth.iter().map(|oauth| &oauth.secret);
-            std::iter::once(&app.private_key)
-                .chain(&app.webhook_secret)
-                .chain(oauth)
+            std::iter::once(&app.private_key).chain(&app.webhook_secret).chain(oauth)
         })
     }
 }
@@ -169,17 +152,11 @@ pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(problem) => {
-            return Err(NotKept::Io {
-                path: path.to_owned(),
-                problem,
-            });
+            return Err(NotKept::Io { path: path.to_owned(), problem });
         }
     };
     let read = serde_json::from_slice(&text).map(Some);
-    read.map_err(|problem| NotKept::NotOurs {
-        path: path.to_owned(),
-        problem,
-    })
+    read.map_err(|problem| NotKept::NotOurs { path: path.to_owned(), problem })
 }
 
 /// Writes a file that only the folder's owner can read, even if root writes it. It is written and synced under another name, then renamed.
@@ -188,10 +165,7 @@ pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<
 ///
 /// The operating system refused; the old file is unchanged.
 pub fn write_private<T: Serialize>(path: &Path, value: &T) -> Result<(), NotKept> {
-    let failed = |problem| NotKept::Io {
-        path: path.to_owned(),
-        problem,
-    };
+    let failed = |problem| NotKept::Io { path: path.to_owned(), problem };
     let text = serde_json::to_vec_pretty(value).map_err(|error| failed(error.into()))?;
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(failed)?;
@@ -201,12 +175,7 @@ pub fn write_private<T: Serialize>(path: &Path, value: &T) -> Result<(), NotKept
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
         Ok(()) | Err(_) => {}
     }
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&beside)
-        .map_err(failed)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).map_err(failed)?;
     file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
     let (own, wanted) = (file.metadata().map_err(failed)?, folder.metadata().map_err(failed)?);
     if rustix::process::geteuid().is_root() && own.uid() != wanted.uid() {
@@ -230,10 +199,7 @@ mod tests {
             page: "https://ghe.example/apps/autobuild-1".to_owned(),
             private_key: "hush-key".into(),
             webhook_secret: Some("hush-hook".into()),
-            oauth: Some(OAuthClient {
-                id: "Iv1".to_owned(),
-                secret: "hush-client".into(),
-            }),
+            oauth: Some(OAuthClient { id: "Iv1".to_owned(), secret: "hush-client".into() }),
         });
         kept
     }

@@ -59,10 +59,7 @@ impl ModelWords {
             Strength::Fast => &self.fast,
             Strength::Strong => &self.strong,
         };
-        names
-            .of(agent)
-            .or_else(|| agent.usual_model(strength))
-            .map(str::to_owned)
+        names.of(agent).or_else(|| agent.usual_model(strength)).map(str::to_owned)
     }
 }
 
@@ -147,10 +144,7 @@ impl Parser {
                 url: self.parse("ANTHROPIC_URL", safe_address),
                 key: self.secret("ANTHROPIC_API_KEY"),
             },
-            openai: ModelApi {
-                url: self.parse("OPENAI_URL", safe_address),
-                key: self.secret("OPENAI_API_KEY"),
-            },
+            openai: ModelApi { url: self.parse("OPENAI_URL", safe_address), key: self.secret("OPENAI_API_KEY") },
         }
     }
 
@@ -192,11 +186,7 @@ mod tests {
             ("claude", Some("no-longer-allowed"), Strength::Fast, Some("haiku")),
         ];
         for (kind, asked, usual, expected) in table {
-            assert_eq!(
-                settings.name(&agent(kind), asked, usual).as_deref(),
-                expected,
-                "{kind} {asked:?}"
-            );
+            assert_eq!(settings.name(&agent(kind), asked, usual).as_deref(), expected, "{kind} {asked:?}");
         }
         assert_eq!(settings.fallback(&agent("claude")).as_deref(), Some("haiku"));
         assert_eq!(settings.fallback(&agent("codex")), None);
@@ -219,10 +209,6 @@ mod tests {
         for text in ["gpt=x", "claude=a,claude=b", "a,b"] {
             assert!(text.parse::<ModelNames>().is_err(), "{text}");
         }
-        assert!(
-            "claude=us.anthropic.claude-opus-4-1:0[1m]"
-                .parse::<ModelNames>()
-                .is_ok()
-        );
+        assert!("claude=us.anthropic.claude-opus-4-1:0[1m]".parse::<ModelNames>().is_ok());
     }
 }

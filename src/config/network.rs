@@ -29,17 +29,12 @@ pub struct NetworkCeiling {
 
 impl Default for NetworkCeiling {
     fn default() -> Self {
-        Self {
-            allow: registries::public(),
-            pinned: BTreeMap::new(),
-            uplink: Uplink::default(),
-        }
+        Self { allow: registries::public(), pinned: BTreeMap::new(), uplink: Uplink::default() }
     }
 }
 
 fn items(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| c == ',' || c.is_whitespace())
-        .filter(|item| !item.is_empty())
+    text.split(|c: char| c == ',' || c.is_whitespace()).filter(|item| !item.is_empty())
 }
 
 /// Reads hosts separated by commas or blanks; `registries` stands for all public registries, `none` for no host.
@@ -133,18 +128,10 @@ mod tests {
             Ok(["a.example", "*.b.example", "c.example"].map(str::to_owned).to_vec())
         );
         assert_eq!(shown("none"), Ok(Vec::new()));
-        assert_eq!(
-            allow("registries a.example").unwrap().len(),
-            registries::public().len() + 1
-        );
-        for wrong in [
-            "none a.example",
-            "10.0.0.1",
-            "https://a.example",
-            "a.example:443",
-            "*",
-            &"a.example ".repeat(501),
-        ] {
+        assert_eq!(allow("registries a.example").unwrap().len(), registries::public().len() + 1);
+        for wrong in
+            ["none a.example", "10.0.0.1", "https://a.example", "a.example:443", "*", &"a.example ".repeat(501)]
+        {
             assert!(allow(wrong).is_err(), "{wrong}");
         }
     }
@@ -153,28 +140,14 @@ mod tests {
     fn internal_hosts_have_an_address() {
         let found =
             pinned("npm.corp=10.1.2.3, pypi.corp=10.1.2.4:8443 six.corp=[fd00::1]:444 seven.corp=fd00::2").unwrap();
-        let shown: Vec<String> = found
-            .iter()
-            .map(|(host, address)| format!("{host} {address}"))
-            .collect();
+        let shown: Vec<String> = found.iter().map(|(host, address)| format!("{host} {address}")).collect();
         assert_eq!(
             shown,
-            [
-                "npm.corp 10.1.2.3:443",
-                "pypi.corp 10.1.2.4:8443",
-                "seven.corp [fd00::2]:443",
-                "six.corp [fd00::1]:444"
-            ]
+            ["npm.corp 10.1.2.3:443", "pypi.corp 10.1.2.4:8443", "seven.corp [fd00::2]:443", "six.corp [fd00::1]:444"]
         );
-        for wrong in [
-            "npm.corp",
-            "npm.corp=",
-            "=10.0.0.1",
-            "10.0.0.1=10.0.0.1",
-            "a=b",
-            "a=1.2.3.4:x",
-            "a=1.2.3.4 a=1.2.3.5",
-        ] {
+        for wrong in
+            ["npm.corp", "npm.corp=", "=10.0.0.1", "10.0.0.1=10.0.0.1", "a=b", "a=1.2.3.4:x", "a=1.2.3.4 a=1.2.3.5"]
+        {
             assert!(pinned(wrong).is_err(), "{wrong}");
         }
     }

@@ -167,22 +167,14 @@ impl RepositorySettings {
     /// Every mistake with its place and the valid values, in the order of the file.
     pub fn parse(text: &str, offered: &Offer) -> Result<Self, Vec<SettingsMistake>> {
         let whole_file = |place: Position, said: String| {
-            vec![SettingsMistake::Invalid {
-                place,
-                key: String::new(),
-                said,
-                valid: String::new(),
-            }]
+            vec![SettingsMistake::Invalid { place, key: String::new(), said, valid: String::new() }]
         };
         let node = Node::from_yaml(text, MAX_BYTES)
             .map_err(|wrong| whole_file(wrong.place.unwrap_or(Position::START), wrong.sentence))?;
         if node.value == Value::Null {
             return Ok(Self::default());
         }
-        let mut reading = Reading {
-            offered,
-            mistakes: Vec::new(),
-        };
+        let mut reading = Reading { offered, mistakes: Vec::new() };
         let found = reading.table("", KEYS, &node);
         if !reading.mistakes.is_empty() {
             return Err(reading.mistakes);
@@ -204,11 +196,7 @@ impl RepositorySettings {
         let own = self.protected_paths.iter();
         let folders = own.clone().filter_map(|pattern| folder_itself(pattern));
         let always = always.map(|path| (*path).to_owned());
-        always
-            .chain(ci_definitions::patterns())
-            .chain(own.cloned())
-            .chain(folders)
-            .collect()
+        always.chain(ci_definitions::patterns()).chain(own.cloned()).chain(folders).collect()
     }
 }
 
@@ -239,10 +227,7 @@ mod tests {
     use text::mistake::SettingsMistake;
 
     fn offer(agents: &[&str]) -> Offer {
-        Offer {
-            agents: agents.iter().map(|name| (*name).to_owned()).collect(),
-            models: vec!["gpt-x".to_owned()],
-        }
+        Offer { agents: agents.iter().map(|name| (*name).to_owned()).collect(), models: vec!["gpt-x".to_owned()] }
     }
 
     fn parse(text: &str) -> RepositorySettings {
@@ -253,12 +238,7 @@ mod tests {
         let mistakes = RepositorySettings::parse(text, &offer(&["house"])).unwrap_err();
         let told = |mistake| match mistake {
             SettingsMistake::Invalid { place, key, said, .. } if key.is_empty() => format!("{place}: {said}"),
-            SettingsMistake::Invalid {
-                place,
-                key,
-                said,
-                valid,
-            } => format!("{place}: `{key}`: {said}; valid: {valid}"),
+            SettingsMistake::Invalid { place, key, said, valid } => format!("{place}: `{key}`: {said}; valid: {valid}"),
             other @ (SettingsMistake::TooLarge { .. } | SettingsMistake::NoFile) => {
                 panic!("{other:?}")
             }
@@ -276,10 +256,7 @@ mod tests {
     #[test]
     fn a_form_of_titles_without_sense_is_a_mistake_with_its_place() {
         let said = mistakes("titles: '{kind}: {name}'\n");
-        assert!(
-            said[0].starts_with("line 1, column 9: `titles`: `{kind}` is unknown"),
-            "{said:?}"
-        );
+        assert!(said[0].starts_with("line 1, column 9: `titles`: `{kind}` is unknown"), "{said:?}");
         let said = mistakes("label: a\ntitles: fixed\n");
         assert!(said[0].contains("a title needs `{name}` or `{subject}`"), "{said:?}");
     }
@@ -301,10 +278,7 @@ mod tests {
         assert_eq!(settings.remarks, Remarks::Anyone);
         assert_eq!(settings.label, "build");
         assert_eq!(settings.plan_approval, PlanApproval::Never);
-        assert_eq!(
-            (settings.max_turns, settings.max_tasks, settings.max_parallel_tasks),
-            (3, 7, 4)
-        );
+        assert_eq!((settings.max_turns, settings.max_tasks, settings.max_parallel_tasks), (3, 7, 4));
         assert_eq!(settings.merge, MergePolicy::Human);
         assert_eq!(settings.test.as_ref().unwrap().text(), "npm test -- --run");
         assert_eq!(settings.agent.of(Role::Player).as_deref(), Some("fast"));
@@ -313,33 +287,13 @@ mod tests {
         assert_eq!(seconds, [3_600, 1_200, 90, 1_800]);
         assert_eq!(settings.protected_paths, ["infra/**", "*.lock"]);
         let protected = settings.protected();
-        for pattern in [
-            "/.autobuild",
-            "/.github",
-            "AGENTS.override.md",
-            ".cursor",
-            "infra/**",
-            "/infra",
-            "*.lock",
-        ] {
+        for pattern in ["/.autobuild", "/.github", "AGENTS.override.md", ".cursor", "infra/**", "/infra", "*.lock"] {
             assert!(protected.iter().any(|known| known == pattern), "{pattern}");
         }
         assert_eq!(settings.commands.permission, Permission::Admin);
         assert_eq!(
-            (
-                settings.pre_loop,
-                settings.mode,
-                settings.ci,
-                settings.records,
-                settings.commits
-            ),
-            (
-                PreLoop::Always,
-                Mode::Standard,
-                CiPolicy::Ignore,
-                Records::Keep,
-                CommitsBy::Github
-            )
+            (settings.pre_loop, settings.mode, settings.ci, settings.records, settings.commits),
+            (PreLoop::Always, Mode::Standard, CiPolicy::Ignore, Records::Keep, CommitsBy::Github)
         );
         assert_eq!(settings.inquiries, Some(Inquiring::Default));
         assert_eq!(settings.waived, domain::feature::WaivedConclusion::Success);
@@ -347,10 +301,7 @@ mod tests {
         assert_eq!(settings.test_report.as_deref(), Some("out/junit.xml"));
         assert_eq!(settings.model.of(Role::Player).as_deref(), Some("gpt-x"));
         assert_eq!(settings.model.of(Role::Coach).as_deref(), Some("strong"));
-        assert_eq!(
-            (settings.model.of(Role::Planner).as_deref(), settings.agent_turns),
-            (None, 9)
-        );
+        assert_eq!((settings.model.of(Role::Planner).as_deref(), settings.agent_turns), (None, 9));
         assert_eq!(settings.coverage.file.as_deref(), Some("lcov.info"));
         assert_eq!(settings.coverage.threshold, 75.0);
     }
@@ -380,10 +331,7 @@ mod tests {
     fn a_file_that_cannot_be_read_is_one_mistake() {
         assert_eq!(mistakes("a: 1\na: 2").len(), 1);
         assert_eq!(mistakes("[1, 2]").len(), 1);
-        assert_eq!(
-            mistakes(&"x".repeat(70_000)),
-            ["line 1, column 1: the file is larger than 65536 bytes"]
-        );
+        assert_eq!(mistakes(&"x".repeat(70_000)), ["line 1, column 1: the file is larger than 65536 bytes"]);
         let endless = (0..900).map(|k| format!("x{k}: 1\n")).collect::<String>();
         assert_eq!(mistakes(&endless).len(), 50);
     }
@@ -392,10 +340,7 @@ mod tests {
     fn settings_are_stored_and_read_back_also_by_an_older_or_newer_version() {
         let settings = parse("plan_approval: always\ntest: make test\nagent: fast\n");
         let stored = serde_json::to_value(&settings).unwrap();
-        assert_eq!(
-            serde_json::from_value::<RepositorySettings>(stored.clone()).unwrap(),
-            settings
-        );
+        assert_eq!(serde_json::from_value::<RepositorySettings>(stored.clone()).unwrap(), settings);
         let mut other = stored;
         other.as_object_mut().unwrap().insert("later".to_owned(), 1.into());
         other.as_object_mut().unwrap().remove("merge");
@@ -416,10 +361,7 @@ mod tests {
         assert_eq!(sorted(&typed), table);
         assert_eq!(sorted(&schema["properties"]), table);
         for inner in ["coverage", "budget", "commands", "network"] {
-            assert_eq!(
-                sorted(&typed[inner]),
-                sorted(&schema["properties"][inner]["properties"])
-            );
+            assert_eq!(sorted(&typed[inner]), sorted(&schema["properties"][inner]["properties"]));
         }
         assert_eq!(schema["additionalProperties"], false);
     }

@@ -112,10 +112,7 @@ pub fn json_schema() -> Json {
     let usual = json!(RepositorySettings::default());
     add_defaults(&mut schema, &usual);
     if let Some(object) = schema.as_object_mut() {
-        object.insert(
-            "$schema".to_owned(),
-            json!("https://json-schema.org/draft/2020-12/schema"),
-        );
+        object.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
         object.insert("title".to_owned(), json!("AutoBuild settings of a repository"));
     }
     schema
@@ -132,9 +129,7 @@ fn add_defaults(schema: &mut Json, usual: &Json) {
         };
         // The complexity from which plans wait is written as a plain number.
         let written = usual.get("from").unwrap_or(usual);
-        let several = written
-            .as_object()
-            .is_some_and(|values| values.values().any(Json::is_null));
+        let several = written.as_object().is_some_and(|values| values.values().any(Json::is_null));
         if property.get("properties").is_some() {
             add_defaults(property, usual);
         } else if let Some(property) = property.as_object_mut().filter(|_| !written.is_null() && !several) {

@@ -91,11 +91,7 @@ pub struct Coverage {
 
 impl Default for Coverage {
     fn default() -> Self {
-        Self {
-            command: None,
-            file: None,
-            threshold: 80.0,
-        }
+        Self { command: None, file: None, threshold: 80.0 }
     }
 }
 
@@ -111,12 +107,7 @@ pub struct RoleTimeouts {
 
 impl Default for RoleTimeouts {
     fn default() -> Self {
-        Self {
-            planner: 20 * 60,
-            designer: 20 * 60,
-            player: 60 * 60,
-            coach: 30 * 60,
-        }
+        Self { planner: 20 * 60, designer: 20 * 60, player: 60 * 60, coach: 30 * 60 }
     }
 }
 

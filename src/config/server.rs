@@ -94,9 +94,7 @@ impl ServerSettings {
 
     /// Returns the agents and models that a repository of this installation may name.
     pub fn offer(&self, installation: InstallationId) -> Offer {
-        self.allowances
-            .of(installation)
-            .offer(self.named_agents.keys().cloned())
+        self.allowances.of(installation).offer(self.named_agents.keys().cloned())
     }
 
     /// Returns how the service itself reaches other machines.

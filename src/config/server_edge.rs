@@ -97,15 +97,11 @@ impl ServerSettings {
     ///
     /// Every mistake, with its setting's name and its origin.
     pub fn of_process(flags: Flags<'_>) -> Result<Self, Vec<ServerMistake>> {
-        let given = flags
-            .iter()
-            .filter_map(|(name, value)| Some(((*name).to_owned(), value.clone()?)));
+        let given = flags.iter().filter_map(|(name, value)| Some(((*name).to_owned(), value.clone()?)));
         let flags: Vec<(String, String)> = given.collect();
         let environment = process_environment();
         let named = |pairs: &[(String, String)]| {
-            let config = pairs
-                .iter()
-                .find(|(name, value)| name == "AUTOBUILD_CONFIG" && !value.is_empty());
+            let config = pairs.iter().find(|(name, value)| name == "AUTOBUILD_CONFIG" && !value.is_empty());
             config.map(|(_, path)| path.clone())
         };
         let path = named(&flags).or_else(|| named(&environment));

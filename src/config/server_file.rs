@@ -42,11 +42,7 @@ impl Reader<'_> {
                 ("agent_environment", _) => self.agent_environment(value),
                 ("installations", DeValue::Table(installations)) => self.installations(installations),
                 ("installations", _) => {
-                    self.wrong(
-                        key.span(),
-                        "installations",
-                        "must be tables [installations.<id>]".to_owned(),
-                    );
+                    self.wrong(key.span(), "installations", "must be tables [installations.<id>]".to_owned());
                 }
                 (name, _) => {
                     let entry = self.entry(name, value);
@@ -127,9 +123,7 @@ impl Reader<'_> {
             match keys.get("run").map(|run| (run.get_ref().as_str(), run.span())) {
                 Some((Some(text), span)) => {
                     let (text, source) = (text.to_owned(), self.source(span));
-                    self.found
-                        .agents
-                        .insert(name.get_ref().to_string(), Value { text, source });
+                    self.found.agents.insert(name.get_ref().to_string(), Value { text, source });
                 }
                 _ => {
                     let problem = "needs run, for example \"command:my-agent\"".to_owned();
@@ -155,9 +149,7 @@ impl Reader<'_> {
 
     fn source(&self, span: Range<usize>) -> Source {
         let before = self.text.get(..span.start).unwrap_or(self.text);
-        Source::File {
-            line: before.matches('\n').count() + 1,
-        }
+        Source::File { line: before.matches('\n').count() + 1 }
     }
 
     fn wrong(&mut self, span: Range<usize>, name: &str, problem: String) {

@@ -109,11 +109,7 @@ impl Parser {
 
     /// Returns the value, or every mistake so far.
     pub(crate) fn end<T>(self, value: T) -> Result<T, Vec<ServerMistake>> {
-        if self.found.mistakes.is_empty() {
-            Ok(value)
-        } else {
-            Err(self.found.mistakes)
-        }
+        if self.found.mistakes.is_empty() { Ok(value) } else { Err(self.found.mistakes) }
     }
 
     fn text(&self, name: &'static str) -> Option<Value> {
@@ -148,9 +144,7 @@ impl Parser {
         read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<T> {
         let Value { text, source } = self.text(name)?;
-        read(text.trim())
-            .map_err(|problem| self.wrong(name, source, problem))
-            .ok()
+        read(text.trim()).map_err(|problem| self.wrong(name, source, problem)).ok()
     }
 
     pub(crate) fn secret(&self, name: &'static str) -> Option<SecretString> {
@@ -160,9 +154,7 @@ impl Parser {
     fn github(&mut self) -> Option<GithubAddress> {
         let api = self.parse("GITHUB_API_URL", safe_address);
         let web = self.parse("GITHUB_URL", safe_address);
-        GithubAddress::complete(api, web)
-            .map_err(|problem| self.wrong("GITHUB_URL", Source::Nowhere, problem))
-            .ok()
+        GithubAddress::complete(api, web).map_err(|problem| self.wrong("GITHUB_URL", Source::Nowhere, problem)).ok()
     }
 
     fn data_dir(&mut self, environment: &[(String, String)]) -> Option<PathBuf> {
@@ -198,11 +190,7 @@ impl Parser {
     fn private_key(&mut self, name: &'static str) -> Option<SecretString> {
         let Value { text, source } = self.text(name)?;
         // Environments that allow only one line hold a PEM with its line breaks written as `\n`.
-        let pem = if text.contains('\n') {
-            text
-        } else {
-            text.replace("\\n", "\n")
-        };
+        let pem = if text.contains('\n') { text } else { text.replace("\\n", "\n") };
         if pem.trim_start().starts_with("-----BEGIN ") && pem.contains("-----END ") {
             return Some(pem.into());
         }
@@ -252,10 +240,7 @@ impl Parser {
 
     fn oauth(&mut self) -> Option<OAuthClient> {
         self.missing(&["CLIENT_ID", "CLIENT_SECRET"])?;
-        Some(OAuthClient {
-            id: self.text("CLIENT_ID")?.text,
-            secret: self.secret("CLIENT_SECRET")?,
-        })
+        Some(OAuthClient { id: self.text("CLIENT_ID")?.text, secret: self.secret("CLIENT_SECRET")? })
     }
 
     fn named_agents(&mut self) -> BTreeMap<String, AgentCommand> {
@@ -307,8 +292,7 @@ fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
 fn longest_time(text: &str) -> Result<Duration, &'static str> {
     let seconds = seconds(text).and_then(|seconds| u64::try_from(seconds).ok());
     let time = seconds.filter(|seconds| (1..=24 * 3_600).contains(seconds));
-    time.map(Duration::from_secs)
-        .ok_or("is not a time from 1s to 24h, such as 90m")
+    time.map(Duration::from_secs).ok_or("is not a time from 1s to 24h, such as 90m")
 }
 
 /// Reads a whole number within a range. `unit` is what it counts, such as ` of days`, or empty.
@@ -334,9 +318,7 @@ fn pause(text: &str) -> Result<Option<Duration>, String> {
 /// Refuses a short token: whoever guesses it has access to everything.
 fn admin_token(text: &str) -> Result<SecretString, String> {
     if text.chars().count() < LEAST_TOKEN {
-        Err(format!(
-            "must have at least {LEAST_TOKEN} characters, for example those of `openssl rand -hex 16`"
-        ))
+        Err(format!("must have at least {LEAST_TOKEN} characters, for example those of `openssl rand -hex 16`"))
     } else {
         Ok(SecretString::from(text))
     }
@@ -363,10 +345,7 @@ mod tests {
     const PEM: &str = "-----BEGIN RSA PRIVATE KEY-----\\nMIIsecret\\n-----END RSA PRIVATE KEY-----";
 
     fn pairs(given: &[(&str, &str)]) -> Vec<(String, String)> {
-        given
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect()
+        given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
     fn load(
@@ -381,12 +360,7 @@ mod tests {
             Some("/run/empty") => Ok("\n".to_owned()),
             _ => Err(io::Error::from(io::ErrorKind::NotFound)),
         };
-        let given = Given {
-            flags: &pairs(flags),
-            environment: &environment,
-            file,
-            read: &read,
-        };
+        let given = Given { flags: &pairs(flags), environment: &environment, file, read: &read };
         ServerSettings::load(&given).map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             lines.join("\n")
@@ -398,10 +372,7 @@ mod tests {
         let settings = load(&[], &[], None).unwrap();
         assert_eq!(settings.listen.to_string(), "127.0.0.1:8080");
         assert_eq!(settings.data_dir.to_str(), Some("/home/ada/.local/share/autobuild"));
-        assert_eq!(
-            settings.database_url.expose_secret(),
-            "sqlite:/home/ada/.local/share/autobuild/autobuild.db"
-        );
+        assert_eq!(settings.database_url.expose_secret(), "sqlite:/home/ada/.local/share/autobuild/autobuild.db");
         assert_eq!(settings.github.api.as_str(), "https://api.github.com/");
         assert_eq!(settings.github.web.as_str(), "https://github.com/");
         assert_eq!(settings.write_spacing.as_millis(), 1_000);
@@ -434,11 +405,7 @@ mod tests {
         let file = "listen = \"127.0.0.1:1\"\nlog = \"warn\"\nAUTOBUILD_WRITE_SPACING_MS = 5\n";
         let settings = load(
             &[("AUTOBUILD_LISTEN", "127.0.0.1:3")],
-            &[
-                ("AUTOBUILD_LISTEN", "127.0.0.1:2"),
-                ("AUTOBUILD_LOG", "debug"),
-                ("AUTOBUILD_APP_ID", ""),
-            ],
+            &[("AUTOBUILD_LISTEN", "127.0.0.1:2"), ("AUTOBUILD_LOG", "debug"), ("AUTOBUILD_APP_ID", "")],
             Some(file),
         )
         .unwrap();
@@ -480,23 +447,13 @@ mod tests {
         let secret = ("AUTOBUILD_WEBHOOK_SECRET", "hush");
         let lacks = |given: &[(&str, &str)], role| {
             let wrong = load(&[], given, None).unwrap().for_role(role).err().unwrap_or_default();
-            wrong
-                .iter()
-                .map(|mistake| mistake.name.clone())
-                .collect::<Vec<_>>()
-                .join(" ")
+            wrong.iter().map(|mistake| mistake.name.clone()).collect::<Vec<_>>().join(" ")
         };
         let (everything, no_agents, worker) = (ProcessRole::Everything, ProcessRole::NoAgents, ProcessRole::Worker);
         let all = [app[0], app[1], server, secret];
-        assert_eq!(
-            [everything, no_agents, worker].map(|role| lacks(&all, role)),
-            ["", "", ""]
-        );
+        assert_eq!([everything, no_agents, worker].map(|role| lacks(&all, role)), ["", "", ""]);
         assert_eq!(lacks(&all[..2], everything), "AUTOBUILD_WEBHOOK_SECRET");
-        assert_eq!(
-            lacks(&all[..2], no_agents),
-            "AUTOBUILD_WEBHOOK_SECRET AUTOBUILD_DATABASE_URL"
-        );
+        assert_eq!(lacks(&all[..2], no_agents), "AUTOBUILD_WEBHOOK_SECRET AUTOBUILD_DATABASE_URL");
         assert_eq!(lacks(&all[..3], worker), "");
         assert_eq!(lacks(&[], worker), "AUTOBUILD_APP_ID AUTOBUILD_DATABASE_URL");
         assert_eq!(lacks(&[], everything), "", "the set-up makes the Apps");
@@ -517,10 +474,8 @@ mod tests {
 
     #[test]
     fn the_settings_file_and_all_files_with_secrets_are_known() {
-        let given = [
-            ("AUTOBUILD_CONFIG", "/usr/local/etc/autobuild.toml"),
-            ("AUTOBUILD_COACH_PRIVATE_KEY_FILE", "/run/key"),
-        ];
+        let given =
+            [("AUTOBUILD_CONFIG", "/usr/local/etc/autobuild.toml"), ("AUTOBUILD_COACH_PRIVATE_KEY_FILE", "/run/key")];
         let more = [("AUTOBUILD_COACH_APP_ID", "7")];
         let file = "anthropic_api_key_file = \"/run/key\"\n";
         let settings = load(&[], &[&given[..], &more[..]].concat(), Some(file)).unwrap();
@@ -536,22 +491,9 @@ mod tests {
         let settings = load(&[], &[("AUTOBUILD_MAX_TASKS", "30")], Some(file)).unwrap();
         let of = |id| settings.allowances.of(InstallationId(id)).clone();
         let (own, other) = (of(71), of(72));
-        assert_eq!(
-            (own.most.turns, own.most.tasks, own.most.budget.usd_per_task),
-            (3, 30, 12.5)
-        );
-        assert_eq!(
-            (other.most.turns, other.most.tasks, other.most.budget.usd_per_task),
-            (8, 30, 50.0)
-        );
-        assert_eq!(
-            (
-                own.network.allow.len(),
-                own.network.pinned.len(),
-                other.network.pinned.len()
-            ),
-            (1, 1, 0)
-        );
+        assert_eq!((own.most.turns, own.most.tasks, own.most.budget.usd_per_task), (3, 30, 12.5));
+        assert_eq!((other.most.turns, other.most.tasks, other.most.budget.usd_per_task), (8, 30, 50.0));
+        assert_eq!((own.network.allow.len(), own.network.pinned.len(), other.network.pinned.len()), (1, 1, 0));
         assert_eq!([own.month.usd_micros, other.month.usd_micros], [Some(40_000_000); 2]);
         assert_eq!(settings.offer(InstallationId(71)).models, ["big"]);
         assert_eq!(settings.offer(InstallationId(72)).models, ["small"]);
@@ -563,19 +505,10 @@ mod tests {
         let said = wrong(
             "[installations.71]\nmax_turns = \"many\"\nlisten = \"0.0.0.0:80\"\n[installations.acme]\nmax_turns = 1\n",
         );
-        for part in [
-            "AUTOBUILD_MAX_TURNS (line 2",
-            "installations.71.listen (line 3",
-            "installations.acme (line 4",
-        ] {
+        for part in ["AUTOBUILD_MAX_TURNS (line 2", "installations.71.listen (line 3", "installations.acme (line 4"] {
             assert!(said.contains(part), "{part}: {said}");
         }
-        assert_eq!(
-            wrong("max_turns = \"x\"\n[installations.1]\n[installations.2]\n")
-                .lines()
-                .count(),
-            1
-        );
+        assert_eq!(wrong("max_turns = \"x\"\n[installations.1]\n[installations.2]\n").lines().count(), 1);
     }
 
     #[test]
@@ -585,10 +518,7 @@ mod tests {
             [settings.month, settings.allowances.usual.month].map(|month| month.usd_micros)
         };
         assert_eq!(month(&[]), [Some(2_000_000_000), Some(500_000_000)]);
-        let none = [
-            ("AUTOBUILD_BUDGET_USD_PER_MONTH", "0"),
-            ("AUTOBUILD_BUDGET_USD_PER_INSTALLATION_MONTH", "0"),
-        ];
+        let none = [("AUTOBUILD_BUDGET_USD_PER_MONTH", "0"), ("AUTOBUILD_BUDGET_USD_PER_INSTALLATION_MONTH", "0")];
         assert_eq!(month(&none), [None, None]);
     }
 
@@ -643,15 +573,8 @@ mod tests {
     #[test]
     fn a_file_that_is_no_toml_says_where() {
         let problem = load(&[], &[], Some("listen = \"a\"\nlog = \n")).unwrap_err();
-        assert!(
-            problem.starts_with("the file (line 2 of the settings file): "),
-            "{problem}"
-        );
-        assert!(
-            load(&[], &[], Some("log = [1]"))
-                .unwrap_err()
-                .contains("must be a text or a number")
-        );
+        assert!(problem.starts_with("the file (line 2 of the settings file): "), "{problem}");
+        assert!(load(&[], &[], Some("log = [1]")).unwrap_err().contains("must be a text or a number"));
         assert!(load(&[], &[], Some("agent_environment = [\"AUTOBUILD_PRIVATE_KEY\"]")).is_err());
     }
 
@@ -669,16 +592,9 @@ mod tests {
         for loopback in ["http://localhost:1", "http://[::1]:1", "http://127.9.9.9"] {
             github("AUTOBUILD_GITHUB_API_URL", loopback);
         }
-        for open in [
-            "http://10.0.0.1",
-            "http://localhost.example",
-            "https://a:b@ghe.example",
-            "https://ghe.example?x",
-        ] {
-            assert!(
-                load(&[], &[("AUTOBUILD_GITHUB_API_URL", open)], None).is_err(),
-                "{open}"
-            );
+        for open in ["http://10.0.0.1", "http://localhost.example", "https://a:b@ghe.example", "https://ghe.example?x"]
+        {
+            assert!(load(&[], &[("AUTOBUILD_GITHUB_API_URL", open)], None).is_err(), "{open}");
         }
     }
 

@@ -164,10 +164,7 @@ fn fit(node: &Node, value: Option<impl Into<Json>>) -> Result<Json, Problem> {
 fn text(node: &Node, max: usize) -> Result<&str, Problem> {
     let Some(text) = node.text() else {
         let found = node.kind();
-        return Err(problem(
-            node,
-            format!("expected a text, found {found}; put it in quotes if it is one"),
-        ));
+        return Err(problem(node, format!("expected a text, found {found}; put it in quotes if it is one")));
     };
     let text = text.trim();
     let wrong = match text {
@@ -190,8 +187,7 @@ fn command(node: &Node) -> Result<Json, Problem> {
 
 fn titles(node: &Node) -> Result<Json, Problem> {
     let form = text(node, MAX_TITLES)?.parse::<TitleForm>();
-    form.map(|form| form.to_string().into())
-        .map_err(|error| problem(node, error.to_string()))
+    form.map(|form| form.to_string().into()).map_err(|error| problem(node, error.to_string()))
 }
 
 fn agent(node: &Node, offered: &[String]) -> Result<Json, Problem> {
@@ -250,9 +246,7 @@ fn list(node: &Node, check: fn(&str) -> Result<(), String>) -> Result<Json, Prob
 /// Reads a file's path and normalizes it, for example `./out//junit.xml` to `out/junit.xml`.
 fn path(node: &Node) -> Result<Json, Problem> {
     let given = text(node, MAX_ITEM)?;
-    within_repository(given)
-        .map(Json::from)
-        .map_err(|why| problem(node, format!("`{given}` {why}")))
+    within_repository(given).map(Json::from).map_err(|why| problem(node, format!("`{given}` {why}")))
 }
 
 fn path_pattern(pattern: &str) -> Result<(), String> {
@@ -262,9 +256,7 @@ fn path_pattern(pattern: &str) -> Result<(), String> {
     if pattern.split('/').any(|part| part == "..") {
         return Err(format!("`{pattern}` leaves the repository"));
     }
-    ProtectedPaths::new(&[pattern.to_owned()])
-        .map(|_| ())
-        .map_err(|_| format!("`{pattern}` is not a pattern"))
+    ProtectedPaths::new(&[pattern.to_owned()]).map(|_| ()).map_err(|_| format!("`{pattern}` is not a pattern"))
 }
 
 fn host(name: &str) -> Result<(), String> {
@@ -330,9 +322,7 @@ impl Reading<'_> {
             return Some(Json::Object(for_each.collect()));
         }
         let found = read(&key.shape, node, self.offered);
-        found
-            .map_err(|Problem { place, text }| self.wrong(place, path, text, valid(&key.shape, self.offered)))
-            .ok()
+        found.map_err(|Problem { place, text }| self.wrong(place, path, text, valid(&key.shape, self.offered))).ok()
     }
 
     fn unknown(&mut self, path: &str, key: &text::node::Key, keys: &'static [Key]) {
@@ -347,12 +337,7 @@ impl Reading<'_> {
     fn wrong(&mut self, place: Position, path: &str, said: String, valid: String) {
         if self.mistakes.len() < MAX_MISTAKES {
             let key = path.to_owned();
-            self.mistakes.push(SettingsMistake::Invalid {
-                place,
-                key,
-                said,
-                valid,
-            });
+            self.mistakes.push(SettingsMistake::Invalid { place, key, said, valid });
         }
     }
 }

@@ -262,17 +262,12 @@ impl MergedVariables {
             found.layer(entries, given);
         }
         for (pairs, source) in [(given.environment, Source::Environment), (given.flags, Source::Flag)] {
-            let named = pairs
-                .iter()
-                .filter_map(|(name, text)| Some((name.strip_prefix(PREFIX)?, text)));
+            let named = pairs.iter().filter_map(|(name, text)| Some((name.strip_prefix(PREFIX)?, text)));
             // Compose files leave a variable out by setting it to the empty text.
             let set = named.filter(|(name, text)| !text.trim().is_empty() && !SET_FOR_AGENTS.contains(name));
             let entries = set.map(|(name, text)| {
                 let (name, text) = (name.to_owned(), text.clone());
-                Entry {
-                    name,
-                    value: Value { text, source },
-                }
+                Entry { name, value: Value { text, source } }
             });
             found.layer(entries.collect(), given);
         }
@@ -324,11 +319,7 @@ pub fn join_mistakes(mistakes: &[ServerMistake], between: &str) -> String {
 
 /// Returns a mistake about the setting `name` (given without prefix).
 pub(crate) fn mistake(name: &str, source: Source, problem: String) -> ServerMistake {
-    ServerMistake {
-        source,
-        name: format!("{PREFIX}{name}"),
-        problem,
-    }
+    ServerMistake { source, name: format!("{PREFIX}{name}"), problem }
 }
 
 enum KnownVariable {

@@ -29,12 +29,7 @@ impl Fact {
     /// Builds a fact that AutoBuild caused.
     pub(super) fn ours(event: Event, cause: String, at: Millis) -> Self {
         let actor = "autobuild".to_owned();
-        Self {
-            event,
-            cause,
-            actor,
-            at,
-        }
+        Self { event, cause, actor, at }
     }
 }
 

@@ -49,16 +49,9 @@ pub enum FoundFolder {
 impl DataFolder {
     /// Checks whether the folder could be taken. Nothing is created or deleted.
     pub fn look(path: &Path) -> Result<FoundFolder, NoDataFolder> {
-        let failed = |source| NoDataFolder::Io {
-            path: path.to_owned(),
-            source,
-        };
-        let there = path
-            .ancestors()
-            .find(|folder| folder.exists() || folder.as_os_str().is_empty());
-        let there = there
-            .filter(|folder| !folder.as_os_str().is_empty())
-            .unwrap_or(Path::new("."));
+        let failed = |source| NoDataFolder::Io { path: path.to_owned(), source };
+        let there = path.ancestors().find(|folder| folder.exists() || folder.as_os_str().is_empty());
+        let there = there.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !there.is_dir() {
             return Err(failed(io::ErrorKind::NotADirectory.into()));
         }
@@ -77,10 +70,7 @@ impl DataFolder {
     /// counts for nothing, since its lock is free.
     pub fn service(path: &Path) -> Result<Option<SocketAddr>, NoDataFolder> {
         let file = path.join("lock");
-        let failed = |source| NoDataFolder::Io {
-            path: file.clone(),
-            source,
-        };
+        let failed = |source| NoDataFolder::Io { path: file.clone(), source };
         let lock = match File::open(&file) {
             Ok(lock) => lock,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -104,22 +94,11 @@ impl DataFolder {
 
     /// Creates the folder if it is missing, locks it, and deletes what an earlier process left in it.
     pub fn take(path: &Path) -> Result<Self, NoDataFolder> {
-        let failed = |source| NoDataFolder::Io {
-            path: path.to_owned(),
-            source,
-        };
+        let failed = |source| NoDataFolder::Io { path: path.to_owned(), source };
         std::fs::create_dir_all(path).map_err(failed)?;
         let file = path.join("lock");
-        let failed = |source| NoDataFolder::Io {
-            path: file.clone(),
-            source,
-        };
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&file)
-            .map_err(failed)?;
+        let failed = |source| NoDataFolder::Io { path: file.clone(), source };
+        let lock = File::options().create(true).truncate(false).write(true).open(&file).map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(NoDataFolder::InUse(path.to_owned())),
@@ -159,11 +138,7 @@ mod tests {
         let address: SocketAddr = "[::1]:8080".parse().unwrap();
         assert_eq!(DataFolder::service(folder.path()).unwrap(), None);
         let taken = DataFolder::take(folder.path()).unwrap();
-        assert_eq!(
-            DataFolder::service(folder.path()).unwrap(),
-            None,
-            "it listens nowhere yet"
-        );
+        assert_eq!(DataFolder::service(folder.path()).unwrap(), None, "it listens nowhere yet");
         taken.announce(address).unwrap();
         assert_eq!(DataFolder::service(folder.path()).unwrap(), Some(address));
         drop(taken);

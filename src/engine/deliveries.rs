@@ -46,10 +46,7 @@ impl Engine {
         };
         let payload = String::from_utf8(request.body).map_err(|_| WebhookError::NotUtf8)?;
         let (app, now) = (self.autobuild.app_id(), self.now());
-        let ingest = Ingest {
-            app,
-            delivery: request.id.clone(),
-        };
+        let ingest = Ingest { app, delivery: request.id.clone() };
         let issue = self.issue_of(&summary).await?;
         let effect = ingest.effect(summary.installation, (summary.repo, issue), now);
         let delivery = NewDelivery {
@@ -62,9 +59,7 @@ impl Engine {
             received_at: now,
             source: request.source,
         };
-        Ok(DeliveryOutcome::Stored(
-            self.store.accept_delivery(delivery, Some(effect)).await?,
-        ))
+        Ok(DeliveryOutcome::Stored(self.store.accept_delivery(delivery, Some(effect)).await?))
     }
 
     /// Returns the issue in whose order the delivery is read. A comment on a pull request belongs to the Feature's issue.

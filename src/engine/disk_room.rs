@@ -44,13 +44,7 @@ impl Engine {
 impl fmt::Display for DiskRoom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = |bytes: u64| bytes >> 20;
-        write!(
-            f,
-            "{} MiB of {} MiB are free, {} are needed",
-            mib(self.free),
-            mib(self.total),
-            mib(self.least())
-        )
+        write!(f, "{} MiB of {} MiB are free, {} are needed", mib(self.free), mib(self.total), mib(self.least()))
     }
 }
 
@@ -60,17 +54,11 @@ mod tests {
 
     #[test]
     fn a_large_disk_needs_five_gibibytes_and_a_small_one_a_tenth() {
-        let gib = |free: u64, total: u64| DiskRoom {
-            free: free << 30,
-            total: total << 30,
-        };
+        let gib = |free: u64, total: u64| DiskRoom { free: free << 30, total: total << 30 };
         assert!(gib(5, 1_000).is_enough());
         assert!(!gib(4, 1_000).is_enough());
         assert!(gib(2, 20).is_enough());
         assert!(!gib(1, 20).is_enough());
-        assert_eq!(
-            gib(1, 20).to_string(),
-            "1024 MiB of 20480 MiB are free, 2048 are needed"
-        );
+        assert_eq!(gib(1, 20).to_string(), "1024 MiB of 20480 MiB are free, 2048 are needed");
     }
 }

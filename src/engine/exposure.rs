@@ -46,10 +46,7 @@ impl Engine {
             CiPolicy::Auto | CiPolicy::Ask => self.others(branch).await?,
             CiPolicy::Wait | CiPolicy::Ignore => Vec::new(),
         };
-        Ok(exposure.with(Exposure {
-            workflows: Vec::new(),
-            others,
-        }))
+        Ok(exposure.with(Exposure { workflows: Vec::new(), others }))
     }
 
     /// Returns what the workflows see of a Feature's work: its branches, and the machines of this GitHub.
@@ -97,9 +94,8 @@ impl Engine {
 pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings) -> Result<Exposure, EffectError> {
     let listed = mirror.list_files(commit, gates::commands::MAX_PATHS).await?;
     let files = listed.entries.iter();
-    let ids: BTreeMap<&str, &str> = files
-        .filter_map(|entry| Some((entry.path.to_str()?, entry.oid.as_str())))
-        .collect();
+    let ids: BTreeMap<&str, &str> =
+        files.filter_map(|entry| Some((entry.path.to_str()?, entry.oid.as_str()))).collect();
     let mut others = definitions(ids.keys().copied());
     others.truncate(MOST_OTHERS);
     let paths: Vec<&str> = files_to_read(ids.keys().copied()).collect();
@@ -112,10 +108,7 @@ pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings
     };
     let paths = paths.into_iter().map(str::to_owned);
     let files: Files = paths.zip(blobs.into_iter().map(text)).collect();
-    Ok(Exposure {
-        workflows: workflows(&files, around),
-        others,
-    })
+    Ok(Exposure { workflows: workflows(&files, around), others })
 }
 
 /// Returns the names of others who report on a commit: Apps that are not GitHub Actions, and the contexts of statuses.

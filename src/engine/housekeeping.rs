@@ -57,11 +57,7 @@ impl Engine {
     /// Deletes what is old in the database, unless a process of this database did so within the last hour.
     pub(super) async fn forget_rows_in_turn(&self) -> Result<(), StoreError> {
         let now = self.now();
-        if self
-            .store
-            .take_turn("forget/turn", now, now.plus(FORGETTING_MS))
-            .await?
-        {
+        if self.store.take_turn("forget/turn", now, now.plus(FORGETTING_MS)).await? {
             self.forget_rows().await?;
         }
         Ok(())
@@ -96,8 +92,7 @@ impl Engine {
     /// Deletes what is old in this process's data folder.
     pub(super) async fn forget_files(&self) -> Result<(), StoreError> {
         let ages = self.settings.ages;
-        self.forget_code(self.before(ages.mirrors), self.before(ages.departed))
-            .await?;
+        self.forget_code(self.before(ages.mirrors), self.before(ages.departed)).await?;
         let caches = self.settings.data_dir.join("caches");
         let unused = self.before(ages.caches).0 / 1_000;
         let _ = git::blocking(move || forget_unused_caches(&caches, unused)).await;
@@ -109,11 +104,7 @@ impl Engine {
     async fn forget_code(&self, before: Millis, departed_before: Millis) -> Result<(), StoreError> {
         let departed = self.store.departed_repos().await?;
         for repo in self.mirrors.list() {
-            let kept_since = if departed.contains(&repo) {
-                departed_before
-            } else {
-                before
-            };
+            let kept_since = if departed.contains(&repo) { departed_before } else { before };
             if self.mirrors.used_at(repo).is_none_or(|used| used < kept_since) {
                 match self.mirrors.forget(repo) {
                     Forgotten::Deleted => {

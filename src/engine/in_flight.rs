@@ -23,11 +23,7 @@ struct Held {
 
 impl Held {
     fn of(claimed: &Claimed) -> Self {
-        Self {
-            lane: claimed.effect.lane,
-            hold: claimed.hold.clone(),
-            crashes: claimed.effect.crashes,
-        }
+        Self { lane: claimed.effect.lane, hold: claimed.hold.clone(), crashes: claimed.effect.crashes }
     }
 }
 
@@ -83,11 +79,9 @@ impl InFlight {
         };
         let held = self.held.remove(&id);
         Some(match (ended, held) {
-            (Err(error), Some(held)) => Ended::Crashed(Crash {
-                hold: held.hold,
-                earlier: held.crashes,
-                message: message(error),
-            }),
+            (Err(error), Some(held)) => {
+                Ended::Crashed(Crash { hold: held.hold, earlier: held.crashes, message: message(error) })
+            }
             (Ok(_), _) | (Err(_), None) => Ended::Itself,
         })
     }
@@ -103,9 +97,7 @@ fn message(error: JoinError) -> String {
 /// Returns the message of a panic. It is a `&str` or a `String`, unless the code panicked with a value of another type.
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let literal = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    literal
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no message".to_owned())
+    literal.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
 #[cfg(test)]
@@ -116,19 +108,11 @@ mod tests {
     use tokio::time::Instant;
 
     fn hold(effect: &str) -> Hold {
-        Hold {
-            effect: effect.to_owned(),
-            worker: "w".to_owned(),
-            fence: 1,
-        }
+        Hold { effect: effect.to_owned(), worker: "w".to_owned(), fence: 1 }
     }
 
     fn held_effect(effect: &str, lane: Lane) -> Held {
-        Held {
-            lane,
-            hold: hold(effect),
-            crashes: 2,
-        }
+        Held { lane, hold: hold(effect), crashes: 2 }
     }
 
     fn busy(tasks: &InFlight) -> [usize; 3] {
@@ -171,18 +155,11 @@ mod tests {
     #[tokio::test]
     async fn words_of_every_kind_are_heard() {
         let mut tasks = InFlight::default();
-        let all: [(Box<dyn std::any::Any + Send>, &str); 3] = [
-            (Box::new("a literal"), "a literal"),
-            (Box::new("made".to_owned()), "made"),
-            (Box::new(7), "no message"),
-        ];
+        let all: [(Box<dyn std::any::Any + Send>, &str); 3] =
+            [(Box::new("a literal"), "a literal"), (Box::new("made".to_owned()), "made"), (Box::new(7), "no message")];
         for (panic, heard) in all {
-            tasks.spawn(held_effect("e", Lane::Forge), async move {
-                std::panic::resume_unwind(panic)
-            });
-            let Some(Ended::Crashed(crash)) = tasks.next().await else {
-                panic!("it crashed")
-            };
+            tasks.spawn(held_effect("e", Lane::Forge), async move { std::panic::resume_unwind(panic) });
+            let Some(Ended::Crashed(crash)) = tasks.next().await else { panic!("it crashed") };
             assert_eq!(crash.message, heard);
         }
         assert_eq!(tasks.next().await, None);

@@ -100,11 +100,7 @@ pub struct FailedRun {
 
 impl From<Failure> for FailedRun {
     fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            printed: String::new(),
-            role: None,
-        }
+        Self { failure, printed: String::new(), role: None }
     }
 }
 
@@ -120,10 +116,7 @@ pub struct ApiWait {
 
 impl EffectError {
     pub(super) fn by(self, role: Role) -> Self {
-        let named = |failed: FailedRun| FailedRun {
-            role: Some(role),
-            ..failed
-        };
+        let named = |failed: FailedRun| FailedRun { role: Some(role), ..failed };
         match self {
             Self::Agent(failed) => Self::Agent(named(failed)),
             Self::Hopeless(failed) => Self::Hopeless(named(failed)),
@@ -202,11 +195,7 @@ impl Job {
     /// Fails with [`EffectError::Stopped`] if the effect is cancelled or the lease may be lost. Called before each
     /// action that others can see.
     pub fn ensure_lease(&self) -> Result<(), EffectError> {
-        if (self.permit)() {
-            Ok(())
-        } else {
-            Err(EffectError::Stopped)
-        }
+        if (self.permit)() { Ok(()) } else { Err(EffectError::Stopped) }
     }
 
     /// Waits for `time`. Fails with [`EffectError::Stopped`] if the effect is cancelled meanwhile.
@@ -223,18 +212,13 @@ impl Job {
 
     /// Returns the repository. Only the delivery of an installation's event has none.
     pub fn repo(&self) -> Result<RepoId, EffectError> {
-        self.effect
-            .repo
-            .ok_or_else(|| EffectError::defect(Defect::NoRepository))
+        self.effect.repo.ok_or_else(|| EffectError::defect(Defect::NoRepository))
     }
 }
 
 impl From<Failure> for EffectError {
     fn from(failure: Failure) -> Self {
-        Self::Failed {
-            failure,
-            not_before: None,
-        }
+        Self::Failed { failure, not_before: None }
     }
 }
 
@@ -242,17 +226,13 @@ impl From<GithubError> for EffectError {
     fn from(error: GithubError) -> Self {
         let said = error.reason();
         match error {
-            GithubError::Transient { retry_after, .. } | GithubError::Uncertain { retry_after, .. } => Self::Failed {
-                failure: Failure::GitHubUnreachable { message: said },
-                not_before: retry_after,
-            },
+            GithubError::Transient { retry_after, .. } | GithubError::Uncertain { retry_after, .. } => {
+                Self::Failed { failure: Failure::GitHubUnreachable { message: said }, not_before: retry_after }
+            }
             GithubError::Unauthorized | GithubError::Malformed { .. } => {
                 Failure::GitHubUnclear { message: said }.into()
             }
-            GithubError::RateLimited { until } => Self::Limited {
-                by: LimitedBy::GitHub(said),
-                until,
-            },
+            GithubError::RateLimited { until } => Self::Limited { by: LimitedBy::GitHub(said), until },
             GithubError::Suspended => Self::Suspended,
             GithubError::Forbidden { .. }
             | GithubError::Uninstalled
@@ -272,14 +252,9 @@ impl From<GitError> for EffectError {
             GitError::NoCredentials => Failure::GitHubUnclear { message: said }.into(),
             GitError::Gone(said) => Self::refused(said),
             GitError::History(said) => Failure::History { message: said }.into(),
-            GitError::Missing(_) => Failure::Repository {
-                fault: RepositoryFault::Missing(said),
-            }
-            .into(),
+            GitError::Missing(_) => Failure::Repository { fault: RepositoryFault::Missing(said) }.into(),
             GitError::Name(_) | GitError::TooLarge { .. } => Self::repository(RepositoryFault::Other(said)),
-            GitError::TimedOut {
-                over: Over::Network, ..
-            } => Failure::GitHubUnreachable { message: said }.into(),
+            GitError::TimedOut { over: Over::Network, .. } => Failure::GitHubUnreachable { message: said }.into(),
             GitError::NoSpace(said) => Failure::DiskFull { message: said }.into(),
             GitError::TimedOut { over: Over::Disk, .. } | GitError::Failed { .. } | GitError::Unexpected { .. } => {
                 Failure::Git { message: said }.into()
@@ -291,16 +266,12 @@ impl From<GitError> for EffectError {
 }
 
 /// Returns the fault for a git process that could not be started.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the kinds of the standard library are many, and more will come"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the kinds of the standard library are many, and more will come")]
 fn not_started(error: &io::Error) -> Failure {
     match error.kind() {
-        ErrorKind::NotFound | ErrorKind::PermissionDenied => Failure::NoProgram {
-            program: "git".to_owned(),
-            message: error.to_string(),
-        },
+        ErrorKind::NotFound | ErrorKind::PermissionDenied => {
+            Failure::NoProgram { program: "git".to_owned(), message: error.to_string() }
+        }
         _ => of_machine("starting git", error),
     }
 }
@@ -332,26 +303,15 @@ fn of_store(error: &StoreError) -> Failure {
 pub(super) fn of_apply(error: &ApplyError) -> Failure {
     match error {
         ApplyError::Store(error) => of_store(error),
-        ApplyError::Unreadable(error) => Failure::Unreadable {
-            message: explained(error),
-        },
-        ApplyError::Contended(_) => Failure::Database {
-            message: error.to_string(),
-        },
+        ApplyError::Unreadable(error) => Failure::Unreadable { message: explained(error) },
+        ApplyError::Contended(_) => Failure::Database { message: error.to_string() },
     }
 }
 
 /// Returns the fault for an I/O error of our own machine. `doing` names the operation and may be empty.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the kinds of the standard library are many, and more will come"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the kinds of the standard library are many, and more will come")]
 pub(super) fn of_machine(doing: &str, error: &io::Error) -> Failure {
-    let said = if doing.is_empty() {
-        error.to_string()
-    } else {
-        format!("{doing}: {error}")
-    };
+    let said = if doing.is_empty() { error.to_string() } else { format!("{doing}: {error}") };
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Failure::DiskFull { message: said },
         _ => Failure::Machine { message: said },
@@ -368,9 +328,7 @@ impl From<io::Error> for EffectError {
 pub(super) fn of_host(doing: &str, error: &io::Error) -> Failure {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<StartError>());
     if cause.is_some_and(|cause| matches!(cause, StartError::Isolation(_))) {
-        Failure::Isolation {
-            message: error.to_string(),
-        }
+        Failure::Isolation { message: error.to_string() }
     } else {
         of_machine(doing, error)
     }

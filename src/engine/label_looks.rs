@@ -23,10 +23,7 @@ pub struct LabelLooks {
 impl LabelLooks {
     /// Allows this number of looks at once.
     pub fn new(at_once: usize) -> Self {
-        Self {
-            permits: Semaphore::new(at_once),
-            last_try: Mutex::new(Millis(0)),
-        }
+        Self { permits: Semaphore::new(at_once), last_try: Mutex::new(Millis(0)) }
     }
 
     /// Returns a permit to ask now, or the time at which to try again, which is after all labels that wait already.
@@ -50,10 +47,7 @@ mod tests {
         let now = Millis(1_000);
         let held = looks.ask(now).unwrap();
         let until = || looks.ask(now).unwrap_err();
-        assert_eq!(
-            [until(), until(), until()],
-            [Millis(1_500), Millis(1_520), Millis(1_540)]
-        );
+        assert_eq!([until(), until(), until()], [Millis(1_500), Millis(1_520), Millis(1_540)]);
         assert_eq!(looks.ask(Millis(1_500)).unwrap_err(), Millis(2_000), "behind nobody");
         drop(held);
         assert!(looks.ask(now).is_ok());
@@ -61,11 +55,7 @@ mod tests {
 
     #[test]
     fn a_single_worker_looks_at_labels_too() {
-        let slots = |control| Slots {
-            control,
-            forge: 1,
-            agent: 1,
-        };
+        let slots = |control| Slots { control, forge: 1, agent: 1 };
         assert_eq!([1, 2, 8].map(|control| slots(control).label_looks()), [1, 1, 4]);
     }
 }

@@ -197,10 +197,7 @@ impl Engine {
 
     /// Ends the effect together with its fact. Returns `false` if no Feature takes the fact.
     async fn end_with(&self, job: &Job, outcome: &Outcome, key: &FeatureKey, fact: Fact) -> Result<bool, ApplyError> {
-        let finish = Finish {
-            hold: job.hold.clone(),
-            outcome: outcome.clone(),
-        };
+        let finish = Finish { hold: job.hold.clone(), outcome: outcome.clone() };
         Ok(match self.apply(key, fact, Some(finish)).await? {
             Applied::Done | Applied::Known => true,
             Applied::LostFence => {
@@ -263,9 +260,7 @@ impl Engine {
             lease: wait.trouble.map(|(_, asked)| asked.plus(self.settings.waits.spacing)),
         };
         let shown = shown_wait(job, times.now);
-        let parked = self
-            .store
-            .park(&job.hold, &wait.provider, &cause, &times, shown.as_slice());
+        let parked = self.store.park(&job.hold, &wait.provider, &cause, &times, shown.as_slice());
         let fenced = parked.await?;
         self.written(&job.hold, fenced).await;
         Ok(())
@@ -321,9 +316,7 @@ impl Engine {
         if job.effect.attempt.saturating_add(1) >= AGENT_TRIES {
             return self.give_up(job, error).await;
         }
-        let at = self
-            .now()
-            .plus(self.settings.backoff.after(job.effect.attempt, fifth()));
+        let at = self.now().plus(self.settings.backoff.after(job.effect.attempt, fifth()));
         tracing::warn!(%id, attempt = job.effect.attempt, "{id} is tried again: {error}");
         let fenced = self.store.fail_attempt(&job.hold, at, &error.to_string()).await?;
         self.written(&job.hold, fenced).await;
@@ -340,12 +333,8 @@ impl Engine {
         } else {
             tracing::warn!(%id, "{id} is given up: {error}");
         }
-        self.store
-            .add_effects(&give_up::answers(self, job, error).await?)
-            .await?;
-        let outcome = Outcome::Failed {
-            error: error.to_string(),
-        };
+        self.store.add_effects(&give_up::answers(self, job, error).await?).await?;
+        let outcome = Outcome::Failed { error: error.to_string() };
         if let Some((key, fact)) = give_up::fact(self, job, error) {
             match self.end_with(job, &outcome, &key, fact).await {
                 Ok(true) => return Ok(()),

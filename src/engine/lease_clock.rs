@@ -29,10 +29,7 @@ impl Contact {
     /// or the database was away.
     fn after(before: Option<Self>, now: Instant, lease: Duration) -> Self {
         let unbroken = before.filter(|contact| now.saturating_duration_since(contact.last) < lease);
-        Self {
-            since: unbroken.map_or(now, |contact| contact.since),
-            last: now,
-        }
+        Self { since: unbroken.map_or(now, |contact| contact.since), last: now }
     }
 
     fn is_whole(self, lease: Duration) -> bool {

@@ -74,10 +74,9 @@ impl Engine {
         let head = repo.branch_head(BRANCH).await?;
         let settings = messages::proposed_settings(&found);
         let (form, text) = messages::ISSUE_FORM;
-        for (path, text, why) in [
-            (SETTINGS_FILE, settings.as_str(), pull.title.as_str()),
-            (form, text, "Add a form for AutoBuild's issues"),
-        ] {
+        for (path, text, why) in
+            [(SETTINGS_FILE, settings.as_str(), pull.title.as_str()), (form, text, "Add a form for AutoBuild's issues")]
+        {
             let is_there = match &head {
                 Some(head) => repo.content(path, head, MAX_WORKFLOW).await? != Content::Missing,
                 None => false,
@@ -134,15 +133,9 @@ mod tests {
 
     #[test]
     fn what_is_proposed_is_read_again_as_it_was_meant() {
-        let offer = Offer {
-            agents: Vec::new(),
-            models: Vec::new(),
-        };
+        let offer = Offer { agents: Vec::new(), models: Vec::new() };
         let workflows = [("a.yml\nlabel: evil".to_owned(), vec!["push".to_owned()])];
-        for (setup, test) in [
-            (None, None),
-            (Some("npm ci"), Some("npm test -- --grep \"a: b\" 'c\\d' # e")),
-        ] {
+        for (setup, test) in [(None, None), (Some("npm ci"), Some("npm test -- --grep \"a: b\" 'c\\d' # e"))] {
             let text = messages::proposed_settings(&messages::DetectedSettings {
                 setup,
                 test,
@@ -153,10 +146,7 @@ mod tests {
             assert_eq!(read.setup.as_ref().map(ShellCommand::text), setup);
             assert_eq!(read.test.as_ref().map(ShellCommand::text), test);
             let usual = RepositorySettings::default();
-            assert_eq!(
-                (&read.label, read.budget, read.ci),
-                (&usual.label, usual.budget, usual.ci)
-            );
+            assert_eq!((&read.label, read.budget, read.ci), (&usual.label, usual.budget, usual.ci));
         }
     }
 }

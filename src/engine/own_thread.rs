@@ -76,9 +76,6 @@ mod tests {
         begins.await.unwrap();
         work.abort();
         assert!(work.await.unwrap_err().is_cancelled());
-        assert_eq!(
-            dropped.recv_timeout(PATIENCE),
-            Err(mpsc::RecvTimeoutError::Disconnected)
-        );
+        assert_eq!(dropped.recv_timeout(PATIENCE), Err(mpsc::RecvTimeoutError::Disconnected));
     }
 }

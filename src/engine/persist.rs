@@ -93,12 +93,7 @@ pub struct Rows {
 
 /// Returns the rows that differ between `before` and `after`.
 pub fn write(before: Option<&Feature>, after: &Feature) -> Result<Rows, Unreadable> {
-    let mut rows = Rows {
-        feature: feature_row(after)?,
-        tasks: Vec::new(),
-        removed: Vec::new(),
-        turns: Vec::new(),
-    };
+    let mut rows = Rows { feature: feature_row(after)?, tasks: Vec::new(), removed: Vec::new(), turns: Vec::new() };
     for task in &after.tasks {
         let old = before.and_then(|before| before.task(task.id));
         if old != Some(task) {
@@ -129,10 +124,7 @@ fn feature_row(feature: &Feature) -> Result<FeatureRow, Unreadable> {
 }
 
 fn task_row(task: &Task) -> Result<TaskRow, Unreadable> {
-    let data = TaskData {
-        task: task.clone(),
-        turns: task.turns.iter().map(|turn| turn.number).collect(),
-    };
+    let data = TaskData { task: task.clone(), turns: task.turns.iter().map(|turn| turn.number).collect() };
     Ok(TaskRow {
         id: task.id,
         wave: task.wave,

@@ -113,11 +113,7 @@ pub async fn try_again(store: &Store, id: &str, now: Millis) -> Result<TriedAgai
     if !can_be_tried_again(&effect) {
         return Ok(TriedAgain::FeatureKnows);
     }
-    Ok(if store.try_again(id, now).await? {
-        TriedAgain::Yes
-    } else {
-        TriedAgain::NotFailed
-    })
+    Ok(if store.try_again(id, now).await? { TriedAgain::Yes } else { TriedAgain::NotFailed })
 }
 
 #[cfg(test)]
@@ -154,14 +150,8 @@ mod tests {
         let model = |step: &mut QueuedEffect| step.waits_on = Some(WaitsOn::Provider("claude".to_owned()));
         assert_eq!(at(99, model), Why::Model("claude".to_owned()));
         assert_eq!(at(100, model), Why::Next);
-        assert_eq!(
-            at(99, |step| step.held_by = Some(HeldBy::Feature)),
-            Why::Held(HeldBy::Feature)
-        );
-        assert_eq!(
-            at(100, |step| step.held_by = Some(HeldBy::Agent)),
-            Why::Held(HeldBy::Agent)
-        );
+        assert_eq!(at(99, |step| step.held_by = Some(HeldBy::Feature)), Why::Held(HeldBy::Feature));
+        assert_eq!(at(100, |step| step.held_by = Some(HeldBy::Agent)), Why::Held(HeldBy::Agent));
         assert_eq!(at(0, |step| step.state = EffectState::Running), Why::Runs);
     }
 }

@@ -114,9 +114,7 @@ impl Engine {
     /// Returns the last walk; a status that cannot be read counts as none, which costs a longer walk.
     pub async fn replay_status(&self) -> Result<ReplayStatus, StoreError> {
         let text = self.store.meta(&self.replay_key()).await?;
-        Ok(text
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default())
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
     fn replay_key(&self) -> String {
@@ -126,12 +124,7 @@ impl Engine {
     /// Stores one delivery of the log; `false` if it was stored before or is not needed.
     async fn store_missed(&self, entry: &HookDelivery) -> Result<bool, ReplayFailure> {
         // It was stored, and the acknowledgement was lost.
-        if self
-            .store
-            .delivery(self.autobuild.app_id(), &entry.guid)
-            .await?
-            .is_some()
-        {
+        if self.store.delivery(self.autobuild.app_id(), &entry.guid).await?.is_some() {
             return Ok(false);
         }
         let body = match self.autobuild.delivery_body(entry.id).await {
@@ -140,12 +133,8 @@ impl Engine {
             Err(GithubError::NotFound) => return Ok(false),
             Err(error) => return Err(error.into()),
         };
-        let request = DeliveryRequest {
-            id: entry.guid.clone(),
-            event: entry.event.clone(),
-            body,
-            source: Source::Replay,
-        };
+        let request =
+            DeliveryRequest { id: entry.guid.clone(), event: entry.event.clone(), body, source: Source::Replay };
         match self.accept(request).await {
             Ok(DeliveryOutcome::Stored(Accepted::New)) => Ok(true),
             Ok(DeliveryOutcome::Stored(Accepted::Known | Accepted::Again) | DeliveryOutcome::NotNeeded) => Ok(false),
@@ -231,11 +220,7 @@ mod tests {
             (Some(Millis(1)), false, 5, 5),
         ];
         for (ended_at, newest_arrived, usual, expected) in table {
-            let status = ReplayStatus {
-                ended_at,
-                newest_arrived,
-                ..ReplayStatus::default()
-            };
+            let status = ReplayStatus { ended_at, newest_arrived, ..ReplayStatus::default() };
             assert_eq!(status.pause(seconds(usual)), seconds(expected), "{status:?}");
         }
     }

@@ -75,25 +75,14 @@ impl Engine {
         let remote = self.remote(installation, repo, Rights::Fetch).await?;
         let fetched = mirror.fetch_tags(&remote, &name.parse().map_err(GitError::from)?).await;
         fetched.map_err(|error| self.git_failed(installation, error))?;
-        Ok(DefaultBranch {
-            mirror,
-            name,
-            head,
-            installation,
-            repo,
-            repository: repository.name,
-        })
+        Ok(DefaultBranch { mirror, name, head, installation, repo, repository: repository.name })
     }
 }
 
 pub async fn tip(mirror: &Mirror, branch: &str) -> Result<Sha, EffectError> {
     let name: BranchName = branch.parse().map_err(GitError::from)?;
     let tip = mirror.rev_parse(&name).await?;
-    tip.ok_or_else(|| {
-        EffectError::repository(RepositoryFault::NoBranch {
-            branch: branch.to_owned(),
-        })
-    })
+    tip.ok_or_else(|| EffectError::repository(RepositoryFault::NoBranch { branch: branch.to_owned() }))
 }
 
 /// Returns the rules that follow from the settings and from the isolation level of programs.

@@ -164,11 +164,7 @@ impl Engine {
         }
         // The payload may be older than a rename of the default branch.
         let now = repo.repository().await?.default_branch;
-        if now == repository.default_branch {
-            Ok(None)
-        } else {
-            Ok(repo.branch_head(&now).await?)
-        }
+        if now == repository.default_branch { Ok(None) } else { Ok(repo.branch_head(&now).await?) }
     }
 
     /// Returns the repository's file, or that of the organisation's `.github` repository if the repository has none and
@@ -223,10 +219,7 @@ impl Engine {
         if is_shared(source.name) {
             return Ok(None);
         }
-        let name = RepoName {
-            owner: source.name.owner.clone(),
-            name: SHARED.to_owned(),
-        };
+        let name = RepoName { owner: source.name.owner.clone(), name: SHARED.to_owned() };
         let Some(repository) = self.autobuild.repository_named(source.installation, &name).await? else {
             return Ok(None);
         };
@@ -275,10 +268,7 @@ impl Engine {
             let excess = allowance.clamp(&mut settings);
             Settings { settings, excess }
         });
-        ReadSettings {
-            labels: labels(file, &offer),
-            settings,
-        }
+        ReadSettings { labels: labels(file, &offer), settings }
     }
 }
 
@@ -321,10 +311,7 @@ mod tests {
     use super::*;
 
     fn request_of(text: &str, label: &str) -> Option<Wanted> {
-        let offer = Offer {
-            agents: Vec::new(),
-            models: Vec::new(),
-        };
+        let offer = Offer { agents: Vec::new(), models: Vec::new() };
         labels(&SettingsFile::Text(text.to_owned()), &offer).request_of_label(label)
     }
 

@@ -82,9 +82,7 @@ impl Running {
     pub fn at_work(&self) -> Vec<Work> {
         let board = self.board();
         let now = |(work, watched): &(Work, Option<watch::Receiver<Activity>>)| Work {
-            activity: watched
-                .as_ref()
-                .map_or_else(|| work.activity.clone(), |watched| watched.borrow().clone()),
+            activity: watched.as_ref().map_or_else(|| work.activity.clone(), |watched| watched.borrow().clone()),
             ..work.clone()
         };
         board.entries.values().map(now).collect()

@@ -29,10 +29,7 @@ pub fn effects(feature: &Feature, effects: &[Effect], now: Millis, spacing_ms: i
 fn new_row(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> NewEffect {
     let spec = effect.spec();
     let run_at = match (spec.waits_for, feature.living) {
-        (WaitsFor::Spacing, Some(living)) => living
-            .edited_at
-            .plus(spacing_ms.saturating_mul(LIVING_SPACINGS))
-            .max(now),
+        (WaitsFor::Spacing, Some(living)) => living.edited_at.plus(spacing_ms.saturating_mul(LIVING_SPACINGS)).max(now),
         (WaitsFor::Spacing, None) | (WaitsFor::Nothing | WaitsFor::Work, _) => now,
     };
     let place = (feature.installation, Some(feature.key.repo));
@@ -110,9 +107,7 @@ pub fn cancels(feature: &Feature, stop: &[StopScope], new: &[Effect]) -> Vec<Can
     // Each edit shows the whole state, so the newest edit replaces those that wait.
     let specs = new.iter().map(Effect::spec);
     let shown = specs.filter(|spec| spec.waits_for == WaitsFor::Spacing);
-    stopped
-        .chain(shown.map(|spec| CancelRule::Kind(spec.kind.to_owned())))
-        .collect()
+    stopped.chain(shown.map(|spec| CancelRule::Kind(spec.kind.to_owned()))).collect()
 }
 
 fn task_subject(key: &FeatureKey, task: TaskId) -> String {
@@ -130,16 +125,8 @@ mod tests {
         assert_eq!(waits(100_000, 100_000), Some(130_000));
         assert_eq!(waits(100_000, 129_999), Some(130_000));
         assert_eq!(waits(100_000, 130_000), None);
-        assert_eq!(
-            waits(102_000, 100_000),
-            Some(132_000),
-            "the forge's clock is a little ahead"
-        );
+        assert_eq!(waits(102_000, 100_000), Some(132_000), "the forge's clock is a little ahead");
         assert_eq!(waits(9_000_000, 100_000), None, "a clock that is far off stops nothing");
-        assert_eq!(
-            living_waits(Millis(100_000), Millis(100_000), 0),
-            None,
-            "a local forge needs no spacing"
-        );
+        assert_eq!(living_waits(Millis(100_000), Millis(100_000), 0), None, "a local forge needs no spacing");
     }
 }

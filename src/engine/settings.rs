@@ -192,11 +192,7 @@ impl EngineSettings {
     /// Returns the hosts that programs of an installation's repositories may reach at most.
     pub fn ceiling(&self, installation: InstallationId) -> Ceiling {
         let network = self.allowances.of(installation).network.clone();
-        Ceiling {
-            hosts: network.allow,
-            pinned: network.pinned,
-            uplink: network.uplink,
-        }
+        Ceiling { hosts: network.allow, pinned: network.pinned, uplink: network.uplink }
     }
 
     /// Returns the default settings of the server, with this worker's name.
@@ -206,11 +202,7 @@ impl EngineSettings {
             clock,
             data_dir,
             write_spacing_ms: 1_000,
-            slots: Slots {
-                control: 4,
-                forge: 8,
-                agent: 4,
-            },
+            slots: Slots { control: 4, forge: 8, agent: 4 },
             concurrency: Concurrency::default(),
             lease: Duration::from_secs(60),
             renew: Duration::from_secs(15),
@@ -218,10 +210,7 @@ impl EngineSettings {
             replay: Some(Duration::from_secs(180)),
             sweep: Some(Duration::from_secs(240)),
             grace: Duration::from_secs(30),
-            backoff: Backoff {
-                first: Duration::from_secs(10),
-                most: Duration::from_secs(900),
-            },
+            backoff: Backoff { first: Duration::from_secs(10), most: Duration::from_secs(900) },
             read_pauses: READ_PAUSES,
             ci: CiTimes::PRODUCT,
             workflows: Workflows::Start,
@@ -248,10 +237,7 @@ mod tests {
         let (overrides, repo) = (Overrides::default(), RepoId(7));
         let given = serde_json::json!({"max_turns": 2, "model": {"player": "big-one"}});
         overrides.hold(repo, given.as_object().cloned().unwrap());
-        let file = RepositorySettings {
-            max_tasks: 3,
-            ..RepositorySettings::default()
-        };
+        let file = RepositorySettings { max_tasks: 3, ..RepositorySettings::default() };
         let all = overrides.above(repo, file.clone());
         assert_eq!((all.max_turns, all.max_tasks), (2, 3));
         assert_eq!(all.model.player.as_deref(), Some("big-one"));
@@ -261,10 +247,7 @@ mod tests {
 
     #[test]
     fn the_wait_doubles_and_stops_at_the_most() {
-        let backoff = Backoff {
-            first: Duration::from_secs(10),
-            most: Duration::from_secs(900),
-        };
+        let backoff = Backoff { first: Duration::from_secs(10), most: Duration::from_secs(900) };
         assert_eq!(
             [0, 1, 2, 6, 7, 60].map(|attempts| backoff.after(attempts, 0.0)),
             [10_000, 20_000, 40_000, 640_000, 900_000, 900_000]

@@ -45,10 +45,7 @@ pub fn run(ran: &Ran<'_>) -> Span {
         .text("autobuild.role", ran.role.word())
         .count(
             "gen_ai.usage.input_tokens",
-            tokens
-                .input
-                .saturating_add(tokens.cached)
-                .saturating_add(tokens.cache_write),
+            tokens.input.saturating_add(tokens.cached).saturating_add(tokens.cache_write),
         )
         .count("gen_ai.usage.cache_read.input_tokens", tokens.cached)
         .count("gen_ai.usage.cache_creation.input_tokens", tokens.cache_write)
@@ -169,18 +166,12 @@ fn is_closed(state: &State) -> bool {
 }
 
 fn path(feature: &FeatureKey, task: Option<TaskId>, turn: Option<TurnNumber>) -> Vec<String> {
-    let parts = [
-        Some(feature.to_string()),
-        task.map(|task| task.to_string()),
-        turn.map(|turn| turn.to_string()),
-    ];
+    let parts = [Some(feature.to_string()), task.map(|task| task.to_string()), turn.map(|turn| turn.to_string())];
     parts.into_iter().flatten().collect()
 }
 
 fn of(span: Span, feature: &FeatureKey, task: Option<TaskId>) -> Span {
-    let span = span
-        .text("autobuild.feature", &feature.name())
-        .count("autobuild.repository.id", feature.repo.0);
+    let span = span.text("autobuild.feature", &feature.name()).count("autobuild.repository.id", feature.repo.0);
     match task {
         Some(task) => span.text("autobuild.task", &task.to_string()),
         None => span,
@@ -220,20 +211,13 @@ mod tests {
             model: Some("big-one".to_owned()),
             runs: 2,
             usage: Usage {
-                tokens: Tokens {
-                    input: 10,
-                    cached: 5,
-                    cache_write: 1,
-                    output: 7,
-                },
+                tokens: Tokens { input: 10, cached: 5, cache_write: 1, output: 7 },
                 usd_micros: Some(1_250_000),
                 ..Usage::default()
             },
             ..Record::default()
         };
-        let failure = Failure::AgentFailed {
-            message: "exit code 1: what it printed".to_owned(),
-        };
+        let failure = Failure::AgentFailed { message: "exit code 1: what it printed".to_owned() };
         let span = run(&Ran {
             feature: &key(),
             task: Some(TaskId::Planned(1)),
@@ -247,12 +231,7 @@ mod tests {
         });
         assert_eq!(span.path, ["7/42/1", "TASK-001", "3", "r1"]);
         assert_eq!(span.failure.as_deref(), Some("failed"));
-        let fact = |key: &str| {
-            span.facts
-                .iter()
-                .find(|(name, _)| *name == key)
-                .map(|(_, fact)| fact.clone())
-        };
+        let fact = |key: &str| span.facts.iter().find(|(name, _)| *name == key).map(|(_, fact)| fact.clone());
         assert_eq!(fact("gen_ai.usage.input_tokens"), Some(Fact::Count(16)));
         assert_eq!(fact("gen_ai.response.model"), Some(Fact::Text("big-one".to_owned())));
         assert_eq!(fact("autobuild.cost.usd"), Some(Fact::Money(1.25)));
@@ -271,17 +250,8 @@ mod tests {
             intended: Vec::new(),
             more: Vec::new(),
         };
-        let span = gates(
-            &key(),
-            TaskId::Planned(1),
-            TurnNumber(1),
-            (Millis(5), Millis(6)),
-            &report,
-        );
-        assert!(
-            span.facts
-                .contains(&("autobuild.gates.absent", Fact::Text("tests".to_owned())))
-        );
+        let span = gates(&key(), TaskId::Planned(1), TurnNumber(1), (Millis(5), Millis(6)), &report);
+        assert!(span.facts.contains(&("autobuild.gates.absent", Fact::Text("tests".to_owned()))));
         assert_eq!(span.path.len(), 4);
     }
 }

@@ -23,10 +23,7 @@ pub struct Strangers(Mutex<HashMap<Visitor, Millis>>);
 
 impl Strangers {
     pub(super) fn knows(&self, visitor: Visitor, now: Millis) -> bool {
-        self.0
-            .lock()
-            .get(&visitor)
-            .is_some_and(|asked| now < asked.plus(KNOWN_MS))
+        self.0.lock().get(&visitor).is_some_and(|asked| now < asked.plus(KNOWN_MS))
     }
 
     pub(super) fn remember(&self, visitor: Visitor, now: Millis) {

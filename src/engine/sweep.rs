@@ -93,11 +93,7 @@ impl Engine {
             let all = all.keys().copied().collect();
             self.store.note_installations(&all, self.now()).await?;
         }
-        let sweep = Sweep {
-            engine: self,
-            installations,
-            limited: Mutex::default(),
-        };
+        let sweep = Sweep { engine: self, installations, limited: Mutex::default() };
         let keys = rows.into_iter().map(|row| row.key);
         let outcomes: Vec<Option<u64>> = stream::iter(keys)
             // Boxed, because a Feature's walk is deep and threads have small stacks.
@@ -117,11 +113,7 @@ impl Engine {
 
     async fn swept(&self, this: SweepStatus) -> Result<u64, StoreError> {
         let last = self.sweep_status().await?;
-        let status = SweepStatus {
-            ended_at: Some(self.now()),
-            found: last.found.saturating_add(this.found),
-            ..this
-        };
+        let status = SweepStatus { ended_at: Some(self.now()), found: last.found.saturating_add(this.found), ..this };
         let text = serde_json::to_string(&status).unwrap_or_default();
         self.store.set_meta(&self.sweep_key(), &text).await?;
         Ok(this.found)
@@ -130,9 +122,7 @@ impl Engine {
     /// Returns the last sweep; a status that cannot be read counts as none.
     pub async fn sweep_status(&self) -> Result<SweepStatus, StoreError> {
         let text = self.store.meta(&self.sweep_key()).await?;
-        Ok(text
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default())
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
     fn sweep_key(&self) -> String {
@@ -266,11 +256,7 @@ impl Sweep<'_> {
         };
         let events = self.engine.store.events(key).await?;
         let causes: BTreeSet<String> = events.into_iter().map(|stored| stored.event.cause).collect();
-        let stored = Stored {
-            feature: &feature,
-            label: &lifecycle::label_of(&feature),
-            causes: &causes,
-        };
+        let stored = Stored { feature: &feature, label: &lifecycle::label_of(&feature), causes: &causes };
         let is_new = |one: &Difference| !self.engine.fruitless.has(*key, &one.fact);
         let mut all = compare(stored, remote).into_iter().filter(is_new);
         Ok(all.find(|one| tried.insert(format!("{:?}", one.fact))))

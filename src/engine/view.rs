@@ -213,11 +213,7 @@ impl Engine {
             }
             Err(error) => return Err(error),
         };
-        Ok(CachedFeature {
-            version: listed.version,
-            feature,
-            settled: None,
-        })
+        Ok(CachedFeature { version: listed.version, feature, settled: None })
     }
 
     async fn cost_of(&self, key: &FeatureKey) -> Result<Cost, StoreError> {
@@ -245,12 +241,10 @@ impl Engine {
     /// and its Feature.
     pub async fn replies(&self, repo: RepoId, after: i64) -> Result<Vec<(i64, Reply, Option<FeatureKey>)>, StoreError> {
         let stored = self.store.effects_of_kind(repo, REPLY, after).await?;
-        let replies = stored
-            .into_iter()
-            .filter_map(|stored| match serde_json::from_str(&stored.payload) {
-                Ok(Effect::Reply { reply, .. }) => Some((stored.seq, reply, stored.feature)),
-                Ok(_) | Err(_) => None,
-            });
+        let replies = stored.into_iter().filter_map(|stored| match serde_json::from_str(&stored.payload) {
+            Ok(Effect::Reply { reply, .. }) => Some((stored.seq, reply, stored.feature)),
+            Ok(_) | Err(_) => None,
+        });
         Ok(replies.collect())
     }
 
@@ -264,11 +258,7 @@ impl Engine {
             EffectState::Ready | EffectState::Running | EffectState::Failed => true,
             EffectState::Done | EffectState::Cancelled => false,
         });
-        Ok(WorkView {
-            runs: self.store.runs_of(key, None).await?,
-            calls: self.store.calls(key).await?,
-            effects,
-        })
+        Ok(WorkView { runs: self.store.runs_of(key, None).await?, calls: self.store.calls(key).await?, effects })
     }
 
     /// Asks GitHub for the current name of a repository. [`FeatureView::name`] shows it from then on.

@@ -24,11 +24,7 @@ impl Engine {
     /// Takes back the effects of an earlier process, then works until `stop`. Returns when all effects have ended or
     /// were given back.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
-        if let Err(error) = self
-            .lease_clock
-            .read(&self.store, || self.now(), self.settings.lease)
-            .await
-        {
+        if let Err(error) = self.lease_clock.read(&self.store, || self.now(), self.settings.lease).await {
             tracing::warn!(%error, "the database's clock could not be read");
         }
         if let Err(error) = self.store.take_back(self.now()).await {
@@ -125,22 +121,19 @@ impl Engine {
 
     async fn claim(&self, jobs: &InFlight, ready: &[Lane], now: Millis) -> Result<Option<Claimed>, StoreError> {
         let (slots, limits) = (self.settings.slots, self.settings.concurrency);
-        let lanes: Vec<LaneLimits> = [
-            (Lane::Control, slots.control),
-            (Lane::Forge, slots.forge),
-            (Lane::Agent, slots.agent),
-        ]
-        .into_iter()
-        .filter(|(lane, slots)| ready.contains(lane) && jobs.busy(*lane) < *slots)
-        .filter(|(lane, _)| *lane != Lane::Agent || !self.leaves_to_others())
-        .map(|(lane, _)| LaneLimits {
-            per_installation: limits.per_installation.filter(|_| lane == Lane::Agent),
-            per_repository: limits.per_repository.filter(|_| lane == Lane::Agent),
-            per_feature: limits.per_feature.filter(|_| lane == Lane::Agent),
-            in_all: limits.in_all.filter(|_| lane == Lane::Agent),
-            lane,
-        })
-        .collect();
+        let lanes: Vec<LaneLimits> =
+            [(Lane::Control, slots.control), (Lane::Forge, slots.forge), (Lane::Agent, slots.agent)]
+                .into_iter()
+                .filter(|(lane, slots)| ready.contains(lane) && jobs.busy(*lane) < *slots)
+                .filter(|(lane, _)| *lane != Lane::Agent || !self.leaves_to_others())
+                .map(|(lane, _)| LaneLimits {
+                    per_installation: limits.per_installation.filter(|_| lane == Lane::Agent),
+                    per_repository: limits.per_repository.filter(|_| lane == Lane::Agent),
+                    per_feature: limits.per_feature.filter(|_| lane == Lane::Agent),
+                    in_all: limits.in_all.filter(|_| lane == Lane::Agent),
+                    lane,
+                })
+                .collect();
         if lanes.is_empty() {
             return Ok(None);
         }

@@ -12,10 +12,7 @@ pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
     };
     let (was, is) = (named_parts(path, &file.before), named_parts(path, &file.after));
     let others = was.difference(&is).map(|(name, _)| name.clone()).collect();
-    let was: Vec<_> = was
-        .iter()
-        .map(|(name, words)| (name, named_words(words).collect()))
-        .collect();
+    let was: Vec<_> = was.iter().map(|(name, words)| (name, named_words(words).collect())).collect();
     with_users(others, &was)
 }
 
@@ -25,10 +22,8 @@ pub(crate) fn with_users(mut names: BTreeSet<String>, code: &[(&String, Vec<&Str
     let uses = |words: &[&String], names: &BTreeSet<String>| words.iter().any(|word| names.contains(*word));
     loop {
         let others = code.iter().filter(|(name, _)| !names.contains(*name));
-        let users: Vec<String> = others
-            .filter(|(_, words)| uses(words, &names))
-            .map(|(name, _)| (*name).clone())
-            .collect();
+        let users: Vec<String> =
+            others.filter(|(_, words)| uses(words, &names)).map(|(name, _)| (*name).clone()).collect();
         if users.is_empty() {
             return names;
         }
@@ -72,11 +67,7 @@ mod tests {
         Change {
             before: index(&was),
             after: index(&is),
-            files: vec![FileChange {
-                path: path.to_owned(),
-                before: was,
-                after: is,
-            }],
+            files: vec![FileChange { path: path.to_owned(), before: was, after: is }],
             raw: Vec::new(),
             base: BTreeSet::new(),
             head: BTreeSet::new(),

@@ -58,14 +58,7 @@ impl Change {
         });
         let read = reading.await.map_err(|error| host("reading a change")(error.into()));
         let (files, before, after) = read?;
-        Ok(Self {
-            files,
-            raw,
-            base,
-            head,
-            before,
-            after,
-        })
+        Ok(Self { files, raw, base, head, before, after })
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<&FileChange> {

@@ -147,9 +147,7 @@ fn test(number: usize, wanted: &str, tests: &Evidence) -> GateResult {
         Some(names) if find(&names.failed) => NamedTest::Failed,
         Some(names) if find(&names.skipped) => NamedTest::Skipped,
         Some(names) if find(&names.passed) => NamedTest::Passed,
-        Some(names) if has_all(tests, names) => NamedTest::NotRun {
-            similar: similar(names, wanted),
-        },
+        Some(names) if has_all(tests, names) => NamedTest::NotRun { similar: similar(names, wanted) },
         Some(_) | None => {
             let test = wanted.to_owned();
             return gate_result::absent(Gate::Check(number), Absence::NoResultByName { test });
@@ -221,9 +219,7 @@ pub fn is_called(name: &str, wanted: &str) -> bool {
     let wanted_parts = parts(wanted);
     name == wanted
         || !wanted_parts.is_empty()
-            && [name, test_index::bare(name)]
-                .into_iter()
-                .any(|name| parts(name).ends_with(&wanted_parts))
+            && [name, test_index::bare(name)].into_iter().any(|name| parts(name).ends_with(&wanted_parts))
 }
 
 /// Runs the command in its own checkout, so that no other check sees the files that it writes.
@@ -281,11 +277,7 @@ mod tests {
                 exit_code: Some(1),
                 counts: match passed {
                     0 => Counts::Unknown,
-                    passed => Counts::Known {
-                        passed,
-                        failed: 1,
-                        skipped: 0,
-                    },
+                    passed => Counts::Known { passed, failed: 1, skipped: 0 },
                 },
                 failing: failing.iter().map(|name| (*name).to_owned()).collect(),
                 names,
@@ -294,30 +286,16 @@ mod tests {
         };
         let named = |passed: &[&str], failed: &[&str]| {
             let own = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
-            Some(TestNames {
-                passed: own(passed),
-                failed: own(failed),
-                skipped: Vec::new(),
-            })
+            Some(TestNames { passed: own(passed), failed: own(failed), skipped: Vec::new() })
         };
         let table = [
             (ran(0, &[], None), true),
             (ran(0, &[], named(&[], &[])), true),
             (ran(0, &["tests/test_a.py"], named(&[], &["tests/test_a.py"])), true),
-            (
-                ran(0, &["x.org/a (did not run)"], named(&[], &["x.org/a (did not run)"])),
-                true,
-            ),
+            (ran(0, &["x.org/a (did not run)"], named(&[], &["x.org/a (did not run)"])), true),
             (ran(0, &["tests/test_a.py::test_b"], None), false),
             (ran(0, &[], named(&[], &["tests/test_a.py::test_b"])), false),
-            (
-                ran(
-                    0,
-                    &["tests/test_a.py"],
-                    named(&["tests/test_b.py::test_c"], &["tests/test_a.py"]),
-                ),
-                false,
-            ),
+            (ran(0, &["tests/test_a.py"], named(&["tests/test_b.py::test_c"], &["tests/test_a.py"])), false),
             (ran(3, &[], None), false),
             (Evidence::Absent(Absence::NotReached), false),
         ];

@@ -50,10 +50,7 @@ pub struct Reach {
 impl Reach {
     /// Allows the hosts that a repository's settings name.
     fn of_settings(settings: &RepositorySettings) -> Self {
-        Self {
-            hosts: settings.network.allow.clone(),
-            go_modules: GoModules::Any,
-        }
+        Self { hosts: settings.network.allow.clone(), go_modules: GoModules::Any }
     }
 }
 
@@ -77,16 +74,11 @@ pub(crate) async fn reach_of_setup(
     let paths = paths(mirror, commit).await?;
     let hosts = registries::of_paths(&paths).into_iter().flat_map(Ecosystem::hosts);
     let of_ecosystems: Vec<HostRule> = hosts.collect();
-    let are_modules_open = registries::of_go_modules()
-        .iter()
-        .all(|host| reach.hosts.iter().any(|allowed| allowed.includes(host)));
+    let are_modules_open =
+        registries::of_go_modules().iter().all(|host| reach.hosts.iter().any(|allowed| allowed.includes(host)));
     if !are_modules_open {
         let mut sums = Vec::new();
-        for path in paths
-            .iter()
-            .filter(|path| registries::names_go_modules(path))
-            .take(MOST_SUMS)
-        {
+        for path in paths.iter().filter(|path| registries::names_go_modules(path)).take(MOST_SUMS) {
             sums.extend(mirror.read_file(commit, path, MAX_SUMS).await?.map(|file| file.text()));
         }
         reach.go_modules = GoModules::of_sums(sums.iter().map(String::as_str));
@@ -160,12 +152,7 @@ fn find_uncalled(repository: &Repository<'_>) -> Option<UncalledTests> {
     let commands: Vec<String> = nested.map(|found| found.test.text().to_owned()).collect();
     let mentioned: Vec<String> = detect::mentioned(repository).take(MOST_SHOWN).collect();
     let has_some = !files.is_empty() || !commands.is_empty() || !mentioned.is_empty();
-    has_some.then(|| UncalledTests {
-        files,
-        commands,
-        mentioned,
-        looked_for: detect::looked_for(),
-    })
+    has_some.then(|| UncalledTests { files, commands, mentioned, looked_for: detect::looked_for() })
 }
 
 /// Takes each command from the settings or, failing that, detects it from the repository's files.
@@ -174,14 +161,10 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
     let detected = detect::detect(repository);
     let found = detected.as_ref();
     let choose = |set: &Option<ShellCommand>, detected: Option<&ShellCommand>| match (set, detected, found) {
-        (Some(command), ..) => Some(ChosenCommand {
-            command: command.clone(),
-            source: CommandSource::Settings,
-        }),
-        (None, Some(command), Some(found)) => Some(ChosenCommand {
-            command: command.clone(),
-            source: CommandSource::Files(found.evidence.clone()),
-        }),
+        (Some(command), ..) => Some(ChosenCommand { command: command.clone(), source: CommandSource::Settings }),
+        (None, Some(command), Some(found)) => {
+            Some(ChosenCommand { command: command.clone(), source: CommandSource::Files(found.evidence.clone()) })
+        }
         (None, ..) => None,
     };
     let why = ChosenCommands {
@@ -247,19 +230,12 @@ mod tests {
 
     #[test]
     fn tests_that_nothing_runs_are_named_with_the_commands_of_their_folders() {
-        assert_eq!(
-            unrun_in(&["README.md", "src/main.lua"]),
-            None,
-            "it may bring its first tests"
-        );
+        assert_eq!(unrun_in(&["README.md", "src/main.lua"]), None, "it may bring its first tests");
         let lua = (vec!["spec/a_spec.lua".to_owned()], Vec::new());
         assert_eq!(unrun_in(&["src/main.lua", "spec/a_spec.lua"]), Some(lua));
         let commands = vec!["cd api && go test ./...".to_owned(), "cd web && npm test".to_owned()];
         let both = (vec!["api/a_test.go".to_owned()], commands);
-        assert_eq!(
-            unrun_in(&["api/go.mod", "api/a_test.go", "web/package.json"]),
-            Some(both)
-        );
+        assert_eq!(unrun_in(&["api/go.mod", "api/a_test.go", "web/package.json"]), Some(both));
     }
 
     #[test]
@@ -273,32 +249,12 @@ mod tests {
         let ci = ".github/workflows/ci.yml";
         let steps = |job: &str, steps: &str| format!("jobs: {{{job}: {{runs-on: ubuntu-latest, steps: [{steps}]}}}}");
         for (path, text, expected) in [
-            (
-                ci,
-                steps("build", "{run: nimble install -y}, {run: nimble test}"),
-                Some("nimble test"),
-            ),
-            (
-                ci,
-                steps("build", "{run: nim c -r tests/t_calc.nim}"),
-                Some("nim c -r tests/t_calc.nim"),
-            ),
-            (
-                ci,
-                steps("test", "{run: make tool}, {run: cd x && ./verify.sh}"),
-                Some("./verify.sh"),
-            ),
-            (
-                ci,
-                steps("a", "{name: Run the tests, run: ./verify.sh}"),
-                Some("./verify.sh"),
-            ),
+            (ci, steps("build", "{run: nimble install -y}, {run: nimble test}"), Some("nimble test")),
+            (ci, steps("build", "{run: nim c -r tests/t_calc.nim}"), Some("nim c -r tests/t_calc.nim")),
+            (ci, steps("test", "{run: make tool}, {run: cd x && ./verify.sh}"), Some("./verify.sh")),
+            (ci, steps("a", "{name: Run the tests, run: ./verify.sh}"), Some("./verify.sh")),
             (ci, steps("a", "{run: docker push x:latest}"), None),
-            (
-                "Makefile",
-                "run-tests:\n\tnim c -r t.nim\n".to_owned(),
-                Some("make run-tests"),
-            ),
+            ("Makefile", "run-tests:\n\tnim c -r t.nim\n".to_owned(), Some("make run-tests")),
             ("Makefile", "latest:\n\ttrue\n".to_owned(), None),
         ] {
             assert_eq!(mentioned(path, &text).first().map(String::as_str), expected, "{text}");
@@ -326,39 +282,21 @@ mod tests {
             services: vec!["db".to_owned()],
             packages: vec!["libpq-dev".to_owned()],
         };
-        assert_eq!(
-            choose(&settings, &Repository::new(&paths, &read)).why.unmet,
-            Some(needs)
-        );
+        assert_eq!(choose(&settings, &Repository::new(&paths, &read)).why.unmet, Some(needs));
     }
 
     #[test]
     fn settings_come_first_and_each_source_is_recorded() {
         let npm = ["package.json", "package-lock.json"];
         let command = |command: &str, source: &CommandSource| {
-            Some(ChosenCommand {
-                command: command.parse().unwrap(),
-                source: source.clone(),
-            })
+            Some(ChosenCommand { command: command.parse().unwrap(), source: source.clone() })
         };
         let files = CommandSource::Files("package.json and package-lock.json".to_owned());
         let (set, found) = (&CommandSource::Settings, &files);
         let table = [
-            (
-                choose_in("", &npm),
-                command("npm test", found),
-                command("npm ci", found),
-            ),
-            (
-                choose_in("test: make check", &npm),
-                command("make check", set),
-                command("npm ci", found),
-            ),
-            (
-                choose_in("setup: 'true'", &npm),
-                command("npm test", found),
-                command("true", set),
-            ),
+            (choose_in("", &npm), command("npm test", found), command("npm ci", found)),
+            (choose_in("test: make check", &npm), command("make check", set), command("npm ci", found)),
+            (choose_in("setup: 'true'", &npm), command("npm test", found), command("true", set)),
             (choose_in("", &["README.md"]), None, None),
         ];
         for (chosen, test, setup) in table {

@@ -29,11 +29,7 @@ pub(crate) fn names_before(baseline: &Baseline) -> Option<&TestNames> {
 }
 
 pub(crate) fn known_tests(baseline: &Baseline) -> BTreeSet<&str> {
-    names_before(baseline)
-        .into_iter()
-        .flat_map(TestNames::all)
-        .map(String::as_str)
-        .collect()
+    names_before(baseline).into_iter().flat_map(TestNames::all).map(String::as_str).collect()
 }
 
 /// Returns the names of a run's results if it named every test. Only then does a missing name mean something.
@@ -52,20 +48,14 @@ pub(crate) fn telling_names<'a>(evidence: &'a Evidence, baseline: &Baseline) -> 
 
 /// Returns the failing tests that do not count against the change: they failed before, or a person waived them.
 pub(crate) fn excused(tests: &Evidence, baseline: &Baseline, waived: &[WaivedTest]) -> Vec<Excused> {
-    let before: BTreeSet<&String> = names_before(baseline)
-        .into_iter()
-        .flat_map(|names| &names.failed)
-        .collect();
+    let before: BTreeSet<&String> = names_before(baseline).into_iter().flat_map(|names| &names.failed).collect();
     let excuse = |name: &String| {
         let why = match waived.iter().find(|waived| waived.test == *name) {
             Some(waived) => Excuse::Waived { by: waived.by.clone() },
             None if before.contains(name) => Excuse::Baseline,
             None => return None,
         };
-        Some(Excused {
-            test: name.clone(),
-            why,
-        })
+        Some(Excused { test: name.clone(), why })
     };
     failed(tests).iter().filter_map(excuse).collect()
 }
@@ -110,18 +100,10 @@ mod tests {
         let finding = Finding {
             command: "t".to_owned(),
             exit_code,
-            counts: Counts::Known {
-                passed: counts.0,
-                failed: counts.1,
-                skipped: 0,
-            },
+            counts: Counts::Known { passed: counts.0, failed: counts.1, skipped: 0 },
             failing: Vec::new(),
             output: String::new(),
-            names: Some(TestNames {
-                passed: owned(passed),
-                failed: owned(failed),
-                skipped: Vec::new(),
-            }),
+            names: Some(TestNames { passed: owned(passed), failed: owned(failed), skipped: Vec::new() }),
             ..Finding::default()
         };
         match exit_code {
@@ -157,10 +139,7 @@ mod tests {
 
     #[test]
     fn a_run_is_sound_only_if_each_of_its_failures_has_a_name_and_an_excuse() {
-        let excused = [Excused {
-            test: "old".to_owned(),
-            why: Excuse::Baseline,
-        }];
+        let excused = [Excused { test: "old".to_owned(), why: Excuse::Baseline }];
         let table = [
             (ran(Some(0), (1, 0), &["a"], &[]), true),
             (ran(Some(1), (1, 1), &["a"], &["old"]), true),

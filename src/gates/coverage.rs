@@ -72,10 +72,7 @@ pub(crate) async fn measure(
             Evidence::Passed(_) => {}
             // Tools also fail if coverage is below their own threshold. If they wrote the file, it is judged here.
             Evidence::Failed(finding) => {
-                failure = Some(FailedCommand {
-                    command: finding.command.clone(),
-                    exit_code: finding.exit_code,
-                });
+                failure = Some(FailedCommand { command: finding.command.clone(), exit_code: finding.exit_code });
             }
             Evidence::Absent(_) => return Ok(Some(Measurement::Nothing(evidence))),
         }
@@ -131,11 +128,7 @@ pub(crate) async fn judge(
 }
 
 fn unreadable(path: &str, reason: String, after: Option<FailedCommand>) -> Evidence {
-    Evidence::Absent(Absence::Unreadable {
-        path: path.to_owned(),
-        reason,
-        after,
-    })
+    Evidence::Absent(Absence::Unreadable { path: path.to_owned(), reason, after })
 }
 
 #[derive(Debug, Default)]
@@ -184,10 +177,7 @@ fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
         Weight::Asked | Weight::Informational => Severity::ShouldFix,
         Weight::Required => Severity::MustFix,
     };
-    Issue {
-        severity,
-        ..gate_result::should_fix(uncovered, at)
-    }
+    Issue { severity, ..gate_result::should_fix(uncovered, at) }
 }
 
 fn ranges(lines: &[u32]) -> Vec<(u32, u32)> {
@@ -219,11 +209,7 @@ mod tests {
             sum.judge(threshold, Weight::Required)
         };
         let low = judge(&[1, 2, 3, 4, 5, 6], 80.0);
-        let fact = Fact::Covered {
-            covered: 2,
-            all: 5,
-            asked: "80".to_owned(),
-        };
+        let fact = Fact::Covered { covered: 2, all: 5, asked: "80".to_owned() };
         assert_eq!(low.evidence.failure().unwrap().facts, [fact]);
         assert_eq!(low.items.len(), 1);
         assert_eq!(low.items[0].problem, Problem::Uncovered(vec![(2, 3), (5, 5)]));

@@ -77,11 +77,7 @@ fn parent<'a>(root: &Path, path: &'a str) -> Result<(OwnedFd, &'a str), NoFile> 
 fn parts(path: &str) -> Result<Vec<&str>, NoFile> {
     let parts: Vec<&str> = path.split('/').filter(|part| *part != ".").collect();
     let is_fine = |part: &str| !part.is_empty() && part != ".." && !part.contains('\0');
-    if parts.iter().copied().all(is_fine) {
-        Ok(parts)
-    } else {
-        Err(NoFile::Outside)
-    }
+    if parts.iter().copied().all(is_fine) { Ok(parts) } else { Err(NoFile::Outside) }
 }
 
 fn refused(error: Errno) -> NoFile {
@@ -119,11 +115,7 @@ mod tests {
             ("", Err(NoFile::Outside)),
         ];
         for (path, expected) in table {
-            assert_eq!(
-                read(&root, path, 4),
-                expected.map(|text: &str| text.as_bytes().to_vec()),
-                "{path}"
-            );
+            assert_eq!(read(&root, path, 4), expected.map(|text: &str| text.as_bytes().to_vec()), "{path}");
         }
         assert_eq!(read(&root, "out/report.xml", 3), Err(NoFile::TooLarge(3)));
     }

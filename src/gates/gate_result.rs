@@ -22,31 +22,17 @@ pub(crate) fn absent(gate: Gate, why: Absence) -> GateResult {
 }
 
 pub(crate) fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResult {
-    GateResult {
-        gate,
-        evidence,
-        weight,
-        items: Vec::new(),
-    }
+    GateResult { gate, evidence, weight, items: Vec::new() }
 }
 
 fn finding(fact: Fact) -> Finding {
-    Finding {
-        exit_code: Some(0),
-        facts: vec![fact],
-        ..Finding::default()
-    }
+    Finding { exit_code: Some(0), facts: vec![fact], ..Finding::default() }
 }
 
 /// Creates an informational item, which does not send the work back.
 pub(crate) fn should_fix(problem: Problem, at: Option<(String, u32)>) -> Issue {
     let (file, line) = at.unzip();
-    Issue {
-        severity: Severity::ShouldFix,
-        file,
-        line,
-        ..Issue::must_fix(problem)
-    }
+    Issue { severity: Severity::ShouldFix, file, line, ..Issue::must_fix(problem) }
 }
 
 /// Adds a fact about how a command ran.

@@ -35,10 +35,7 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match chars.next() {
         Some('[') => while chars.next_if(|c| !('@'..='~').contains(c) && *c != '\n').is_some() {},
         Some(']') => {
-            while chars
-                .next_if(|c| *c != '\u{7}' && *c != '\u{1b}' && *c != '\n')
-                .is_some()
-            {}
+            while chars.next_if(|c| *c != '\u{7}' && *c != '\u{1b}' && *c != '\n').is_some() {}
             if chars.next_if_eq(&'\u{1b}').is_some() {
                 chars.next_if_eq(&'\\');
             }
@@ -116,9 +113,6 @@ mod tests {
     fn secrets_are_masked() {
         let own = Secrets::new(&[SecretString::from("own-value")]);
         let token = format!("ghp_{}", "a1".repeat(18));
-        assert_eq!(
-            join_streams(&format!("got {token}"), "own-value", &own),
-            "[masked]\ngot [masked]"
-        );
+        assert_eq!(join_streams(&format!("got {token}"), "own-value", &own), "[masked]\ngot [masked]");
     }
 }

@@ -43,9 +43,7 @@ pub async fn preflight(
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
     let context = &context.on_default_branch(commit);
-    let prepared = Prepared::new(context, (mirror, commit), settings, cancel)
-        .await?
-        .adding(Additions::None);
+    let prepared = Prepared::new(context, (mirror, commit), settings, cancel).await?.adding(Additions::None);
     let known = prepared.known_with_additions().await?;
     let ready = prepared.anew().await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
@@ -92,10 +90,7 @@ pub async fn before(
     baseline: &Baseline,
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
-    let prepared = Prepared::new(context, (mirror, commit), settings, cancel)
-        .await?
-        .after(baseline)
-        .await?;
+    let prepared = Prepared::new(context, (mirror, commit), settings, cancel).await?.after(baseline).await?;
     let is_sound = |ran: &Evidence| compare::is_sound(ran, &compare::excused(ran, baseline, &[]));
     let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
     Ok(Baseline {
@@ -197,14 +192,9 @@ fn counts_no_less(plain: Counts, added: Counts) -> bool {
     match (plain, added) {
         (Counts::Unknown, _) => true,
         (Counts::Known { .. }, Counts::Unknown) => false,
-        (
-            Counts::Known { passed, failed, .. },
-            Counts::Known {
-                passed: now_passed,
-                failed: now_failed,
-                ..
-            },
-        ) => now_passed >= passed && now_failed >= failed,
+        (Counts::Known { passed, failed, .. }, Counts::Known { passed: now_passed, failed: now_failed, .. }) => {
+            now_passed >= passed && now_failed >= failed
+        }
     }
 }
 
@@ -230,18 +220,10 @@ mod tests {
         Finding {
             command: "t".to_owned(),
             exit_code: Some(exit_code),
-            counts: counts.map_or(Counts::Unknown, |(passed, failed)| Counts::Known {
-                passed,
-                failed,
-                skipped: 0,
-            }),
+            counts: counts.map_or(Counts::Unknown, |(passed, failed)| Counts::Known { passed, failed, skipped: 0 }),
             failing: Vec::new(),
             output: String::new(),
-            names: Some(TestNames {
-                passed: owned(passed),
-                failed: owned(failed),
-                skipped: Vec::new(),
-            }),
+            names: Some(TestNames { passed: owned(passed), failed: owned(failed), skipped: Vec::new() }),
             ..Finding::default()
         }
     }
@@ -255,24 +237,12 @@ mod tests {
             (green(None, &[]), green(Some((2, 0)), &["a", "b"]), true),
             (green(Some((2, 0)), &["a"]), green(Some((2, 0)), &["a", "b"]), true),
             (green(Some((2, 0)), &["c"]), green(Some((2, 0)), &["a", "b"]), false),
-            (
-                green(Some((1, 0)), &["t::a[12:00 1-1]"]),
-                green(Some((1, 0)), &["t::a[12:01 1-1]"]),
-                true,
-            ),
-            (
-                green(Some((1, 0)), &["t::a[12:00 1-1]"]),
-                green(Some((1, 0)), &["t::b[12:00 1-1]"]),
-                false,
-            ),
+            (green(Some((1, 0)), &["t::a[12:00 1-1]"]), green(Some((1, 0)), &["t::a[12:01 1-1]"]), true),
+            (green(Some((1, 0)), &["t::a[12:00 1-1]"]), green(Some((1, 0)), &["t::b[12:00 1-1]"]), false),
             (green(Some((2, 0)), &[]), green(Some((3, 0)), &[]), false),
             (green(Some((2, 0)), &[]), red(Some((1, 1)), &["a"], &["b"]), false),
             (red(Some((0, 1)), &[], &["b"]), red(Some((4, 1)), &["a"], &["b"]), true),
-            (
-                red(Some((1, 1)), &["a"], &["b"]),
-                red(Some((1, 1)), &["b"], &["a"]),
-                false,
-            ),
+            (red(Some((1, 1)), &["a"], &["b"]), red(Some((1, 1)), &["b"], &["a"]), false),
             (red(Some((1, 1)), &[], &["b"]), green(Some((2, 0)), &["a", "b"]), false),
             (green(None, &[]), Evidence::Absent(Absence::NotReached), false),
         ];

@@ -40,10 +40,7 @@ async fn flaky(prepared: &Prepared<'_>, held: &[String], change: Option<&Change>
     let again = prepared.anew().await?.tests().await?;
     let passed = compare::passed(&again);
     let flaky = untouched.into_iter().filter(|name| passed.contains(name));
-    let excused = flaky.map(|name| Excused {
-        test: name.clone(),
-        why: Excuse::Flaky,
-    });
+    let excused = flaky.map(|name| Excused { test: name.clone(), why: Excuse::Flaky });
     Ok(excused.collect())
 }
 

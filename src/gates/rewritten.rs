@@ -27,10 +27,7 @@ pub(crate) fn by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<Integr
         by: Author::Player,
     };
     let item = |path: &String| should_fix(Problem::Restored(path.clone()), None);
-    (
-        held.into_iter().take(MOST).map(finding).collect(),
-        shown.into_iter().take(MOST).map(item).collect(),
-    )
+    (held.into_iter().take(MOST).map(finding).collect(), shown.into_iter().take(MOST).map(item).collect())
 }
 
 #[cfg(test)]
@@ -49,12 +46,7 @@ mod tests {
             additions: Additions::None,
             made: std::collections::BTreeSet::new(),
         };
-        let all = owned(&[
-            "package-lock.json",
-            "src/gen.py",
-            "tests/test_a.py",
-            "tests/test_old.py",
-        ]);
+        let all = owned(&["package-lock.json", "src/gen.py", "tests/test_a.py", "tests/test_old.py"]);
         let (held, shown) = by_setup(&all, &baseline);
         let held: Vec<_> = held.into_iter().map(|finding| finding.path).collect();
         assert_eq!(held, ["tests/test_a.py"]);

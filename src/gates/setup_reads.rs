@@ -35,11 +35,7 @@ pub(crate) async fn touches_setup(
     if changed.is_empty() || changed.iter().any(|path| is_read_by_package_managers(path)) {
         return Ok(!changed.is_empty());
     }
-    let commit = Commit {
-        mirror,
-        commit: to,
-        files: paths(mirror, to).await?.into_iter().collect(),
-    };
+    let commit = Commit { mirror, commit: to, files: paths(mirror, to).await?.into_iter().collect() };
     let line = if chosen.setup_is_found { "" } else { setup.text() };
     Ok(is_named(&changed, &commit.words(line).await?))
 }

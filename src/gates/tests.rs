@@ -6,12 +6,7 @@ use std::path::Path;
 use text::secret::Secrets;
 
 /// What terminals show.
-const SHOWN: [Text; 4] = [
-    Text("", "", "\r"),
-    Text("", "x", "y\r"),
-    Text("", "", "\u{1b}]"),
-    Text("", "", "\u{1b}["),
-];
+const SHOWN: [Text; 4] = [Text("", "", "\r"), Text("", "x", "y\r"), Text("", "", "\u{1b}]"), Text("", "", "\u{1b}[")];
 
 /// What people write into configuration.
 const CONFIGURATION: [Text; 1] = [Text("{\"scripts\":{", "", "\"a{n}\":\"b\",")];
@@ -21,16 +16,8 @@ fn eight_times_the_output_is_eight_times_the_work() {
     let secrets = Secrets::default();
     let reader = |name, read, own| Reader { name, read, own };
     assert_linear(&[
-        reader(
-            "plain",
-            &|text| drop(output::plain(text, Path::new("/autobuild/work"))),
-            &SHOWN,
-        ),
-        reader(
-            "shown",
-            &|text| drop(output::join_streams(text, text, &secrets)),
-            &SHOWN,
-        ),
+        reader("plain", &|text| drop(output::plain(text, Path::new("/autobuild/work"))), &SHOWN),
+        reader("shown", &|text| drop(output::join_streams(text, text, &secrets)), &SHOWN),
         reader("hooks", &|text| drop(setup_reads::hooks_of(text)), &CONFIGURATION),
     ]);
 }

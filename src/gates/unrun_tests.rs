@@ -38,9 +38,7 @@ pub(crate) async fn unrun_tests(run: &Run<'_>, head: &Evidence) -> Result<Option
     let reason = |site: &TestSite| (site.path.clone(), site.conditions.first().cloned());
     let here = unrun.iter().filter(|(_, site, _)| reason(site) == reason(first));
     Ok(Some(UnrunTests {
-        tests: here
-            .map(|(name, site, _)| ((*name).to_owned(), site.path.clone()))
-            .collect(),
+        tests: here.map(|(name, site, _)| ((*name).to_owned(), site.path.clone())).collect(),
         outcome: *outcome,
         condition: condition(run, first).await?.map(Placed::into_fact),
     }))
@@ -52,9 +50,7 @@ impl Placed {
         RunCondition {
             cure: match when {
                 When::Always => RunCure::TakeAway,
-                When::Sometimes => RunCure::Meet {
-                    example: conditions::example(&text),
-                },
+                When::Sometimes => RunCure::Meet { example: conditions::example(&text) },
             },
             code: quoted(&text),
             path: self.path,
@@ -91,24 +87,16 @@ fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>)
     let mut placed = names.skipped.iter().filter(is_new).filter_map(|name| {
         let mut files = change.of_role(Role::Test);
         files.find_map(|file| {
-            let text = change
-                .text_after(&file.path)
-                .filter(|_| language::of(&file.path).is_none())?;
+            let text = change.text_after(&file.path).filter(|_| language::of(&file.path).is_none())?;
             let at = conditions::line_of_method(text, name)?;
             Some((name, file.path.as_str(), conditions::annotation(text, at)))
         })
     });
     let (name, path, condition) = placed.next()?;
     let here = placed.filter(|(_, other, _)| *other == path).map(|(name, ..)| name);
-    let place = |condition: Condition| Placed {
-        condition,
-        path: path.to_owned(),
-    };
+    let place = |condition: Condition| Placed { condition, path: path.to_owned() };
     Some(UnrunTests {
-        tests: std::iter::once(name)
-            .chain(here)
-            .map(|name| (name.clone(), path.to_owned()))
-            .collect(),
+        tests: std::iter::once(name).chain(here).map(|name| (name.clone(), path.to_owned())).collect(),
         outcome: UnrunOutcome::Skipped,
         condition: condition.map(|condition| place(condition).into_fact()),
     })
@@ -117,10 +105,7 @@ fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>)
 /// Returns what keeps a test from running: in its file, where a module above declares the file, or in the package.
 async fn condition(run: &Run<'_>, site: &TestSite) -> Result<Option<Placed>, GateError> {
     if let Some(own) = site.conditions.first() {
-        return Ok(Some(Placed {
-            condition: own.clone(),
-            path: site.path.clone(),
-        }));
+        return Ok(Some(Placed { condition: own.clone(), path: site.path.clone() }));
     }
     match of_modules(run, &site.path).await? {
         None => of_package(run, &site.path).await,
@@ -152,10 +137,7 @@ async fn of_modules(run: &Run<'_>, path: &str) -> Result<Option<Placed>, GateErr
         match declaring {
             None => return Ok(None),
             Some((parent, Some(condition))) => {
-                return Ok(Some(Placed {
-                    condition,
-                    path: parent,
-                }));
+                return Ok(Some(Placed { condition, path: parent }));
             }
             Some((parent, None)) => path = parent,
         }
@@ -168,10 +150,7 @@ async fn of_package(run: &Run<'_>, path: &str) -> Result<Option<Placed>, GateErr
     for (manifest, inside) in conditions::manifests(path) {
         if let Some(text) = read(run, &manifest).await? {
             let condition = conditions::of_target(&text, inside);
-            return Ok(condition.map(|condition| Placed {
-                condition,
-                path: manifest,
-            }));
+            return Ok(condition.map(|condition| Placed { condition, path: manifest }));
         }
     }
     Ok(None)

@@ -112,12 +112,7 @@ pub async fn verify(
         .await?
         .after(subject.before)
         .await?;
-    let run = Run {
-        context,
-        subject,
-        change: &change,
-        prepared: &prepared,
-    };
+    let run = Run { context, subject, change: &change, prepared: &prepared };
     // A result is cached if nothing in it counts against the change.
     let is_kept = |ran: &Evidence| compare::is_sound(ran, &run.excused(ran));
     let tested = prepared.tests(Coverage::Measured, is_kept).await?;
@@ -214,10 +209,7 @@ impl Judging<'_> {
 
     async fn inspect(&mut self, weight: Weight) -> Result<(), GateError> {
         let (held, shown) = rewritten::by_setup(&self.tested.rewritten, self.run.subject.before);
-        let by_running = std::mem::take(&mut self.tried.findings)
-            .into_iter()
-            .chain(held)
-            .collect();
+        let by_running = std::mem::take(&mut self.tried.findings).into_iter().chain(held).collect();
         let (result, questions) = judged::integrity(self.run, weight, by_running, shown).await?;
         // A build that breaks is one finding. What reading asks, it asks of files that could be parsed.
         if !checks::is_broken(&self.report.tests, &self.run.change.head) {
@@ -254,10 +246,7 @@ impl Run<'_> {
             tests: table.new_or_changed(),
             commands: checks.iter().filter(shows).filter_map(command).collect(),
             head: HeadResults::of(tests),
-            untested: self
-                .weight_of_witness()
-                .filter(|weight| *weight == Weight::Required)
-                .unwrap_or(Weight::Asked),
+            untested: self.weight_of_witness().filter(|weight| *weight == Weight::Required).unwrap_or(Weight::Asked),
         }
     }
 }

@@ -47,19 +47,14 @@ pub async fn verify_wave(
     let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
     let excused = excused(&tested.tests);
     let mut report = rerun::report((context, &prepared), (baseline, &tested), excused, None).await?;
-    if let Some(whole) = subject
-        .whole
-        .filter(|_| compare::is_sound(&report.tests, &report.excused))
-    {
+    if let Some(whole) = subject.whole.filter(|_| compare::is_sound(&report.tests, &report.excused)) {
         let (result, questions) = of_whole(context, (subject, whole), (&prepared, &tested.tests)).await?;
         report.more.extend(result);
         report.questions = question::arrange(questions);
     }
     if let Some(smoke) = subject.smoke {
         let evidence = prepared.command(smoke).await?;
-        report
-            .more
-            .push(gate_result::result(Gate::Smoke, Weight::Required, evidence));
+        report.more.push(gate_result::result(Gate::Smoke, Weight::Required, evidence));
     }
     Ok(report)
 }
@@ -84,12 +79,7 @@ async fn of_whole(
         waived: wave.waived,
         people: &[],
     };
-    let run = Run {
-        context,
-        subject: &subject,
-        change: &change,
-        prepared,
-    };
+    let run = Run { context, subject: &subject, change: &change, prepared };
     let table = Table::read(&run, tests).await?;
     let (result, mut questions) = report::report(&run, &table, Weight::Required);
     questions.extend(of_feature(&run, &table).await?);
@@ -159,9 +149,8 @@ async fn state(
     (commit, failing): (&Sha, &[String]),
     cancel: &CancellationToken,
 ) -> Result<State, GateError> {
-    let prepared = Prepared::new(context, (wave.mirror, commit), wave.settings, cancel)
-        .await?
-        .adding(wave.baseline.additions);
+    let prepared =
+        Prepared::new(context, (wave.mirror, commit), wave.settings, cancel).await?.adding(wave.baseline.additions);
     let evidence = match wave.smoke {
         Some(smoke) => prepared.command(smoke).await?,
         None => {

@@ -98,11 +98,7 @@ pub(super) async fn identity(wire: &Wire) -> Result<Identity, GithubError> {
 
 /// Returns the installation that covers a repository; `None` if the App is not installed.
 pub(super) async fn installation_of(wire: &Wire, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
-    covering(
-        wire,
-        &format!("/repos/{}/{}/installation", segment(&name.owner), segment(&name.name)),
-    )
-    .await
+    covering(wire, &format!("/repos/{}/{}/installation", segment(&name.owner), segment(&name.name))).await
 }
 
 /// Returns the installation that this path shows, if there is one.

@@ -101,9 +101,7 @@ impl Repo<'_> {
             "summary": output.summary,
             "annotations": annotations.iter().map(annotation).collect::<Vec<Value>>(),
         }});
-        self.send(Rights::Checks, Method::PATCH, &tail, Some(&body))
-            .await
-            .map(drop)
+        self.send(Rights::Checks, Method::PATCH, &tail, Some(&body)).await.map(drop)
     }
 
     pub async fn annotations_of_check(&self, id: CheckRunId) -> Result<usize, GithubError> {
@@ -119,10 +117,7 @@ impl Repo<'_> {
         external_id: &str,
     ) -> Result<Option<CheckRunId>, GithubError> {
         let app = self.client.app_id();
-        let tail = format!(
-            "/commits/{head}/check-runs?filter=all&app_id={app}&check_name={}",
-            segment(name)
-        );
+        let tail = format!("/commits/{head}/check-runs?filter=all&app_id={app}&check_name={}", segment(name));
         let page = |reply: &Reply| reply.at("/check_runs");
         let runs: Vec<CheckRunWire> = self.list(Rights::Checks, &tail, page).await?;
         let ours = |run: &CheckRunWire| run.app == Some(app) && run.external_id.as_deref() == Some(external_id);

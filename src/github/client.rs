@@ -155,11 +155,7 @@ impl Client {
         repo: RepoId,
         rights: Rights,
     ) -> Result<SecretString, GithubError> {
-        let key = TokenKey {
-            installation,
-            repo: Some(repo),
-            rights,
-        };
+        let key = TokenKey { installation, repo: Some(repo), rights };
         self.tokens.token(&self.wire, key).await
     }
 
@@ -180,11 +176,7 @@ impl Client {
 
     /// Reads what every installation may see.
     async fn look(&self, installation: InstallationId, path: &str) -> Result<Reply, GithubError> {
-        let key = TokenKey {
-            installation,
-            repo: None,
-            rights: Rights::Metadata,
-        };
+        let key = TokenKey { installation, repo: None, rights: Rights::Metadata };
         self.ask(key, &Call::get(path)).await
     }
 

@@ -32,9 +32,7 @@ impl Repo<'_> {
         let tail = format!("/issues/{issue}/comments");
         let comments: Vec<Comment> = self.list(Rights::Converse, &tail, |reply| reply.json()).await?;
         let ours = |comment: &Comment| comment.author.as_ref().is_some_and(|author| author.user.id == me);
-        Ok(comments
-            .into_iter()
-            .rfind(|comment| ours(comment) && comment.body.contains(marker)))
+        Ok(comments.into_iter().rfind(|comment| ours(comment) && comment.body.contains(marker)))
     }
 
     /// Replaces the text of a comment. [`GithubError::Gone`] if somebody deleted it.

@@ -61,9 +61,7 @@ impl Repo<'_> {
     pub async fn add_file(&self, branch: &str, path: &str, text: &str, message: &str) -> Result<(), GithubError> {
         let body = json!({ "branch": branch, "message": message, "content": BASE64_STANDARD.encode(text) });
         let tail = format!("/contents/{}", branch_path(path));
-        self.send(Rights::Push, Method::PUT, &tail, Some(&body))
-            .await
-            .map(|_| ())
+        self.send(Rights::Push, Method::PUT, &tail, Some(&body)).await.map(|_| ())
     }
 
     /// Returns the files of a commit. For a very large repository, only those that GitHub lists.
@@ -97,9 +95,7 @@ fn content(entry: EntryWire, most: usize) -> Result<Content, GithubError> {
     let text = entry.content.unwrap_or_default();
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let decoded = BASE64_STANDARD.decode(digits);
-    decoded
-        .map(Content::File)
-        .map_err(|error| GithubError::Malformed { source: error.into() })
+    decoded.map(Content::File).map_err(|error| GithubError::Malformed { source: error.into() })
 }
 
 #[cfg(test)]

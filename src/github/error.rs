@@ -161,9 +161,7 @@ pub(super) fn refusal(reply: &Reply, intent: Intent, now: Millis) -> GithubError
         StatusCode::TOO_MANY_REQUESTS => limited(&reply.headers, now),
         StatusCode::FORBIDDEN if is_limit(&reply.headers, &text) => limited(&reply.headers, now),
         StatusCode::FORBIDDEN if contains(&text, "installation has been suspended") => GithubError::Suspended,
-        StatusCode::FORBIDDEN => GithubError::Forbidden {
-            what: with_asked_permission(text, &reply.headers),
-        },
+        StatusCode::FORBIDDEN => GithubError::Forbidden { what: with_asked_permission(text, &reply.headers) },
         StatusCode::NOT_FOUND => GithubError::NotFound,
         StatusCode::GONE => GithubError::Gone,
         code if code.is_server_error() => server_error(reply, ServerError { status, text }, intent, now),
@@ -196,9 +194,7 @@ pub(super) fn limited(headers: &HeaderMap, now: Millis) -> GithubError {
         Some(_) | None => None,
     };
     let until = retry_after(headers, now).or(reset).unwrap_or(now.plus(LIMITED_MS));
-    GithubError::RateLimited {
-        until: until.clamp(now.plus(1000), now.plus(LONGEST_LIMIT_MS)),
-    }
+    GithubError::RateLimited { until: until.clamp(now.plus(1000), now.plus(LONGEST_LIMIT_MS)) }
 }
 
 fn retry_after(headers: &HeaderMap, now: Millis) -> Option<Millis> {
@@ -218,10 +214,7 @@ fn with_asked_permission(text: String, headers: &HeaderMap) -> String {
 }
 
 /// Returns GitHub's message with its details, which are texts in some answers and objects in others.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
 pub(super) fn words(body: &[u8]) -> String {
     #[derive(Deserialize)]
     struct Wire {

@@ -18,10 +18,8 @@ const MARK_READY: &str = "mutation($id: ID!) { \
     markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }";
 
 /// Messages of temporary errors. They come with status 200 and without a type.
-const PASSING: [&str; 2] = [
-    "something went wrong while executing your query",
-    "couldn't respond to your request in time",
-];
+const PASSING: [&str; 2] =
+    ["something went wrong while executing your query", "couldn't respond to your request in time"];
 
 /// The last edit of an issue's title or body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,10 +85,7 @@ impl Repo<'_> {
         let answer: EditAnswer = self.query(Rights::Read, ISSUE_EDIT, variables, Intent::Read).await?;
         let issue = answer.repository.and_then(|repository| repository.issue);
         let issue = issue.ok_or(GithubError::NotFound)?;
-        Ok(issue.last_edited_at.map(|at| IssueEdit {
-            at,
-            editor: issue.editor.map(|editor| editor.login),
-        }))
+        Ok(issue.last_edited_at.map(|at| IssueEdit { at, editor: issue.editor.map(|editor| editor.login) }))
     }
 
     /// Marks a draft pull request as ready. Leaves one alone that is no draft.
@@ -131,9 +126,7 @@ impl Repo<'_> {
 fn read<T: DeserializeOwned>(reply: &Reply, now: Millis) -> Result<T, GithubError> {
     let answer: Answer<T> = reply.json()?;
     let Some(problem) = answer.errors.first() else {
-        return answer.data.ok_or_else(|| GithubError::Malformed {
-            source: "neither data nor errors".into(),
-        });
+        return answer.data.ok_or_else(|| GithubError::Malformed { source: "neither data nor errors".into() });
     };
     Err(refused(problem, reply, now))
 }
@@ -146,13 +139,9 @@ pub(super) fn refused(problem: &Problem, reply: &Reply, now: Millis) -> GithubEr
         Some("FORBIDDEN") => GithubError::Forbidden { what: text },
         Some("NOT_FOUND") => GithubError::NotFound,
         // These are GitHub's messages for a time-out or an internal error.
-        None if PASSING.iter().any(|words| contains(&text, words)) => GithubError::Transient {
-            source: text.into(),
-            retry_after: None,
-        },
-        Some(_) | None => GithubError::Refused {
-            status: reply.status.as_u16(),
-            text,
-        },
+        None if PASSING.iter().any(|words| contains(&text, words)) => {
+            GithubError::Transient { source: text.into(), retry_after: None }
+        }
+        Some(_) | None => GithubError::Refused { status: reply.status.as_u16(), text },
     }
 }

@@ -77,9 +77,7 @@ impl hyper::body::Body for Permitted {
         if self.permit.as_ref().is_some_and(|permit| !permit()) {
             return Poll::Ready(Some(Err(NotPermitted)));
         }
-        Pin::new(&mut self.body)
-            .poll_frame(context)
-            .map_err(|never| match never {})
+        Pin::new(&mut self.body).poll_frame(context).map_err(|never| match never {})
     }
 
     fn is_end_stream(&self) -> bool {
@@ -103,23 +101,11 @@ pub(super) struct Call<'a> {
 
 impl<'a> Call<'a> {
     pub(super) fn get(path: &'a str) -> Self {
-        Self {
-            method: Method::GET,
-            path,
-            body: None,
-            intent: Intent::Read,
-            permit: None,
-        }
+        Self { method: Method::GET, path, body: None, intent: Intent::Read, permit: None }
     }
 
     pub(super) fn post(path: &'a str, body: Option<&'a Value>) -> Self {
-        Self {
-            method: Method::POST,
-            path,
-            body,
-            intent: Intent::Write,
-            permit: None,
-        }
+        Self { method: Method::POST, path, body, intent: Intent::Write, permit: None }
     }
 }
 
@@ -170,10 +156,7 @@ pub(super) struct Wire {
 impl Wire {
     pub(super) fn new(urls: &GithubUrls, app: &App, clock: Clock) -> Result<Self, NoAuthorities> {
         let rest = Api::new(urls.api(), urls.uplink())?;
-        let graphql = Api {
-            base: urls.graphql_base().to_owned(),
-            ..rest.clone()
-        };
+        let graphql = Api { base: urls.graphql_base().to_owned(), ..rest.clone() };
         Ok(Self {
             rest,
             graphql,
@@ -187,11 +170,7 @@ impl Wire {
 
     /// Returns the same connections for another App.
     pub(super) fn of(&self, app: &App) -> Self {
-        Self {
-            app: app.id,
-            key: app.key().clone(),
-            ..self.clone()
-        }
+        Self { app: app.id, key: app.key().clone(), ..self.clone() }
     }
 
     /// Masks this token too, everywhere, until it expires.
@@ -229,11 +208,7 @@ impl Wire {
             }
             Credential::Token(token) => (*token).clone(),
         };
-        let api = if call.path == GRAPHQL {
-            &self.graphql
-        } else {
-            &self.rest
-        };
+        let api = if call.path == GRAPHQL { &self.graphql } else { &self.rest };
         // Every call passes here, so a secret that was overlooked before is masked.
         let body = call.body.map(|body| self.secrets.mask_json(body.clone()));
         let reply = timed(api, call, Some(&token), body.as_ref()).await?;
@@ -258,11 +233,7 @@ pub(super) async fn anonymous(
 ) -> Result<Reply, GithubError> {
     let api = Api::new(base, uplink).map_err(malformed)?;
     let reply = timed(&api, call, None, call.body).await?;
-    if reply.status.is_success() {
-        Ok(reply)
-    } else {
-        Err(refusal(&reply, call.intent, now))
-    }
+    if reply.status.is_success() { Ok(reply) } else { Err(refusal(&reply, call.intent, now)) }
 }
 
 #[derive(Clone)]
@@ -274,10 +245,7 @@ struct Api {
 
 impl Api {
     fn new(base: &str, uplink: &Uplink) -> Result<Self, NoAuthorities> {
-        Ok(Self {
-            base: base.to_owned(),
-            client: Client::builder(TokioExecutor::new()).build(uplink.connector()?),
-        })
+        Ok(Self { base: base.to_owned(), client: Client::builder(TokioExecutor::new()).build(uplink.connector()?) })
     }
 }
 
@@ -295,14 +263,10 @@ impl Failure {
     fn into_error(self, intent: Intent) -> GithubError {
         match (self, intent) {
             (Self::TooLarge(source), _) => GithubError::Malformed { source },
-            (Self::InFlight(source), Intent::Write) => GithubError::Uncertain {
-                source,
-                retry_after: None,
-            },
-            (Self::InFlight(source), Intent::Read) | (Self::Unsent(source), _) => GithubError::Transient {
-                source,
-                retry_after: None,
-            },
+            (Self::InFlight(source), Intent::Write) => GithubError::Uncertain { source, retry_after: None },
+            (Self::InFlight(source), Intent::Read) | (Self::Unsent(source), _) => {
+                GithubError::Transient { source, retry_after: None }
+            }
         }
     }
 }
@@ -330,26 +294,17 @@ async fn exchange(
     let request = request(api, call, token, body).map_err(|error| Failure::Unsent(error.into()))?;
     let response = api.client.request(request).await;
     let response = response.map_err(|error| {
-        if error.is_connect() {
-            Failure::Unsent(error.into())
-        } else {
-            Failure::InFlight(error.into())
-        }
+        if error.is_connect() { Failure::Unsent(error.into()) } else { Failure::InFlight(error.into()) }
     })?;
     let (head, body) = response.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await;
-    let body = body.map_err(|error| {
-        if error.is::<LengthLimitError>() {
-            Failure::TooLarge(error)
-        } else {
-            Failure::InFlight(error)
-        }
-    })?;
-    Ok(Reply {
-        status: head.status,
-        headers: head.headers,
-        body: body.to_bytes(),
-    })
+    let body =
+        body.map_err(
+            |error| {
+                if error.is::<LengthLimitError>() { Failure::TooLarge(error) } else { Failure::InFlight(error) }
+            },
+        )?;
+    Ok(Reply { status: head.status, headers: head.headers, body: body.to_bytes() })
 }
 
 fn request(
@@ -386,10 +341,7 @@ fn without_token(reply: Reply, who: &Credential<'_>) -> Reply {
     };
     let text = String::from_utf8_lossy(&reply.body);
     if text.contains(token.expose_secret()) {
-        Reply {
-            body: Bytes::from(text.replace(token.expose_secret(), "***")),
-            ..reply
-        }
+        Reply { body: Bytes::from(text.replace(token.expose_secret(), "***")), ..reply }
     } else {
         reply
     }

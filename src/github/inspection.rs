@@ -122,10 +122,7 @@ impl Client {
     /// Asks GitHub to send a delivery again.
     pub async fn redeliver(&self, delivery: &HookDelivery) -> Result<(), GithubError> {
         let path = format!("/app/hook/deliveries/{}/attempts", delivery.id);
-        self.wire()
-            .send(&Credential::App, &Call::post(&path, None))
-            .await
-            .map(drop)
+        self.wire().send(&Credential::App, &Call::post(&path, None)).await.map(drop)
     }
 
     /// Returns the address to which GitHub sends the App's deliveries; `None` if there is none.

@@ -130,33 +130,13 @@ mod tests {
         let table = [
             (409, "Head branch was modified. Review and try the merge again.", None),
             (405, "Pull Request is still a draft", Some(MergeRefusal::Draft)),
-            (
-                405,
-                "Base branch was modified. Review and try the merge again.",
-                Some(MergeRefusal::Transient),
-            ),
+            (405, "Base branch was modified. Review and try the merge again.", Some(MergeRefusal::Transient)),
             (405, "Merge already in progress", Some(MergeRefusal::Transient)),
             (405, "Pull Request is not mergeable", Some(MergeRefusal::Conflict)),
-            (
-                405,
-                "Squash merges are not allowed on this repository.",
-                Some(MergeRefusal::Method),
-            ),
-            (
-                405,
-                "Changes must be made through the merge queue",
-                Some(MergeRefusal::Rule),
-            ),
-            (
-                405,
-                "Required status check \"build\" is expected.",
-                Some(MergeRefusal::Rule),
-            ),
-            (
-                405,
-                "At least 1 approving review is required by reviewers with write access.",
-                Some(MergeRefusal::Rule),
-            ),
+            (405, "Squash merges are not allowed on this repository.", Some(MergeRefusal::Method)),
+            (405, "Changes must be made through the merge queue", Some(MergeRefusal::Rule)),
+            (405, "Required status check \"build\" is expected.", Some(MergeRefusal::Rule)),
+            (405, "At least 1 approving review is required by reviewers with write access.", Some(MergeRefusal::Rule)),
             (422, "", Some(MergeRefusal::Rule)),
         ];
         for (status, text, expected) in table {

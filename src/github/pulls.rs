@@ -96,18 +96,13 @@ impl Repo<'_> {
             OpenState::Open => "open",
             OpenState::Closed => "closed",
         });
-        let (title, body) = (
-            change.title.map(without_instructions),
-            change.body.map(without_instructions),
-        );
+        let (title, body) = (change.title.map(without_instructions), change.body.map(without_instructions));
         let fields: Map<String, Value> = [("state", state), ("title", title.as_deref()), ("body", body.as_deref())]
             .into_iter()
             .filter_map(|(name, value)| value.map(|value| (name.to_owned(), json!(value))))
             .collect();
         let tail = format!("/pulls/{number}");
         let body = Value::Object(fields);
-        self.send(Rights::Pulls, Method::PATCH, &tail, Some(&body))
-            .await?
-            .json()
+        self.send(Rights::Pulls, Method::PATCH, &tail, Some(&body)).await?.json()
     }
 }

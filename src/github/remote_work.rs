@@ -181,10 +181,7 @@ impl From<ActorWire> for RemoteAccount {
             "Bot" => AccountType::Bot,
             _ => AccountType::Other,
         };
-        let user = User {
-            id: wire.id.unwrap_or(UserId(0)),
-            login: wire.login,
-        };
+        let user = User { id: wire.id.unwrap_or(UserId(0)), login: wire.login };
         Self { user, kind }
     }
 }
@@ -197,10 +194,9 @@ impl EntryWire {
             "ReopenedEvent" => TimelineChange::Reopened,
             "UnlabeledEvent" => TimelineChange::Unlabeled(self.label?.name),
             // An edited comment says nothing of the words that were written first.
-            "IssueComment" if self.last_edited_at.is_none() => TimelineChange::Commented {
-                id: CommentId(self.full_database_id?),
-                body: self.body.unwrap_or_default(),
-            },
+            "IssueComment" if self.last_edited_at.is_none() => {
+                TimelineChange::Commented { id: CommentId(self.full_database_id?), body: self.body.unwrap_or_default() }
+            }
             "PullRequestReview" => match self.state {
                 ReviewState::Dismissed => TimelineChange::Dismissed(ReviewId(self.full_database_id?)),
                 ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Commented => {
@@ -210,11 +206,7 @@ impl EntryWire {
             },
             _ => return None,
         };
-        Some(TimelineEntry {
-            at: self.created_at?,
-            by: self.actor.map(RemoteAccount::from),
-            change,
-        })
+        Some(TimelineEntry { at: self.created_at?, by: self.actor.map(RemoteAccount::from), change })
     }
 }
 
@@ -237,16 +229,9 @@ impl From<RepositoryWire> for RemoteWork {
             (one.number, pull)
         };
         Self {
-            access: if wire.is_archived {
-                Access::Archived
-            } else {
-                Access::Writable
-            },
+            access: if wire.is_archived { Access::Archived } else { Access::Writable },
             default_head: wire.default_branch_ref.and_then(|one| Some(one.target?.oid)),
-            issue: wire.issue.map(|issue| RemoteIssue {
-                state: issue.state,
-                timeline: entries(issue.timeline_items),
-            }),
+            issue: wire.issue.map(|issue| RemoteIssue { state: issue.state, timeline: entries(issue.timeline_items) }),
             branches: wire.refs.into_iter().flat_map(Nodes::all).filter_map(branch).collect(),
             pulls: wire.tasks.all().chain(wire.features.all()).map(pull).collect(),
         }
@@ -267,10 +252,7 @@ impl Repo<'_> {
             "since": since.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
         });
         let document = json!({"query": DOCUMENT, "variables": variables});
-        let call = Call {
-            intent: Intent::Read,
-            ..Call::post(GRAPHQL, Some(&document))
-        };
+        let call = Call { intent: Intent::Read, ..Call::post(GRAPHQL, Some(&document)) };
         let reply = self.client.ask(self.key(Rights::Read), &call).await?;
         let answer: Answer<WorkAnswer> = reply.json()?;
         // An issue that is gone is an answer.
@@ -295,8 +277,7 @@ impl Repo<'_> {
     /// Returns the last moves of a branch, the newest first.
     pub async fn moves(&self, branch: &str) -> Result<Vec<BranchMove>, GithubError> {
         let wanted = segment(&format!("{HEADS}{branch}"));
-        self.get(Rights::Read, &format!("/activity?ref={wanted}&per_page=30"))
-            .await
+        self.get(Rights::Read, &format!("/activity?ref={wanted}&per_page=30")).await
     }
 }
 

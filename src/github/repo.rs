@@ -31,21 +31,13 @@ impl<'a> Repo<'a> {
     }
 
     pub(super) fn new(client: &'a Client, installation: InstallationId, id: RepoId) -> Self {
-        Self {
-            client,
-            installation,
-            id,
-            permit: None,
-        }
+        Self { client, installation, id, permit: None }
     }
 
     /// Sends writes only for as long as the permit holds.
     #[must_use]
     pub fn permitted_by(self, permit: &'a Permit) -> Self {
-        Self {
-            permit: Some(permit),
-            ..self
-        }
+        Self { permit: Some(permit), ..self }
     }
 
     /// Returns the current data of the repository, by its id.
@@ -74,11 +66,7 @@ impl<'a> Repo<'a> {
     }
 
     pub(super) fn key(&self, rights: Rights) -> TokenKey {
-        TokenKey {
-            installation: self.installation,
-            repo: Some(self.id),
-            rights,
-        }
+        TokenKey { installation: self.installation, repo: Some(self.id), rights }
     }
 
     /// Reads `/repos/OWNER/NAME` + `tail`.
@@ -155,13 +143,7 @@ impl<'a> Repo<'a> {
         let path = format!("/repos/{}/{}{tail}", segment(&name.owner), segment(&name.name));
         let is_read = method == Method::GET;
         let intent = if is_read { Intent::Read } else { Intent::Write };
-        let call = Call {
-            method,
-            path: &path,
-            body,
-            intent,
-            permit: self.permit.filter(|_| !is_read),
-        };
+        let call = Call { method, path: &path, body, intent, permit: self.permit.filter(|_| !is_read) };
         self.client.ask(self.key(rights), &call).await
     }
 }

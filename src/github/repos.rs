@@ -140,10 +140,7 @@ mod tests {
     use serde_json::json;
 
     fn level_of(permission: &str, role: Option<&str>) -> AccessLevel {
-        let wire = PermissionWire {
-            permission: permission.to_owned(),
-            role_name: role.map(str::to_owned),
-        };
+        let wire = PermissionWire { permission: permission.to_owned(), role_name: role.map(str::to_owned) };
         access(wire)
     }
 
@@ -157,11 +154,7 @@ mod tests {
     }
 
     fn rule(kind: &str, parameters: serde_json::Value) -> Rule {
-        Rule {
-            kind: kind.to_owned(),
-            parameters,
-            ruleset: Some(4),
-        }
+        Rule { kind: kind.to_owned(), parameters, ruleset: Some(4) }
     }
 
     #[test]

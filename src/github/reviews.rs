@@ -95,9 +95,7 @@ impl Repo<'_> {
         let me = self.client.bot(self.installation).await?.id;
         let ours = |review: &Review| review.author.as_ref().is_some_and(|author| author.user.id == me);
         let reviews = self.reviews(number).await?;
-        Ok(reviews
-            .into_iter()
-            .find(|review| ours(review) && review.body.contains(marker)))
+        Ok(reviews.into_iter().find(|review| ours(review) && review.body.contains(marker)))
     }
 
     /// Dismisses a review by any author; `message` says why.
@@ -145,9 +143,7 @@ struct Pull {
 impl Repo<'_> {
     /// `true` if `person` was asked for a review and has not given it yet. Another request would not notify them.
     pub async fn is_review_requested(&self, number: PullNumber, person: &User) -> Result<bool, GithubError> {
-        let users: Option<Vec<Actor>> = self
-            .get_at(Rights::Read, &requested_reviewers(number), "/users")
-            .await?;
+        let users: Option<Vec<Actor>> = self.get_at(Rights::Read, &requested_reviewers(number), "/users").await?;
         Ok(includes(&users.unwrap_or_default(), person))
     }
 

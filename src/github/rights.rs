@@ -43,12 +43,7 @@ impl Rights {
     pub fn permissions(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Metadata => &[("metadata", "read")],
-            Self::Read => &[
-                ("metadata", "read"),
-                ("contents", "read"),
-                ("issues", "read"),
-                ("pull_requests", "read"),
-            ],
+            Self::Read => &[("metadata", "read"), ("contents", "read"), ("issues", "read"), ("pull_requests", "read")],
             Self::Fetch => &[("metadata", "read"), ("contents", "read")],
             Self::Push => &[("metadata", "read"), ("contents", "write")],
             Self::Converse => &[("metadata", "read"), ("issues", "write"), ("pull_requests", "write")],
@@ -100,10 +95,7 @@ mod tests {
     }
 
     fn owned(permissions: &[(&str, &str)]) -> BTreeMap<String, String> {
-        permissions
-            .iter()
-            .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
-            .collect()
+        permissions.iter().map(|(name, level)| ((*name).to_owned(), (*level).to_owned())).collect()
     }
 
     /// Returns the highest level of each permission that tokens are minted with.

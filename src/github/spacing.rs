@@ -39,11 +39,7 @@ struct InstallationWrites {
 impl WriteSpacing {
     /// Keeps at least `gap_ms` milliseconds between two writes of one installation (0 for no gap).
     pub fn new(gap_ms: u32, caps: Caps) -> Self {
-        Self {
-            gap_ms: i64::from(gap_ms),
-            caps,
-            seen: Mutex::default(),
-        }
+        Self { gap_ms: i64::from(gap_ms), caps, seen: Mutex::default() }
     }
 
     /// Counts a write at `now`, or returns the time from which it may be tried again.
@@ -83,9 +79,7 @@ fn not_before(writes: &VecDeque<Millis>, now: Millis, gap_ms: i64, caps: Caps) -
         Caps::None => None,
     };
     let gap = writes.back().map(|at| at.plus(gap_ms));
-    gap.max(capped(PER_MINUTE, MINUTE))
-        .max(capped(PER_HOUR, HOUR))
-        .filter(|until| *until > now)
+    gap.max(capped(PER_MINUTE, MINUTE)).max(capped(PER_HOUR, HOUR)).filter(|until| *until > now)
 }
 
 #[cfg(test)]

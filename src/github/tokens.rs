@@ -60,10 +60,7 @@ impl Tokens {
             return;
         };
         let mut kept = slot.lock().await;
-        if kept
-            .as_ref()
-            .is_some_and(|token| token.text.expose_secret() == refused.expose_secret())
-        {
+        if kept.as_ref().is_some_and(|token| token.text.expose_secret() == refused.expose_secret()) {
             *kept = None;
         }
     }
@@ -93,9 +90,7 @@ fn is_good(kept: &Option<Token>, now: Millis) -> bool {
 
 async fn mint(wire: &Wire, key: TokenKey) -> Result<Token, GithubError> {
     let granted = key.rights.permissions().iter();
-    let permissions: serde_json::Map<_, _> = granted
-        .map(|(name, level)| ((*name).to_owned(), json!(level)))
-        .collect();
+    let permissions: serde_json::Map<_, _> = granted.map(|(name, level)| ((*name).to_owned(), json!(level))).collect();
     let body = match key.repo {
         Some(repo) => json!({"repository_ids": [repo], "permissions": permissions}),
         None => json!({"permissions": permissions}),
@@ -118,9 +113,9 @@ fn refused(error: GithubError, rights: Rights) -> GithubError {
     }
     match error {
         GithubError::NotFound | GithubError::Gone => GithubError::Uninstalled,
-        GithubError::Refused { status: 422, text } => GithubError::Forbidden {
-            what: format!("a token for {rights:?}: {text}"),
-        },
+        GithubError::Refused { status: 422, text } => {
+            GithubError::Forbidden { what: format!("a token for {rights:?}: {text}") }
+        }
         error @ (GithubError::Transient { .. }
         | GithubError::Uncertain { .. }
         | GithubError::RateLimited { .. }
@@ -142,14 +137,10 @@ struct Minted {
 
 /// Reads the answer. It contains the token, so no part of it goes into an error.
 fn read(reply: &Reply, now: Millis) -> Result<Token, GithubError> {
-    let minted: Minted = text::json::read(&reply.body).map_err(|_| GithubError::Malformed {
-        source: "the answer to a request for a token".into(),
-    })?;
+    let minted: Minted = text::json::read(&reply.body)
+        .map_err(|_| GithubError::Malformed { source: "the answer to a request for a token".into() })?;
     let good_until = minted.expires_at.unwrap_or(now).plus(-MARGIN_MS);
-    Ok(Token {
-        text: SecretString::from(minted.token),
-        good_until,
-    })
+    Ok(Token { text: SecretString::from(minted.token), good_until })
 }
 
 #[cfg(test)]
@@ -159,18 +150,11 @@ mod tests {
     const NOW: Millis = Millis(1_000_000);
 
     fn key(repo: u64) -> TokenKey {
-        TokenKey {
-            installation: InstallationId(1),
-            repo: Some(RepoId(repo)),
-            rights: Rights::Fetch,
-        }
+        TokenKey { installation: InstallationId(1), repo: Some(RepoId(repo)), rights: Rights::Fetch }
     }
 
     fn keep(tokens: &Tokens, repo: u64, good_until: Millis) {
-        *tokens.slot(key(repo), NOW).try_lock().unwrap() = Some(Token {
-            text: SecretString::from("x"),
-            good_until,
-        });
+        *tokens.slot(key(repo), NOW).try_lock().unwrap() = Some(Token { text: SecretString::from("x"), good_until });
     }
 
     #[test]

@@ -29,11 +29,7 @@ impl GithubUrls {
     /// Takes the address of the REST API (`https://api.github.com`, `https://HOST/api/v3`, or a local forge's root) and
     /// the address of the web pages and git repositories.
     pub fn new(api: &str, web: &str) -> Result<Self, UrlError> {
-        Ok(Self {
-            api: plain(api)?,
-            web: plain(web)?,
-            uplink: Uplink::default(),
-        })
+        Ok(Self { api: plain(api)?, web: plain(web)?, uplink: Uplink::default() })
     }
 
     /// Sets how these addresses are reached.
@@ -113,20 +109,11 @@ mod tests {
     fn each_github_has_its_graphql_address() {
         assert_eq!(graphql("https://api.github.com"), "https://api.github.com/graphql");
         assert_eq!(graphql("https://api.github.com/"), "https://api.github.com/graphql");
-        assert_eq!(
-            graphql("https://ghes.example/api/v3"),
-            "https://ghes.example/api/graphql"
-        );
-        assert_eq!(
-            graphql("https://ghes.example/api/v3/"),
-            "https://ghes.example/api/graphql"
-        );
+        assert_eq!(graphql("https://ghes.example/api/v3"), "https://ghes.example/api/graphql");
+        assert_eq!(graphql("https://ghes.example/api/v3/"), "https://ghes.example/api/graphql");
         assert_eq!(graphql("https://api.acme.ghe.com"), "https://api.acme.ghe.com/graphql");
         assert_eq!(graphql("http://127.0.0.1:4000"), "http://127.0.0.1:4000/graphql");
-        assert_eq!(
-            graphql("http://localhost:4000/api/v3"),
-            "http://localhost:4000/api/graphql"
-        );
+        assert_eq!(graphql("http://localhost:4000/api/v3"), "http://localhost:4000/api/graphql");
     }
 
     #[test]
@@ -145,20 +132,11 @@ mod tests {
 
     #[test]
     fn plain_http_is_for_loopback_only() {
-        for fine in [
-            "http://127.0.0.1:1",
-            "http://[::1]:1",
-            "http://localhost",
-            "https://ghes.example",
-        ] {
+        for fine in ["http://127.0.0.1:1", "http://[::1]:1", "http://localhost", "https://ghes.example"] {
             assert!(GithubUrls::new(fine, fine).is_ok(), "{fine}");
         }
-        for bad in [
-            "http://ghes.example/api/v3",
-            "http://127.0.0.1.evil.example",
-            "ftp://localhost",
-            "http://10.0.0.1",
-        ] {
+        for bad in ["http://ghes.example/api/v3", "http://127.0.0.1.evil.example", "ftp://localhost", "http://10.0.0.1"]
+        {
             assert!(matches!(GithubUrls::new(bad, bad), Err(UrlError::Insecure(_))), "{bad}");
         }
     }

@@ -21,10 +21,7 @@ pub fn described_by_issue(words: Option<&str>) -> String {
 
 /// Words the tasks that were added since the Feature was stored.
 pub fn word_added_tasks(feature: &mut Feature) {
-    let drafts = feature
-        .tasks
-        .iter_mut()
-        .filter_map(|task| Some((task.id, task.draft.take()?)));
+    let drafts = feature.tasks.iter_mut().filter_map(|task| Some((task.id, task.draft.take()?)));
     let drafts: Vec<_> = drafts.collect();
     for (id, draft) in drafts {
         let description = description(feature, &draft.subject);
@@ -40,23 +37,12 @@ pub fn word_added_tasks(feature: &mut Feature) {
 
 fn description(feature: &Feature, subject: &DraftSubject) -> String {
     match subject {
-        DraftSubject::Fix {
-            head,
-            failures,
-            broke,
-            culprit,
-            output,
-        } => {
+        DraftSubject::Fix { head, failures, broke, culprit, output } => {
             let failures: Vec<String> = failures.iter().map(evidence::unmet).collect();
             let culprit = culprit.and_then(|id| feature.task(id));
             let broke = match (broke, culprit) {
                 (Some(sha), Some(task)) => {
-                    format!(
-                        "The merge {} of {} ({}) broke it.",
-                        sha.short(),
-                        task.id,
-                        task.plan.name
-                    )
+                    format!("The merge {} of {} ({}) broke it.", sha.short(), task.id, task.plan.name)
                 }
                 (Some(sha), None) => format!("The merge {} broke it.", sha.short()),
                 (None, _) => "No single merge of the wave could be found that broke it.".to_owned(),

@@ -71,11 +71,7 @@ fn annotation(item: &Issue, path: &str, line: u32) -> Annotation {
         path: path.to_owned(),
         line,
         severity: item.severity,
-        title: format!(
-            "{}: {}",
-            items::word(item.severity),
-            untrusted::plain(item.problem.category(), TITLE)
-        ),
+        title: format!("{}: {}", items::word(item.severity), untrusted::plain(item.problem.category(), TITLE)),
         message,
     }
 }

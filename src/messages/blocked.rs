@@ -33,11 +33,7 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
     let report = BlockedReport::of_task(task, cost)?;
     Some(fitting(|measure| {
         sections(vec![
-            format!(
-                "### Blocked ({}): {}",
-                headline::cause(&report.reason),
-                words::task_name(task)
-            ),
+            format!("### Blocked ({}): {}", headline::cause(&report.reason), words::task_name(task)),
             why(feature, &report, measure),
             reasons::printed_last(&report.reason, Folding::Folded, measure),
             red_before(feature, &report, measure, Folding::Folded),
@@ -72,9 +68,7 @@ pub fn blocked_in_short(feature: &Feature, medium: Medium) -> Vec<String> {
         } else {
             format!("It is blocked{}", headline::after_blocked(feature))
         };
-        vec![rendered(medium, |measure| {
-            in_short(feature, &title, &of_feature, &[], None, measure)
-        })]
+        vec![rendered(medium, |measure| in_short(feature, &title, &of_feature, &[], None, measure))]
     } else {
         of_tasks
     }
@@ -85,9 +79,7 @@ pub fn blocked_in_short(feature: &Feature, medium: Medium) -> Vec<String> {
 pub fn stopped_task(feature: &Feature, task: &Task) -> Option<String> {
     let report = BlockedReport::of_task(task, Cost::default())?;
     let criteria = &task.plan.acceptance_criteria;
-    Some(rendered(Medium::Terminal, |measure| {
-        stopped(feature, &report, criteria, measure)
-    }))
+    Some(rendered(Medium::Terminal, |measure| stopped(feature, &report, criteria, measure)))
 }
 
 /// Returns, for a terminal, why a Feature itself just stopped; `None` if it is not blocked, or only because its tasks
@@ -101,14 +93,10 @@ pub fn stopped_feature(feature: &Feature) -> Option<String> {
 /// Returns, for a terminal, that a Feature cannot go on until its repository's settings are corrected, whatever stopped
 /// it before.
 pub fn bad_settings_in_terminal(feature: &Feature, mistakes: &[SettingsMistake]) -> String {
-    let reason = BlockReason::BadSettings {
-        mistakes: mistakes.to_vec(),
-    };
+    let reason = BlockReason::BadSettings { mistakes: mistakes.to_vec() };
     let report = BlockedReport::of_feature(feature, &reason, None, Cost::default());
     let title = format!("It does not go on ({})", headline::cause(&report.reason));
-    rendered(Medium::Terminal, |measure| {
-        in_short(feature, &title, &report, &[], None, measure)
-    })
+    rendered(Medium::Terminal, |measure| in_short(feature, &title, &report, &[], None, measure))
 }
 
 fn in_short(
@@ -145,10 +133,7 @@ fn report_of_feature(feature: &Feature, cost: Cost) -> Option<BlockedReport> {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return None;
     };
-    let is_about_gates = matches!(
-        reason,
-        BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. }
-    );
+    let is_about_gates = matches!(reason, BlockReason::WaveGateRed { .. } | BlockReason::GatesAbsent { .. });
     let gates = feature.gates.last().filter(|_| is_about_gates).map(|gate| &gate.report);
     Some(BlockedReport::of_feature(feature, reason, gates, cost))
 }
@@ -167,20 +152,13 @@ pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Me
 
 /// Mentions the person who labelled the issue, and says why the task stopped.
 pub(super) fn why(feature: &Feature, report: &BlockedReport, measure: &Measure) -> String {
-    format!(
-        "{}, this task waits for you. {}",
-        mention(feature),
-        reasons::blocked(&report.reason, measure)
-    )
+    format!("{}, this task waits for you. {}", mention(feature), reasons::blocked(&report.reason, measure))
 }
 
 /// Returns what a person can do, and the commands for it.
 pub(super) fn what_to_do(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
     let criteria = &task.plan.acceptance_criteria;
-    sections(vec![
-        titled("#### What you can do", &actions(report, criteria, measure)),
-        ways_on(report, task),
-    ])
+    sections(vec![titled("#### What you can do", &actions(report, criteria, measure)), ways_on(report, task)])
 }
 
 /// Returns the location of the work so far, and the facts on turns and spending.
@@ -228,10 +206,7 @@ fn gates_now(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
 
 fn actions(report: &BlockedReport, criteria: &[Criterion], measure: &Measure) -> String {
     let actions = (1u32..).zip(remedy::suggested_actions(report, criteria));
-    let room = Room {
-        max: 600,
-        medium: measure.medium,
-    };
+    let room = Room { max: 600, medium: measure.medium };
     let lines = actions.map(|(number, action)| format!("{number}. {}.", untrusted::inline(&action, room)));
     lines.collect::<Vec<_>>().join("\n")
 }
@@ -266,11 +241,9 @@ fn ways_on(report: &BlockedReport, task: &Task) -> String {
 
 fn work_so_far(feature: &Feature, task: &Task, links: &Links) -> String {
     match &task.head {
-        Some(head) => format!(
-            "The branch {} holds the work so far, up to {}.",
-            links.branch(&task.branch),
-            links.commit(head)
-        ),
+        Some(head) => {
+            format!("The branch {} holds the work so far, up to {}.", links.branch(&task.branch), links.commit(head))
+        }
         None => format!("Nothing of {} in {} is pushed yet.", task.id, feature.key.name()),
     }
 }
@@ -283,9 +256,10 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
     let report = report_of_feature(feature, cost)?;
     let reason = &report.reason;
     Some(fitting(|measure| {
-        let now = report.gates.as_ref().map_or_else(String::new, |gates| {
-            gates::folded_table(strictest(feature), gates, &[], measure)
-        });
+        let now = report
+            .gates
+            .as_ref()
+            .map_or_else(String::new, |gates| gates::folded_table(strictest(feature), gates, &[], measure));
         sections(vec![
             format!(
                 "### Blocked{}: {} {}",
@@ -293,11 +267,7 @@ pub fn feature_blocked(feature: &Feature, cost: Cost, links: &Links) -> Option<S
                 feature.key.name(),
                 untrusted::inline(words::feature_name(feature), 200)
             ),
-            format!(
-                "{}, this waits for you. {}",
-                mention(feature),
-                reasons::blocked(reason, measure)
-            ),
+            format!("{}, this waits for you. {}", mention(feature), reasons::blocked(reason, measure)),
             reasons::printed_last(reason, Folding::Folded, measure),
             blocked_tasks(feature, links, measure),
             titled("#### What you can do", &actions(&report, &[], measure)),
@@ -337,11 +307,7 @@ fn feature_ways_on(feature: &Feature, report: &BlockedReport) -> String {
         NextCommand::Plan => {
             Some("- `/autobuild plan`, with words for the planner after it if you like: plans again".to_owned())
         }
-        NextCommand::Retry => on(
-            "retry",
-            feature.to_retry(),
-            "starts it again from the integration branch",
-        ),
+        NextCommand::Retry => on("retry", feature.to_retry(), "starts it again from the integration branch"),
         NextCommand::Skip => on("skip", feature.to_skip(), "gives it up"),
         NextCommand::Cancel => Some("- `/autobuild cancel`: stops everything; branches stay".to_owned()),
         NextCommand::Approve => None,

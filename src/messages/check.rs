@@ -41,37 +41,20 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
     let waiver = task.waived.last().filter(|_| is_good && !turn.is_approved());
     let summary = fitting(|measure| {
         sections(vec![
-            review::facts(&Told {
-                feature,
-                task,
-                turn,
-                links,
-            }),
+            review::facts(&Told { feature, task, turn, links }),
             newest.map_or_else(String::new, |_| blocked_line(task, measure)),
-            newest
-                .and(waiver)
-                .map_or_else(String::new, |waiver| waived::waived(waiver, measure)),
-            turn.verdict
-                .as_ref()
-                .map_or_else(String::new, |verdict| findings::coach_words(verdict, measure)),
+            newest.and(waiver).map_or_else(String::new, |waiver| waived::waived(waiver, measure)),
+            turn.verdict.as_ref().map_or_else(String::new, |verdict| findings::coach_words(verdict, measure)),
             details(task, turn, measure),
         ])
     });
-    Some(CheckRun {
-        title: untrusted::shorten(&title, TITLE),
-        summary,
-        conclusion,
-    })
+    Some(CheckRun { title: untrusted::shorten(&title, TITLE), summary, conclusion })
 }
 
 /// Returns a check run that could not be published, as a comment.
 pub fn check_in_words(check: &CheckRun, head: &Sha) -> String {
     sections(vec![
-        format!(
-            "The check run `AutoBuild` could not be published on `{}`. It says: **{}**",
-            head.short(),
-            check.title
-        ),
+        format!("The check run `AutoBuild` could not be published on `{}`. It says: **{}**", head.short(), check.title),
         folded("Its summary", &check.summary),
     ])
 }
@@ -105,10 +88,9 @@ fn title_of_state(feature: &Feature, task: &Task, turn: &Turn) -> Option<(String
     }
     let last = task.last_turn().unwrap_or(turn).number;
     match &task.state {
-        State::Approved { .. } | State::Completed { .. } if !turn.is_approved() && !task.waived.is_empty() => Some((
-            "Approved by a person over the Coach".to_owned(),
-            waived::conclusion(feature),
-        )),
+        State::Approved { .. } | State::Completed { .. } if !turn.is_approved() && !task.waived.is_empty() => {
+            Some(("Approved by a person over the Coach".to_owned(), waived::conclusion(feature)))
+        }
         State::Blocked { reason } => Some((
             match task.inquiries() {
                 Some(_) => format!("Asks after turn {last}: a person has to answer"),
@@ -131,10 +113,7 @@ fn title_of_verdict(turn: &Turn) -> Option<(String, CheckConclusion)> {
     let number = turn.number;
     Some(match turn.verdict.as_ref()?.outcome {
         Outcome::Approve => (format!("✅ Approved at turn {number}"), CheckConclusion::Success),
-        Outcome::Feedback => (
-            format!("❌ Changes requested at turn {number}"),
-            CheckConclusion::Failure,
-        ),
+        Outcome::Feedback => (format!("❌ Changes requested at turn {number}"), CheckConclusion::Failure),
     })
 }
 
@@ -148,27 +127,21 @@ fn blocked_line(task: &Task, measure: &Measure) -> String {
 fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let open = turn.verdict.as_ref().map_or_else(String::new, |verdict| {
         let listed: Vec<_> = verdict.items.iter().collect();
-        sections(vec![
-            findings::lowered(verdict, measure),
-            findings::open(task, turn, verdict, &listed, measure),
-        ])
+        sections(vec![findings::lowered(verdict, measure), findings::open(task, turn, verdict, &listed, measure)])
     });
     sections(vec![open, findings::record(task, turn, measure)])
 }
 
 /// Says why the evidence also holds for another commit.
 fn stands_for(gate: &WaveGate) -> String {
-    gate.stands_for.as_ref().map_or_else(String::new, |head| {
-        format!("`{}` differs from it in AutoBuild's records alone.", head.short())
-    })
+    gate.stands_for
+        .as_ref()
+        .map_or_else(String::new, |head| format!("`{}` differs from it in AutoBuild's records alone.", head.short()))
 }
 
 /// Returns what CI would give to the gate's commit, if the Feature waits for a person who lets CI run.
 pub fn held_ci<'f>(feature: &'f Feature, gate: &WaveGate) -> Option<&'f Exposure> {
-    let is_head = feature
-        .integration
-        .as_ref()
-        .is_some_and(|one| gate.holds_for(&one.head));
+    let is_head = feature.integration.as_ref().is_some_and(|one| gate.holds_for(&one.head));
     (is_head && feature.phase() == Some(&Phase::HeldCi)).then_some(&feature.ci.exposure)
 }
 
@@ -179,17 +152,13 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
         (Profile::Passed, Some(title)) => (untrusted::shorten(&title, TITLE), waived::conclusion(feature)),
         (Profile::Passed, None) => ("The merged result holds".to_owned(), CheckConclusion::Success),
         (Profile::Failed(_), _) => ("The merged result does not hold".to_owned(), CheckConclusion::Failure),
-        (Profile::Absent(_), _) => (
-            "The merged result could not be checked".to_owned(),
-            CheckConclusion::ActionRequired,
-        ),
+        (Profile::Absent(_), _) => {
+            ("The merged result could not be checked".to_owned(), CheckConclusion::ActionRequired)
+        }
     };
     let held = held_ci(feature, gate);
     let (title, conclusion) = match &held {
-        Some(_) => (
-            "Built: CI waits for a person".to_owned(),
-            CheckConclusion::ActionRequired,
-        ),
+        Some(_) => ("Built: CI waits for a person".to_owned(), CheckConclusion::ActionRequired),
         None => (title, conclusion),
     };
     let kind = strictest(feature);
@@ -212,9 +181,5 @@ pub fn wave_check(feature: &Feature, gate: &WaveGate) -> CheckRun {
             gates::folded_table(kind, &gate.report, &failed, measure),
         ])
     });
-    CheckRun {
-        title,
-        summary,
-        conclusion,
-    }
+    CheckRun { title, summary, conclusion }
 }

@@ -11,14 +11,8 @@ pub fn chosen_commands(chosen: &ChosenCommands) -> String {
             chosen.looked_for
         ),
     };
-    let setup = chosen
-        .setup
-        .iter()
-        .map(|setup| format!(" Set-up is {}.", command(setup)));
-    std::iter::once(tests)
-        .chain(setup)
-        .chain(chosen.unmet.as_ref().map(unmet))
-        .collect()
+    let setup = chosen.setup.iter().map(|setup| format!(" Set-up is {}.", command(setup)));
+    std::iter::once(tests).chain(setup).chain(chosen.unmet.as_ref().map(unmet)).collect()
 }
 
 fn command(chosen: &ChosenCommand) -> String {
@@ -50,23 +44,10 @@ mod tests {
 
     #[test]
     fn each_command_is_named_with_its_source() {
-        let command = |command: &str, source| {
-            Some(ChosenCommand {
-                command: command.parse().unwrap(),
-                source,
-            })
-        };
-        let none = ChosenCommands {
-            test: None,
-            setup: None,
-            looked_for: "Cargo, npm".to_owned(),
-            unmet: None,
-        };
+        let command = |command: &str, source| Some(ChosenCommand { command: command.parse().unwrap(), source });
+        let none = ChosenCommands { test: None, setup: None, looked_for: "Cargo, npm".to_owned(), unmet: None };
         let found = ChosenCommands {
-            test: command(
-                "make test",
-                CommandSource::Files("the target test in Makefile".to_owned()),
-            ),
+            test: command("make test", CommandSource::Files("the target test in Makefile".to_owned())),
             setup: command("true", CommandSource::Settings),
             unmet: Some(UnmetNeeds {
                 workflow: ".github/workflows/ci.yml".to_owned(),

@@ -24,11 +24,7 @@ pub fn turn_commit(feature: &Feature, task: &Task, turn: TurnNumber, kind: Commi
         CommitKind::Partial => "What the Player left when it ended badly",
         CommitKind::Inquiry => "What the Player had done when it asked a person",
     };
-    format!(
-        "{}\n\n{what} in turn {turn} of {}.",
-        subject(feature, task),
-        feature.key.name()
-    )
+    format!("{}\n\n{what} in turn {turn} of {}.", subject(feature, task), feature.key.name())
 }
 
 fn subject(feature: &Feature, task: &Task) -> String {
@@ -43,19 +39,16 @@ fn own_subject(feature: &Feature, subject: &str) -> String {
 /// Shortens a subject that is too long after a whole word, unless one word fills most of it.
 fn in_one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().take(SUBJECT).collect();
-    let starts = (1..=words.len())
-        .rev()
-        .filter_map(|count| Some((count, words.get(..count)?.join(" "))));
+    let starts = (1..=words.len()).rev().filter_map(|count| Some((count, words.get(..count)?.join(" "))));
     let mut lines = starts.map(|(count, start)| {
         let end = if count < words.len() { "…" } else { "" };
         plain(&format!("{start}{end}"), usize::MAX)
     });
     let line = lines.find(|line| line.chars().count() <= SUBJECT);
-    line.filter(|line| !line.ends_with('…') || line.chars().count() > SUBJECT / 2)
-        .unwrap_or_else(|| {
-            let start: String = text.chars().take(SUBJECT - 1).collect();
-            plain(&format!("{start}…"), SUBJECT)
-        })
+    line.filter(|line| !line.ends_with('…') || line.chars().count() > SUBJECT / 2).unwrap_or_else(|| {
+        let start: String = text.chars().take(SUBJECT - 1).collect();
+        plain(&format!("{start}…"), SUBJECT)
+    })
 }
 
 /// The message of a merge with conflicts, to which the Player's resolution is compared.
@@ -63,18 +56,12 @@ pub const UNRESOLVED_MERGE: &str = "The merge as git left it";
 
 /// Returns the message of the plan's commit on the integration branch.
 pub fn plan_commit(feature: &Feature) -> String {
-    own_subject(
-        feature,
-        &format!("Plan {}: {}", feature.key.name(), feature_name(feature)),
-    )
+    own_subject(feature, &format!("Plan {}: {}", feature.key.name(), feature_name(feature)))
 }
 
 /// Returns the message of the commit with the pages of tasks that have ended since the last such commit.
 pub fn histories_commit(feature: &Feature) -> String {
-    own_subject(
-        feature,
-        &format!("Record the turns of the tasks of {}", feature.key.name()),
-    )
+    own_subject(feature, &format!("Record the turns of the tasks of {}", feature.key.name()))
 }
 
 /// Returns the message of the commit that removes the records before the feature pull request shows its diff.
@@ -108,10 +95,7 @@ mod tests {
     fn a_long_subject_ends_with_a_whole_word() {
         let name = "TASK-001: Teach the parser to read files whose lines end in carriage returns";
         let cut = in_one_line(name);
-        assert_eq!(
-            cut,
-            "TASK-001: Teach the parser to read files whose lines end in carriage…"
-        );
+        assert_eq!(cut, "TASK-001: Teach the parser to read files whose lines end in carriage…");
         assert!(cut.chars().count() <= 72);
         assert_eq!(in_one_line("TASK-002: Short"), "TASK-002: Short");
         let word = "x".repeat(100);

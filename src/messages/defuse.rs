@@ -5,9 +5,8 @@
 
 use std::{iter::Peekable, str::CharIndices};
 
-const CLOSING_WORDS: [&str; 9] = [
-    "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
-];
+const CLOSING_WORDS: [&str; 9] =
+    ["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
 
 /// The most bytes of a target that are searched for what makes it one; no owner's and repository's names are longer.
 const LONGEST_TARGET: usize = 200;
@@ -44,13 +43,11 @@ fn breaks_after(line: &str, at: usize, c: char, before: Option<char>, rest: &mut
 }
 
 fn starts_with_word(text: &str, word: &str) -> bool {
-    text.get(..word.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(word))
+    text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
 fn ends_with_gh(text: &str) -> bool {
-    text.get(text.len().saturating_sub(2)..)
-        .is_some_and(|end| end.eq_ignore_ascii_case("gh"))
+    text.get(text.len().saturating_sub(2)..).is_some_and(|end| end.eq_ignore_ascii_case("gh"))
 }
 
 /// `true` if the text after a colon names an emoji, such as `smile:`, which GitHub would draw.
@@ -71,9 +68,7 @@ fn is_closing_word(text: &str) -> bool {
         return false;
     }
     let target = after.trim_start_matches([' ', ':', '\t']);
-    let target = target
-        .get(..target.floor_char_boundary(LONGEST_TARGET))
-        .unwrap_or(target);
+    let target = target.get(..target.floor_char_boundary(LONGEST_TARGET)).unwrap_or(target);
     let target = target.split_whitespace().next().unwrap_or_default();
     target.contains('#') || target.contains("://") || starts_with_word(target, "gh-")
 }
@@ -101,10 +96,7 @@ mod tests {
             ("Closes: o/n#1", "C·loses: o/n#·1"),
             ("resolved https://x.y/1", "r·esolved https:·//x.y/1"),
             ("FIX GH-1", "F·IX GH-·1"),
-            (
-                "it closes the file and fixes 3 bugs",
-                "it closes the file and fixes 3 bugs",
-            ),
+            ("it closes the file and fixes 3 bugs", "it closes the file and fixes 3 bugs"),
             ("prefix #1", "prefix #·1"),
             ("www.example.org", "w·ww.example.org"),
             (":white_check_mark: a::b c:1:2", ":·white_check_mark: a::b c:1:2"),

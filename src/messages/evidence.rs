@@ -16,10 +16,7 @@ const LONGEST: usize = 200;
 
 /// Returns the result in one line: command, exit code, counts if there are any, and the first failing tests.
 pub fn finding(finding: &Finding) -> String {
-    described(
-        finding,
-        Some(finding.counts).filter(|counts| *counts != Counts::Unknown),
-    )
+    described(finding, Some(finding.counts).filter(|counts| *counts != Counts::Unknown))
 }
 
 /// Returns the same for a command that should run tests: the line also says if their number is unknown.
@@ -95,11 +92,7 @@ pub(super) fn evidence_of_tests(evidence: &Evidence) -> String {
 pub(super) fn counts(counts: Counts) -> String {
     match counts {
         Counts::Unknown => "count unknown".to_owned(),
-        Counts::Known {
-            passed,
-            failed,
-            skipped,
-        } => {
+        Counts::Known { passed, failed, skipped } => {
             let skipped = match skipped {
                 0 => String::new(),
                 _ => format!(", {skipped} skipped"),
@@ -133,16 +126,8 @@ pub fn absence(absence: &Absence) -> String {
         Absence::CouldNotStart { command, reason } => {
             format!("`{command}` could not start: {}", start_failure(reason))
         }
-        Absence::TimedOut {
-            command,
-            seconds,
-            in_test,
-            ..
-        } => {
-            let place = in_test
-                .as_ref()
-                .map(|test| format!(", in `{test}`"))
-                .unwrap_or_default();
+        Absence::TimedOut { command, seconds, in_test, .. } => {
+            let place = in_test.as_ref().map(|test| format!(", in `{test}`")).unwrap_or_default();
             format!("AutoBuild stopped `{command}` after {seconds} seconds{place}")
         }
         Absence::HostRefused { command, hosts, .. } => {
@@ -153,9 +138,7 @@ pub fn absence(absence: &Absence) -> String {
         Absence::CiHeld => "CI is held until a person lets it run".to_owned(),
         Absence::Inline => "the new tests stand inside source files and cannot be separated from them".to_owned(),
         Absence::Unreadable { path, reason, after } => {
-            let after = after
-                .as_ref()
-                .map(|after| format!(" ({})", exit(&after.command, after.exit_code)));
+            let after = after.as_ref().map(|after| format!(" ({})", exit(&after.command, after.exit_code)));
             format!("`{path}` cannot be used: {reason}{}", after.unwrap_or_default())
         }
         Absence::Unnamed => {
@@ -218,26 +201,16 @@ mod tests {
         let mut red = Finding {
             command: "pytest".to_owned(),
             exit_code: Some(1),
-            counts: Counts::Known {
-                passed: 1,
-                failed: 150,
-                skipped: 0,
-            },
+            counts: Counts::Known { passed: 1, failed: 150, skipped: 0 },
             failing: names(50),
             ..Finding::default()
         };
         let end = "t9 and 140 more";
         assert!(finding(&red).ends_with(end), "{}", finding(&red));
-        red.names = Some(TestNames {
-            failed: names(150),
-            ..TestNames::default()
-        });
+        red.names = Some(TestNames { failed: names(150), ..TestNames::default() });
         assert!(finding(&red).ends_with(end), "{}", finding(&red));
         let mut report = GateReport::new(None, Evidence::Failed(red.clone()));
-        report.excused.push(Excused {
-            test: "t149".to_owned(),
-            why: Excuse::Flaky,
-        });
+        report.excused.push(Excused { test: "t149".to_owned(), why: Excuse::Flaky });
         let held = finding(&report.without_excused(&red));
         assert!(held.ends_with("t9 and 139 more"), "{held}");
     }
@@ -247,18 +220,11 @@ mod tests {
         let red = Finding {
             command: "t".to_owned(),
             exit_code: Some(101),
-            counts: Counts::Known {
-                passed: 3,
-                failed: 2,
-                skipped: 0,
-            },
+            counts: Counts::Known { passed: 3, failed: 2, skipped: 0 },
             failing: vec!["a::b".to_owned(), "a::c".to_owned()],
             ..Finding::default()
         };
-        let failed = Unmet {
-            part: Part::Tests,
-            cause: Cause::Failed(red),
-        };
+        let failed = Unmet { part: Part::Tests, cause: Cause::Failed(red) };
         let sentence = "tests failed: `t` exited with 101, 3 passed, 2 failed: a::b, a::c";
         assert_eq!(unmet(&failed), sentence);
     }

@@ -9,11 +9,7 @@ pub fn excess(excess: &Excess) -> String {
             format!("`{setting}` is {asked} in the settings. This server allows at most {given}, so {given} holds.")
         }
         Excess::Hosts { closed, allowed } => {
-            let allowed = if allowed.is_empty() {
-                "none at all".to_owned()
-            } else {
-                list(allowed)
-            };
+            let allowed = if allowed.is_empty() { "none at all".to_owned() } else { list(allowed) };
             format!(
                 "`network.allow` names hosts that this server does not allow, and that stay closed: {}. It allows: {allowed}.",
                 list(closed)
@@ -34,19 +30,13 @@ mod tests {
     #[test]
     fn each_excess_says_what_holds() {
         let hosts = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
-        let number = Excess::Number {
-            setting: "budget.usd_per_task",
-            asked: "70.5".to_owned(),
-            given: "20".to_owned(),
-        };
+        let number =
+            Excess::Number { setting: "budget.usd_per_task", asked: "70.5".to_owned(), given: "20".to_owned() };
         let some = Excess::Hosts {
             closed: hosts(&["evil.example", "*.example"]),
             allowed: hosts(&["*.corp.example", "pypi.org"]),
         };
-        let none = Excess::Hosts {
-            closed: hosts(&["evil.example"]),
-            allowed: Vec::new(),
-        };
+        let none = Excess::Hosts { closed: hosts(&["evil.example"]), allowed: Vec::new() };
         let all = [number, some, none].map(|found| excess(&found));
         assert_eq!(
             all,

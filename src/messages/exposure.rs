@@ -29,10 +29,9 @@ pub(super) fn treatment(feature: &Feature) -> String {
             "The repository's own CI is held: it starts on the finished work, once somebody with write access answers \
              `/autobuild ci` ({policy})."
         ),
-        (CiTreatment::Wait, CiRelease::By(person)) => format!(
-            "If the repository's own CI runs, it must pass: {} let it run ({policy}).",
-            words::person(person)
-        ),
+        (CiTreatment::Wait, CiRelease::By(person)) => {
+            format!("If the repository's own CI runs, it must pass: {} let it run ({policy}).", words::person(person))
+        }
         (CiTreatment::Wait, CiRelease::None) => format!("If the repository's own CI runs, it must pass ({policy})."),
     }
 }
@@ -83,10 +82,9 @@ fn grant(grant: &Grant) -> String {
         Grant::IdentityToken => "an identity for clouds (`id-token: write`)".to_owned(),
         Grant::Environment { name } => format!("the environment {}", untrusted::code(name, room)),
         Grant::Runner { label } => format!("a machine that is not GitHub's own ({})", untrusted::code(label, room)),
-        Grant::ForeignWorkflow { uses } => format!(
-            "whatever {} gives, a workflow of another repository",
-            untrusted::code(uses, room)
-        ),
+        Grant::ForeignWorkflow { uses } => {
+            format!("whatever {} gives, a workflow of another repository", untrusted::code(uses, room))
+        }
         Grant::Unknown(why) => format!("something unknown: {}", unjudged(why)),
     }
 }
@@ -125,14 +123,8 @@ mod tests {
             (unknown(Unjudged::NotYaml), "not plain YAML"),
             (unknown(Unjudged::TooLarge), "too large"),
             (unknown(Unjudged::TooMany), "too many files"),
-            (
-                unknown(Unjudged::UnknownKey { key: name() }),
-                "the key `x` is not known",
-            ),
-            (
-                unknown(Unjudged::NotLiteral { key: name() }),
-                "`x` is missing or not written out",
-            ),
+            (unknown(Unjudged::UnknownKey { key: name() }), "the key `x` is not known"),
+            (unknown(Unjudged::NotLiteral { key: name() }), "`x` is missing or not written out"),
             (unknown(Unjudged::Missing { path: name() }), "`x` is not there"),
             (unknown(Unjudged::TooDeep), "in a circle"),
         ];
@@ -143,10 +135,7 @@ mod tests {
                 grants: [grant].into(),
             };
             let said = gets(&workflow);
-            assert!(
-                said.starts_with("(on push) gives the code ") && said.contains(words),
-                "{said}"
-            );
+            assert!(said.starts_with("(on push) gives the code ") && said.contains(words), "{said}");
         }
     }
 

@@ -34,9 +34,7 @@ pub(super) fn fact(fact: &Fact) -> String {
             format!("tests of the base: {}: {}", counted.join(", "), list(tests))
         }
         Fact::Witnessed { tests: None } => "the tests fail without the change".to_owned(),
-        Fact::Witnessed {
-            tests: Some((number, first)),
-        } => {
+        Fact::Witnessed { tests: Some((number, first)) } => {
             format!("{number} new or changed tests fail without the change, among them {first}")
         }
         Fact::CriterionWitnessed(number) => {
@@ -59,10 +57,7 @@ pub(super) fn fact(fact: &Fact) -> String {
             "AutoBuild did not run this again: it is what an earlier run of the same files gave.".to_owned()
         }
         Fact::SetUpOn(commit) => {
-            format!(
-                "It ran on {}: the change touches nothing that set-up reads.",
-                commit.short()
-            )
+            format!("It ran on {}: the change touches nothing that set-up reads.", commit.short())
         }
         Fact::Restored(files) => format!("AutoBuild put back what set-up rewrote: {}", list(files)),
         Fact::OverLimit(limit) => format!("AutoBuild stopped it: it used {limit}"),
@@ -77,10 +72,7 @@ fn base_holds(tests: Option<usize>, unseen: Option<&Absence>) -> String {
     };
     match unseen {
         None => held,
-        Some(why) => format!(
-            "{held}; as they were, they gave no result on it: {}",
-            evidence::absence(why)
-        ),
+        Some(why) => format!("{held}; as they were, they gave no result on it: {}", evidence::absence(why)),
     }
 }
 
@@ -140,11 +132,7 @@ fn experiment(experiment: Experiment) -> &'static str {
 
 /// Says where new tests without a result are, and how they would run.
 pub(super) fn unrun_tests(unrun: &UnrunTests) -> String {
-    let tests: Vec<String> = unrun
-        .tests
-        .iter()
-        .map(|(name, path)| format!("{name} in {path}"))
-        .collect();
+    let tests: Vec<String> = unrun.tests.iter().map(|(name, path)| format!("{name} in {path}")).collect();
     let shown = list(&tests);
     let what = match (unrun.outcome, &unrun.condition) {
         (UnrunOutcome::Skipped, _) => "new tests are there and were skipped",
@@ -161,9 +149,7 @@ pub(super) fn unrun_tests(unrun: &UnrunTests) -> String {
         RunCure::TakeAway => "They run once it is taken away".to_owned(),
         RunCure::Meet { example } => {
             let example = example.as_ref();
-            let example = example
-                .map(|example| format!(", such as `{example}`"))
-                .unwrap_or_default();
+            let example = example.map(|example| format!(", such as `{example}`")).unwrap_or_default();
             format!("To run them, set `test` or `setup` in `.github/autobuild.yml` so that it lets them run{example}")
         }
     };
@@ -186,11 +172,7 @@ pub(super) fn detail(what: &Detail) -> String {
 
 pub(super) fn lines(ranges: &[(u32, u32)]) -> String {
     let one = |(first, last): &(u32, u32)| {
-        if first == last {
-            first.to_string()
-        } else {
-            format!("{first}–{last}")
-        }
+        if first == last { first.to_string() } else { format!("{first}–{last}") }
     };
     let word = match ranges {
         [(first, last)] if first == last => "line",
@@ -236,10 +218,7 @@ mod tests {
         };
         let example = Some("cargo test --features extra".to_owned());
         assert_eq!(
-            sentence(
-                UnrunOutcome::NotNamed,
-                Some(("`#[cfg(feature = \"extra\")]`", RunCure::Meet { example }))
-            ),
+            sentence(UnrunOutcome::NotNamed, Some(("`#[cfg(feature = \"extra\")]`", RunCure::Meet { example }))),
             "new tests are there and did not run, because of `#[cfg(feature = \"extra\")]` in tests/test_a.py: a in \
              tests/test_a.py. To run them, set `test` or `setup` in `.github/autobuild.yml` so that it lets them run, such \
              as `cargo test --features extra`"

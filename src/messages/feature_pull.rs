@@ -71,17 +71,9 @@ fn changed(feature: &Feature, measure: &Measure) -> String {
         format!("{}, {outcome}: {tests}, {wanted}", changed.task)
     });
     let by_whole = bullets(&feature.changed_by_whole(), measure.rows, |(outcome, tests)| {
-        format!(
-            "The tasks together, {}: {}, which nobody was asked about",
-            outcome.word(),
-            names(tests)
-        )
+        format!("The tasks together, {}: {}, which nobody was asked about", outcome.word(), names(tests))
     });
-    [by_tasks, by_whole]
-        .into_iter()
-        .filter(|list| !list.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n")
+    [by_tasks, by_whole].into_iter().filter(|list| !list.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the Feature as a changelog entry: its name, then its completed tasks. Tasks that AutoBuild added to mend the
@@ -106,9 +98,8 @@ fn closing(feature: &Feature, measure: &Measure) -> String {
     if given_up.is_empty() {
         return format!("Closes #{issue}");
     }
-    let list = bullets(&given_up, measure.rows.min(40), |task| {
-        format!("{}: {}", words::task_name(task), missing(task))
-    });
+    let list =
+        bullets(&given_up, measure.rows.min(40), |task| format!("{}: {}", words::task_name(task), missing(task)));
     format!("Part of #{issue}\n\nWithout these tasks:\n\n{list}")
 }
 
@@ -173,8 +164,7 @@ fn overrides(feature: &Feature, measure: &Measure) -> String {
         .take(measure.rows.min(40))
         .map(|(id, waiver)| {
             let mut rest = waiver.clone();
-            rest.facts
-                .retain(|fact| !matches!(fact, WaivedFact::Test(test) if named.contains(test)));
+            rest.facts.retain(|fact| !matches!(fact, WaivedFact::Test(test) if named.contains(test)));
             format!("{id}: {}", waived(&rest, measure))
         });
     sections(overridden.collect())
@@ -187,8 +177,5 @@ pub fn closed_feature_pull(feature: &Feature) -> String {
     } else {
         reasons::cancelled(&CancelledWhy::NothingCompleted)
     };
-    format!(
-        "Closed: {} is cancelled. {why} Reopening this pull request brings it back to review.",
-        feature.key.name()
-    )
+    format!("Closed: {} is cancelled. {why} Reopening this pull request brings it back to review.", feature.key.name())
 }

@@ -40,11 +40,7 @@ pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue],
         Outcome::Approve => "#### Remarks",
         Outcome::Feedback => "#### Fix first",
     };
-    let body = sections(vec![
-        brief(&listed, measure),
-        criteria_line(task, turn, verdict, measure),
-        elsewhere,
-    ]);
+    let body = sections(vec![brief(&listed, measure), criteria_line(task, turn, verdict, measure), elsewhere]);
     titled(heading, &body)
 }
 
@@ -56,10 +52,7 @@ fn brief(listed: &[&Issue], measure: &Measure) -> String {
         shown = heaviest(listed);
         shown.truncate(OPEN);
     }
-    let short = Measure {
-        text: measure.text.min(OPEN_TEXT),
-        ..*measure
-    };
+    let short = Measure { text: measure.text.min(OPEN_TEXT), ..*measure };
     let is_long = |text: &str| text.chars().count() > OPEN_TEXT;
     let cut = |item: &&Issue| is_long(&problems::problem(item)) || item.suggestion.as_deref().is_some_and(is_long);
     let open = items::by_severity(shown.iter().copied(), &short);
@@ -94,15 +87,10 @@ fn without_repeats<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item =
 /// Returns the criteria that are not met and that no item is about.
 fn criteria_line(task: &Task, turn: &Turn, verdict: &Verdict, measure: &Measure) -> String {
     let all = &task.plan.acceptance_criteria;
-    let open = (1..)
-        .zip(all)
-        .filter(|(number, _)| is_open(*number, task, turn, verdict));
+    let open = (1..).zip(all).filter(|(number, _)| is_open(*number, task, turn, verdict));
     let open: Vec<(usize, &Criterion)> = open.collect();
     let named = bullets(&open, OPEN, |(number, criterion)| {
-        format!(
-            "{number}: {}",
-            untrusted::inline(&criterion.text, measure.room(OPEN_TEXT))
-        )
+        format!("{number}: {}", untrusted::inline(&criterion.text, measure.room(OPEN_TEXT)))
     });
     match open.len() {
         0 => String::new(),
@@ -121,9 +109,7 @@ fn is_open(number: usize, task: &Task, turn: &Turn, verdict: &Verdict) -> bool {
     let honest = verdict.breaches.is_empty() && verdict.outcome == Outcome::Feedback;
     let not_met = verdict.decision.as_ref().is_some_and(|decision| {
         let found = decision.criteria.iter();
-        found
-            .filter(|found| found.criterion == number)
-            .any(|found| found.met == CriterionMet::NotMet)
+        found.filter(|found| found.criterion == number).any(|found| found.met == CriterionMet::NotMet)
     });
     repeated || honest && not_met && !told_by_check
 }
@@ -144,10 +130,7 @@ pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
     if folds && whole.chars().count() > OPEN_WORDS && measure.text > OPEN_WORDS {
         sections(vec![
             untrusted::quote(&whole, measure.room(OPEN_WORDS)),
-            folded(
-                "The Coach's words in full",
-                &untrusted::quote(&whole, measure.room(usize::MAX)),
-            ),
+            folded("The Coach's words in full", &untrusted::quote(&whole, measure.room(usize::MAX))),
         ])
     } else {
         untrusted::quote(&whole, measure.room(usize::MAX))
@@ -170,11 +153,7 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
         Some(_) => "The Coach's approval does not stand",
         None => "AutoBuild did not take the work",
     };
-    let named = if names.is_empty() {
-        String::new()
-    } else {
-        format!("{what}: {}.", names.join(", and "))
-    };
+    let named = if names.is_empty() { String::new() } else { format!("{what}: {}.", names.join(", and ")) };
     let untold = list(&untold, measure.rows.min(OPEN), measure.room(OPEN_TEXT));
     sections(vec![named, titled(&format!("{what}:"), &untold)])
 }
@@ -187,16 +166,8 @@ pub(super) fn sent_back(task: &Task, turn: &Turn, measure: &Measure) -> String {
         return String::new();
     };
     let items = heaviest(&without_repeats(task, turn, &verdict.items));
-    let short = Measure {
-        text: measure.text.min(OPEN_TEXT),
-        rows: measure.rows.min(SHORT),
-        ..*measure
-    };
-    let words = if items.is_empty() {
-        coach_words(verdict, &short)
-    } else {
-        items::by_severity(items, &short)
-    };
+    let short = Measure { text: measure.text.min(OPEN_TEXT), rows: measure.rows.min(SHORT), ..*measure };
+    let words = if items.is_empty() { coach_words(verdict, &short) } else { items::by_severity(items, &short) };
     sections(vec![lowered(verdict, &short), words])
 }
 

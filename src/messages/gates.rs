@@ -63,11 +63,7 @@ fn other_row(result: &GateResult) -> String {
         Weight::Asked => "asked",
         Weight::Informational => "informational",
     };
-    let tests = if result.gate == Gate::BaseTests {
-        Tests::Counted
-    } else {
-        Tests::Uncounted
-    };
+    let tests = if result.gate == Gate::BaseTests { Tests::Counted } else { Tests::Uncounted };
     row(&result.gate.name(), weight, &result.evidence, tests)
 }
 
@@ -89,10 +85,7 @@ fn row(name: &str, weight: &str, evidence: &Evidence, tests: Tests) -> String {
                 (_, Tests::None) | (Counts::Unknown, Tests::Uncounted) => "–".to_owned(),
                 (Counts::Known { .. }, _) | (Counts::Unknown, Tests::Counted) => evidence::counts(finding.counts),
             };
-            format!(
-                "| {name} | {weight} | {} | {code} | {counts} | {says} |",
-                result(evidence)
-            )
+            format!("| {name} | {weight} | {} | {code} | {counts} | {says} |", result(evidence))
         }
         Evidence::Absent(reason) => format!(
             "| {name} | {weight} | without result | – | – | {} |",
@@ -106,10 +99,8 @@ fn ran(finding: &Finding) -> (String, String) {
     if finding.command.is_empty() {
         return ("–".to_owned(), untrusted::cell(&evidence::output(finding), 400));
     }
-    let code = finding.exit_code.map_or_else(
-        || "none: ended by a signal or a deadline".to_owned(),
-        |code| code.to_string(),
-    );
+    let code =
+        finding.exit_code.map_or_else(|| "none: ended by a signal or a deadline".to_owned(), |code| code.to_string());
     (code, untrusted::cell_code(&finding.command, 200))
 }
 
@@ -169,13 +160,7 @@ pub(super) fn line(gates: &GateReport) -> String {
         format!("{} {}{shown}", one.gate, result(&one.evidence))
     });
     let checks = RESULTS.into_iter().filter_map(|word| checks(gates, word));
-    let all: Vec<String> = setup
-        .chain([tests])
-        .chain(excused)
-        .chain(more)
-        .chain(checks)
-        .chain(questions)
-        .collect();
+    let all: Vec<String> = setup.chain([tests]).chain(excused).chain(more).chain(checks).chain(questions).collect();
     all.join(", ")
 }
 
@@ -198,13 +183,8 @@ fn excused(gates: &GateReport, measure: &Measure) -> String {
         by_reason.entry(reason(&excused.why)).or_default().push(&excused.test);
     }
     let shown = by_reason.iter().take(measure.rows.min(20));
-    let lines: Vec<String> = shown
-        .map(|(why, tests)| format!("- {why}: {}", names(tests, measure)))
-        .collect();
-    titled(
-        "Failing tests that do not count against this change:",
-        &lines.join("\n"),
-    )
+    let lines: Vec<String> = shown.map(|(why, tests)| format!("- {why}: {}", names(tests, measure))).collect();
+    titled("Failing tests that do not count against this change:", &lines.join("\n"))
 }
 
 /// Words the reason. A person who waived a test is named but not mentioned, since this appears in every later report.
@@ -236,9 +216,7 @@ fn details(gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
             _ => output(&name, &result.evidence, measure),
         });
     }
-    parts.extend(first(&outputs, OUTPUTS, Clone::clone, |left| {
-        format!("The outputs of {left} more are left out.")
-    }));
+    parts.extend(first(&outputs, OUTPUTS, Clone::clone, |left| format!("The outputs of {left} more are left out.")));
     sections(parts)
 }
 

@@ -56,9 +56,7 @@ fn node_id(task: TaskId) -> String {
 
 /// Reduces a name to letters, digits and blanks, which have no meaning in Mermaid, HTML or Markdown.
 fn label(name: &str) -> String {
-    let words = name
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
+    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let words = words.collect::<Vec<_>>().join(" ");
     if words.chars().count() > LABEL {
         format!("{}…", words.chars().take(LABEL).collect::<String>().trim_end())

@@ -17,9 +17,7 @@ pub fn event_in_words(kind: &TraceKind) -> (&'static str, String) {
         ),
         TraceKind::Text { text } => ("says", text.clone()),
         TraceKind::ToolCall { tool, input, .. } => ("calls", format!("{tool} {input}")),
-        TraceKind::ToolResult {
-            failed: true, output, ..
-        } => ("fails", output.clone()),
+        TraceKind::ToolResult { failed: true, output, .. } => ("fails", output.clone()),
         TraceKind::ToolResult { output, .. } => ("gets", output.clone()),
         TraceKind::Denied { tool, why } => ("denied", format!("{tool}: {why}")),
         TraceKind::Waiting { attempt, delay_ms, why } => {

@@ -16,10 +16,7 @@ pub(super) fn of_turn(turn: &Turn, measure: &Measure) -> String {
     let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
     let decision = decision.map(|decision| decision.ignored.as_slice());
     line(
-        &[
-            ("the Player's report", report.unwrap_or_default()),
-            ("the Coach's decision", decision.unwrap_or_default()),
-        ],
+        &[("the Player's report", report.unwrap_or_default()), ("the Coach's decision", decision.unwrap_or_default())],
         measure,
     )
 }
@@ -29,11 +26,7 @@ pub(super) fn line(answers: &[(&str, &[String])], measure: &Measure) -> String {
     let told = answers.iter().filter(|(_, keys)| !keys.is_empty());
     let told = told.map(|(answer, keys)| format!("{answer}: {}", name_keys(keys, MOST.min(measure.rows))));
     let told: Vec<String> = told.collect();
-    if told.is_empty() {
-        String::new()
-    } else {
-        format!("Unknown keys, ignored: in {}.", told.join("; in "))
-    }
+    if told.is_empty() { String::new() } else { format!("Unknown keys, ignored: in {}.", told.join("; in ")) }
 }
 
 fn name_keys(keys: &[String], most: usize) -> String {
@@ -53,10 +46,7 @@ mod tests {
         let shown = |answers: &[(&str, &[String])]| line(answers, &MEASURES[0]);
         assert_eq!(shown(&[("the Player's report", &none)]), "");
         let said = shown(&[("the Player's report", &none), ("the Coach's decision", &hostile)]);
-        assert!(
-            said.starts_with("Unknown keys, ignored: in the Coach's decision: `mood`, "),
-            "{said}"
-        );
+        assert!(said.starts_with("Unknown keys, ignored: in the Coach's decision: `mood`, "), "{said}");
         assert!(!said.contains('\n'), "{said}");
         let many = keys(&["a"; 11]);
         let said = shown(&[("the Player's report", &many)]);

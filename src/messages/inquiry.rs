@@ -31,17 +31,12 @@ fn questions(inquiries: &Inquiries, measure: &Measure) -> String {
     let max = measure.room(1_200);
     let line = |(number, inquiry): (usize, &Inquiry)| {
         let default = untrusted::inline(default_of(inquiry), max);
-        format!(
-            "{number}. {}\n   Default: {default}",
-            untrusted::inline(&inquiry.question, max)
-        )
+        format!("{number}. {}\n   Default: {default}", untrusted::inline(&inquiry.question, max))
     };
     let mut lines: Vec<String> = (1..).zip(&inquiries.questions).map(line).collect();
     if inquiries.left_out > 0 {
         let more = words::count(u32::try_from(inquiries.left_out).unwrap_or(u32::MAX), "more question");
-        lines.push(format!(
-            "\nIt had {more}, which AutoBuild left out: at most 3 are asked at once."
-        ));
+        lines.push(format!("\nIt had {more}, which AutoBuild left out: at most 3 are asked at once."));
     }
     lines.join("\n")
 }
@@ -55,10 +50,7 @@ fn default_of(inquiry: &Inquiry) -> &str {
 
 /// Returns the report of a task that asks, for its pull request or, without one, for the issue.
 pub(super) fn task_asks(feature: &Feature, task: &Task, cost: &Cost, links: &Links) -> Option<String> {
-    let State::Blocked {
-        reason: BlockReason::Inquiry { by, inquiries },
-    } = &task.state
-    else {
+    let State::Blocked { reason: BlockReason::Inquiry { by, inquiries } } = &task.state else {
         return None;
     };
     let id = task.id;
@@ -81,18 +73,10 @@ pub(super) fn task_asks(feature: &Feature, task: &Task, cost: &Cost, links: &Lin
 
 /// Returns the report of a Feature whose planner asks, for its issue.
 pub(super) fn feature_asks(feature: &Feature, cost: &Cost) -> Option<String> {
-    let FeatureState::Blocked {
-        reason: BlockReason::Inquiry { by, inquiries },
-        ..
-    } = &feature.state
-    else {
+    let FeatureState::Blocked { reason: BlockReason::Inquiry { by, inquiries }, .. } = &feature.state else {
         return None;
     };
-    let title = format!(
-        "### Asks: {} {}",
-        feature.key.name(),
-        untrusted::inline(words::feature_name(feature), 200)
-    );
+    let title = format!("### Asks: {} {}", feature.key.name(), untrusted::inline(words::feature_name(feature), 200));
     let others = "Or `/autobuild plan` and words plans again without these answers, and `/autobuild cancel` stops it.";
     Some(report(feature, &title, (*by, inquiries), (others, ""), cost))
 }
@@ -126,15 +110,11 @@ fn report(
 /// Returns all inquiries about a Feature that were answered, folded.
 pub(super) fn history(feature: &Feature, measure: &Measure) -> String {
     let of_plan = feature.inquiries.iter().map(|round| ("the plan".to_owned(), round));
-    let of_tasks = feature
-        .tasks
-        .iter()
-        .flat_map(|task| task.rounds().map(move |round| (task.id.to_string(), round)));
+    let of_tasks = feature.tasks.iter().flat_map(|task| task.rounds().map(move |round| (task.id.to_string(), round)));
     let all: Vec<_> = of_plan.chain(of_tasks).collect();
     let shown = all.iter().take(measure.rows.min(20));
-    let shown: Vec<String> = shown
-        .map(|(whose, round)| sections(vec![format!("**About {whose}:**"), answered(round, measure)]))
-        .collect();
+    let shown: Vec<String> =
+        shown.map(|(whose, round)| sections(vec![format!("**About {whose}:**"), answered(round, measure)])).collect();
     folded("Questions and answers", &shown.join("\n\n"))
 }
 

@@ -49,10 +49,7 @@ fn cause(cause: &IsolationCause) -> String {
                 .to_owned()
         }
         IsolationCause::NotBuilt { reason, obstacle: None } => reason.clone(),
-        IsolationCause::NotBuilt {
-            reason,
-            obstacle: Some(found),
-        } => format!("{} ({reason})", obstacle(*found)),
+        IsolationCause::NotBuilt { reason, obstacle: Some(found) } => format!("{} ({reason})", obstacle(*found)),
     }
 }
 
@@ -92,10 +89,7 @@ mod tests {
 
     #[test]
     fn each_cause_stands_once_behind_the_levels_that_it_prevents() {
-        let lack = |levels: &[Level], cause| MissingIsolation {
-            levels: levels.to_vec(),
-            cause,
-        };
+        let lack = |levels: &[Level], cause| MissingIsolation { levels: levels.to_vec(), cause };
         let reason = "bwrap: setting up uid map: Permission denied".to_owned();
         let obstacle = Some(Obstacle::AppArmor);
         let both = [

@@ -16,24 +16,10 @@ pub(super) fn by_severity<'a>(items: impl IntoIterator<Item = &'a Issue> + Clone
         if entries.is_empty() {
             return String::new();
         }
-        let lines = first(
-            &entries,
-            measure.rows,
-            |item| entry(item, measure),
-            |left| format!("- and {left} more"),
-        );
-        format!(
-            "{} ({})\n\n{}",
-            measure.strong(word(severity)),
-            meaning(severity),
-            lines.join("\n")
-        )
+        let lines = first(&entries, measure.rows, |item| entry(item, measure), |left| format!("- and {left} more"));
+        format!("{} ({})\n\n{}", measure.strong(word(severity)), meaning(severity), lines.join("\n"))
     };
-    sections(vec![
-        group(Severity::MustFix),
-        group(Severity::ShouldFix),
-        group(Severity::NiceToHave),
-    ])
+    sections(vec![group(Severity::MustFix), group(Severity::ShouldFix), group(Severity::NiceToHave)])
 }
 
 pub(super) fn word(severity: Severity) -> &'static str {
@@ -54,25 +40,16 @@ fn meaning(severity: Severity) -> &'static str {
 fn entry(item: &Issue, measure: &Measure) -> String {
     let place = place(item).map_or_else(String::new, |place| format!("{place}: "));
     let (wrong, advice) = match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
-        None => (
-            untrusted::inline(&problems::problem(item), measure.room(usize::MAX)),
-            String::new(),
-        ),
+        None => (untrusted::inline(&problems::problem(item), measure.room(usize::MAX)), String::new()),
         Some(text) => {
             let advice = match replacement(text) {
                 Some(code) => untrusted::code(code, measure.room(usize::MAX)),
                 None => untrusted::inline(text, measure.room(usize::MAX)),
             };
-            (
-                untrusted::sentence(&problems::problem(item), measure.room(usize::MAX)),
-                format!(" Suggestion: {advice}"),
-            )
+            (untrusted::sentence(&problems::problem(item), measure.room(usize::MAX)), format!(" Suggestion: {advice}"))
         }
     };
-    format!(
-        "- [{}] {place}{wrong}{advice}",
-        untrusted::inline(item.problem.category(), measure.room(60))
-    )
+    format!("- [{}] {place}{wrong}{advice}", untrusted::inline(item.problem.category(), measure.room(60)))
 }
 
 /// Returns the place of an item, such as "`src/a.rs`, line 12".

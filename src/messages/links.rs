@@ -12,9 +12,7 @@ pub struct Links {
 impl Links {
     /// Makes links for a repository on the forge with this web address.
     pub fn new(web_url: &str, repo: &RepoName) -> Self {
-        Self {
-            repo_url: Some(format!("{}/{repo}", web_url.trim_end_matches('/'))),
-        }
+        Self { repo_url: Some(format!("{}/{repo}", web_url.trim_end_matches('/'))) }
     }
 
     /// Names things without links, for a terminal.
@@ -54,10 +52,6 @@ impl Links {
     pub fn branch(&self, name: &str) -> String {
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-_.".contains(&b));
         let shown = untrusted::code(name, 200);
-        if plain {
-            self.link(&shown, &format!("tree/{name}"))
-        } else {
-            shown
-        }
+        if plain { self.link(&shown, &format!("tree/{name}")) } else { shown }
     }
 }

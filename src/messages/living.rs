@@ -59,11 +59,7 @@ fn head(feature: &Feature, details: String, spending: &Spending, links: &Links, 
 }
 
 fn comment(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
-    let title = format!(
-        "## {}: {}",
-        feature.key.name(),
-        untrusted::inline(words::feature_name(feature), 200)
-    );
+    let title = format!("## {}: {}", feature.key.name(), untrusted::inline(words::feature_name(feature), 200));
     let plan = match &feature.plan {
         Some(version) => with_plan(feature, version, spending, links, measure),
         None => Vec::new(),
@@ -81,11 +77,8 @@ fn with_plan(
     links: &Links,
     measure: &Measure,
 ) -> Vec<String> {
-    let waits = if matches!(feature.state, State::AwaitingApproval) {
-        approval(version, measure)
-    } else {
-        String::new()
-    };
+    let waits =
+        if matches!(feature.state, State::AwaitingApproval) { approval(version, measure) } else { String::new() };
     let waves = wave::waves(&version.plan);
     vec![
         untrusted::quote(&version.plan.description, measure.text),
@@ -101,15 +94,9 @@ fn with_plan(
         titled("### Tasks that AutoBuild added", &added(feature, links, measure)),
         titled("### Before the work began", &preflight(feature, links, measure)),
         titled("### How it is checked", &checks(feature, version, measure)),
-        titled(
-            "### What CI gives to this code",
-            &exposure::rights_of_ci(&feature.ci.exposure, measure),
-        ),
+        titled("### What CI gives to this code", &exposure::rights_of_ci(&feature.ci.exposure, measure)),
         titled("### For a person to check", &for_a_person(feature, measure)),
-        titled(
-            "### Notes on the plan",
-            &list(&version.notes, measure.rows, measure.text),
-        ),
+        titled("### Notes on the plan", &list(&version.notes, measure.rows, measure.text)),
         yaml(feature, measure),
     ]
 }
@@ -123,11 +110,7 @@ pub(super) fn state_line(feature: &Feature, links: &Links) -> String {
 /// Returns a Feature's state with its cause and its step, for a terminal.
 pub fn state_in_terminal(feature: &Feature) -> String {
     let word = words::feature_state(feature);
-    format!(
-        "{word}{}. {}",
-        headline::after_blocked(feature),
-        more(feature, &Links::NONE)
-    )
+    format!("{word}{}. {}", headline::after_blocked(feature), more(feature, &Links::NONE))
 }
 
 /// Returns a task's number, name and state, for a terminal.
@@ -140,11 +123,7 @@ pub fn task_in_terminal(task: &Task) -> String {
 /// refused hosts, and waits for others.
 pub fn notes_in_terminal(feature: &Feature, spending: &Spending) -> Vec<String> {
     let measure = &Measure::TERMINAL;
-    let notes = [
-        untested(feature, measure),
-        refused_host::refused(spending, measure),
-        waiting(spending, measure),
-    ];
+    let notes = [untested(feature, measure), refused_host::refused(spending, measure), waiting(spending, measure)];
     notes.into_iter().filter(|note| !note.is_empty()).collect()
 }
 
@@ -207,10 +186,7 @@ fn details_of_state(feature: &Feature, measure: &Measure) -> String {
 
 /// Warns before anything is spent: without tests, or with tests that fail without names, the work may come to nothing.
 fn untested(feature: &Feature, measure: &Measure) -> String {
-    if matches!(
-        feature.state,
-        State::InReview | State::Completed | State::Cancelled { .. }
-    ) {
+    if matches!(feature.state, State::InReview | State::Completed | State::Cancelled { .. }) {
         return String::new();
     }
     let tests_decide = |task: &Task| match task.plan.kind {
@@ -258,11 +234,9 @@ pub(super) fn phase(feature: &Feature) -> String {
             "AutoBuild is merging the default branch into the integration branch.".to_owned()
         }
         Phase::Tasks => format!("Wave {} of {} is at work.", feature.wave, feature.last_wave()),
-        Phase::Gate { .. } => format!(
-            "The Gates run on the merged result of wave {} of {}.",
-            feature.wave,
-            feature.last_wave()
-        ),
+        Phase::Gate { .. } => {
+            format!("The Gates run on the merged result of wave {} of {}.", feature.wave, feature.last_wave())
+        }
         Phase::HeldCi => {
             "The work is done, and the repository's CI is held: somebody with write access lets it run with \
              `/autobuild ci`, or with the button _Run CI_ of the check run `AutoBuild` on the integration branch."
@@ -329,11 +303,7 @@ pub(super) fn money(spending: &Spending) -> String {
             None => "a rough guess from complexity and turns, not a measurement".to_owned(),
         };
         let (least, most) = (dollars(estimate.least), dollars(estimate.most));
-        let range = if least == most {
-            most
-        } else {
-            format!("{least} to {most}")
-        };
+        let range = if least == most { most } else { format!("{least} to {most}") };
         format!("Expected cost: {range} ({basis}).")
     });
     [so_far, expected].join(" ").trim().to_owned()
@@ -346,9 +316,7 @@ pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
             "coach" => "Coach",
             role => role,
         };
-        let whose = run
-            .task
-            .map_or_else(String::new, |task| format!("{task}: turn {} · ", run.turn));
+        let whose = run.task.map_or_else(String::new, |task| format!("{task}: turn {} · ", run.turn));
         let calls = count(run.seen.tool_calls, "tool call");
         let waits = match run.seen.doing {
             AgentState::Working => "",
@@ -363,9 +331,7 @@ pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
     let of = |on: WaitsOn| {
         let those: Vec<&Waiting> = spending.waiting.iter().filter(|waiting| waiting.on == on).collect();
         bullets(&those, measure.rows.min(40), |waiting| {
-            let who = waiting
-                .task
-                .map_or_else(|| "The Feature".to_owned(), |task| task.to_string());
+            let who = waiting.task.map_or_else(|| "The Feature".to_owned(), |task| task.to_string());
             match on {
                 WaitsOn::Model => format!("{who} goes on at {} at the latest", words::moment(waiting.until)),
                 WaitsOn::GitHub | WaitsOn::Machine | WaitsOn::Unknown => who,
@@ -380,25 +346,13 @@ pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
                    minutes; that uses up no try and no turn:";
     let unknown = "after a failure that may pass, for a day at most. That uses up no turn:";
     sections(vec![
+        titled(&format!("{}, {model}", measure.strong("Waiting for the model's API")), &of(WaitsOn::Model)),
+        titled(&format!("{}, {github}", measure.strong("Waiting for GitHub")), &of(WaitsOn::GitHub)),
         titled(
-            &format!("{}, {model}", measure.strong("Waiting for the model's API")),
-            &of(WaitsOn::Model),
-        ),
-        titled(
-            &format!("{}, {github}", measure.strong("Waiting for GitHub")),
-            &of(WaitsOn::GitHub),
-        ),
-        titled(
-            &format!(
-                "{}, {machine}",
-                measure.strong("Waiting for the machine that runs AutoBuild")
-            ),
+            &format!("{}, {machine}", measure.strong("Waiting for the machine that runs AutoBuild")),
             &of(WaitsOn::Machine),
         ),
-        titled(
-            &format!("{} {unknown}", measure.strong("Trying again")),
-            &of(WaitsOn::Unknown),
-        ),
+        titled(&format!("{} {unknown}", measure.strong("Trying again")), &of(WaitsOn::Unknown)),
     ])
 }
 
@@ -565,12 +519,7 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
     let text = measure.text.min(1_000);
     let on = links.commit(&found.commit);
     let setup = found.setup.iter();
-    let setup = setup.map(|setup| {
-        format!(
-            "Set-up on {on}: {}.",
-            untrusted::inline(&evidence::evidence(setup), text)
-        )
-    });
+    let setup = setup.map(|setup| format!("Set-up on {on}: {}.", untrusted::inline(&evidence::evidence(setup), text)));
     let notes = found.notes.iter().map(|note| untrusted::inline(note, text));
     let mut lines: Vec<String> = setup.chain([before(&found.before, &on, text)]).chain(notes).collect();
     lines.extend(found.doubts.iter().map(doubt));
@@ -649,9 +598,7 @@ fn before(before: &Before, on: &str, text: usize) -> String {
     match before {
         Before::NoTests { tests } => format!("AutoBuild found no tests on {on}: {}.", ran(tests)),
         Before::Green { tests } => format!("The tests on {on} pass: {}.", ran(tests)),
-        Before::Red {
-            tests, failing, more, ..
-        } => {
+        Before::Red { tests, failing, more, .. } => {
             let names = if failing.is_empty() {
                 "which ones is not named".to_owned()
             } else {
@@ -676,20 +623,17 @@ pub(super) fn added(feature: &Feature, links: &Links, measure: &Measure) -> Stri
 pub(super) fn why(task: &Task, links: &Links) -> Option<String> {
     match &task.origin {
         Origin::Planned => None,
-        Origin::Fix { broke: Some(merge) } => Some(format!(
-            "the wave gate failed, and {} is the merge that broke it",
-            links.commit(merge)
-        )),
+        Origin::Fix { broke: Some(merge) } => {
+            Some(format!("the wave gate failed, and {} is the merge that broke it", links.commit(merge)))
+        }
         Origin::Fix { broke: None } => {
             Some("the wave gate failed, and no single merge of the wave could be found that broke it".to_owned())
         }
-        Origin::Sync { other } => Some(format!(
-            "the default branch at {} conflicts with the integration branch",
-            links.commit(other)
-        )),
-        Origin::Review { by, .. } => Some(format!(
-            "{} asked for changes on the feature pull request",
-            words::person(by)
-        )),
+        Origin::Sync { other } => {
+            Some(format!("the default branch at {} conflicts with the integration branch", links.commit(other)))
+        }
+        Origin::Review { by, .. } => {
+            Some(format!("{} asked for changes on the feature pull request", words::person(by)))
+        }
     }
 }

@@ -37,35 +37,20 @@ pub(super) const MEASURES: [Measure; 5] = [
 
 impl Measure {
     const fn of(text: usize, output: usize, rows: usize, yaml: Yaml) -> Self {
-        Self {
-            text,
-            output,
-            rows,
-            yaml,
-            medium: Medium::Markdown,
-        }
+        Self { text, output, rows, yaml, medium: Medium::Markdown }
     }
 
     /// The sizes of a text in a terminal, where nobody scrolls far.
-    pub(super) const TERMINAL: Self = Self {
-        medium: Medium::Terminal,
-        ..Self::of(2_000, 8_000, 20, Yaml::LeftOut)
-    };
+    pub(super) const TERMINAL: Self = Self { medium: Medium::Terminal, ..Self::of(2_000, 8_000, 20, Yaml::LeftOut) };
 
     /// Returns room for a text of at most `max` characters.
     pub(super) fn room(&self, max: usize) -> Room {
-        Room {
-            max: self.text.min(max),
-            medium: self.medium,
-        }
+        Room { max: self.text.min(max), medium: self.medium }
     }
 
     /// Returns room for a program's output.
     pub(super) fn output(&self) -> Room {
-        Room {
-            max: self.output,
-            medium: self.medium,
-        }
+        Room { max: self.output, medium: self.medium }
     }
 
     /// Returns text that stands out; a terminal has no means for that within a sentence.
@@ -113,13 +98,7 @@ pub(super) fn first<T>(
 
 /// Returns a list of the first `most` entries.
 pub(super) fn bullets<T>(entries: &[T], most: usize, render: impl Fn(&T) -> String) -> String {
-    first(
-        entries,
-        most,
-        |entry| format!("- {}", render(entry)),
-        |left| format!("- and {left} more"),
-    )
-    .join("\n")
+    first(entries, most, |entry| format!("- {}", render(entry)), |left| format!("- and {left} more")).join("\n")
 }
 
 /// Returns a list of the first `most` texts of others, each of at most `max` characters.
@@ -148,12 +127,7 @@ pub(super) fn table<T>(titles: &str, entries: &[T], most: usize, row: impl Fn(&T
 /// Returns the first `most` names as code, each of at most `max` characters.
 pub(super) fn codes<T: AsRef<str>>(names: &[T], most: usize, room: impl Into<Room>) -> String {
     let room = room.into();
-    let shown = first(
-        names,
-        most,
-        |name| code(name.as_ref(), room),
-        |left| format!("and {left} more"),
-    );
+    let shown = first(names, most, |name| code(name.as_ref(), room), |left| format!("and {left} more"));
     shown.join(", ")
 }
 
@@ -166,20 +140,12 @@ pub(super) fn sections(parts: Vec<String>) -> String {
 
 /// Returns a heading with its section, or nothing if the section is empty.
 pub(super) fn titled(title: &str, body: &str) -> String {
-    if body.trim().is_empty() {
-        String::new()
-    } else {
-        format!("{title}\n\n{body}")
-    }
+    if body.trim().is_empty() { String::new() } else { format!("{title}\n\n{body}") }
 }
 
 /// Returns the text after words that lead to it, or nothing if it is empty.
 pub(super) fn after(words: &str, text: &str) -> String {
-    if text.is_empty() {
-        String::new()
-    } else {
-        format!("{words}{text}")
-    }
+    if text.is_empty() { String::new() } else { format!("{words}{text}") }
 }
 
 /// Returns a folded part that a click opens, or nothing if the body is empty. `summary` is trusted text.

@@ -14,10 +14,7 @@ pub(super) fn warning(files: &[ObeyedFile], measure: &Measure) -> String {
     let lines = files.chunk_by(|one, other| one.by == other.by).filter_map(|same| {
         let by = program(same.first()?.by);
         let paths: Vec<&str> = same.iter().map(|file| file.path.as_str()).collect();
-        Some(format!(
-            "> - {by}: {}",
-            codes(&paths, measure.rows.min(MOST), measure.text.min(200))
-        ))
+        Some(format!("> - {by}: {}", codes(&paths, measure.rows.min(MOST), measure.text.min(200))))
     });
     let list: Vec<String> = lines.collect();
     format!(

@@ -5,16 +5,8 @@ use std::fmt::Write;
 
 /// The labels: name, colour, description.
 pub const LABELS: [(&str, &str, &str); 2] = [
-    (
-        "autobuild",
-        "8250df",
-        "AutoBuild plans this issue, builds it and opens a pull request",
-    ),
-    (
-        "autobuild-task",
-        "bf8cff",
-        "AutoBuild builds this small issue as one task, without a plan",
-    ),
+    ("autobuild", "8250df", "AutoBuild plans this issue, builds it and opens a pull request"),
+    ("autobuild-task", "bf8cff", "AutoBuild builds this small issue as one task, without a plan"),
 ];
 
 /// The path of the proposed issue form, and its text.
@@ -90,12 +82,8 @@ pub fn onboarding_pull(found: &Detected<'_>) -> PullText {
     } else {
         body.push_str("- Workflows that AutoBuild's branches start, with code that an agent wrote:\n");
         for (file, events) in found.workflows {
-            let _ = writeln!(
-                body,
-                "  - {} on {}",
-                untrusted::code(file, 200),
-                untrusted::inline(&events.join(", "), 200)
-            );
+            let _ =
+                writeln!(body, "  - {} on {}", untrusted::code(file, 200), untrusted::inline(&events.join(", "), 200));
         }
     }
     body.push_str(
@@ -103,10 +91,7 @@ pub fn onboarding_pull(found: &Detected<'_>) -> PullText {
          before this is merged too.\n\n\
          To undo: close this pull request, delete its branch and the two labels.\n",
     );
-    PullText {
-        title: "Add AutoBuild's settings".to_owned(),
-        body,
-    }
+    PullText { title: "Add AutoBuild's settings".to_owned(), body }
 }
 
 #[cfg(test)]
@@ -115,10 +100,7 @@ mod tests {
 
     #[test]
     fn the_proposal_says_what_was_found_and_what_starts() {
-        let workflows = [(
-            ".github/workflows/ci.yml".to_owned(),
-            vec!["push".to_owned(), "pull_request".to_owned()],
-        )];
+        let workflows = [(".github/workflows/ci.yml".to_owned(), vec!["push".to_owned(), "pull_request".to_owned()])];
         let found = Detected {
             setup: Some("npm ci"),
             test: Some("npm test -- --grep \"a b\""),
@@ -126,12 +108,7 @@ mod tests {
             workflows: &workflows,
         };
         let pull = onboarding_pull(&found);
-        insta::assert_snapshot!(format!(
-            "{}\n=====\n{}\n\n{}",
-            proposed_settings(&found),
-            pull.title,
-            pull.body
-        ));
+        insta::assert_snapshot!(format!("{}\n=====\n{}\n\n{}", proposed_settings(&found), pull.title, pull.body));
     }
 
     /// Checks GitHub's requirements for issue forms ("Syntax for GitHub's form schema").
@@ -147,27 +124,15 @@ mod tests {
         assert_eq!(ids, ["change", "done", "where"]);
         let is_prefilled =
             |part: &&serde_json::Value| part["type"] == "textarea" && !part["attributes"]["value"].is_null();
-        assert_eq!(
-            body.iter().find(is_prefilled),
-            None,
-            "an example that is left would be a criterion"
-        );
+        assert_eq!(body.iter().find(is_prefilled), None, "an example that is left would be a criterion");
         assert!(body.iter().all(|part| part["attributes"]["label"].is_string()
             || part["type"] == "markdown" && part["attributes"]["value"].is_string()));
     }
 
     #[test]
     fn a_repository_that_tells_nothing_gets_examples() {
-        let found = Detected {
-            setup: None,
-            test: None,
-            why: "",
-            workflows: &[],
-        };
+        let found = Detected { setup: None, test: None, why: "", workflows: &[] };
         let text = proposed_settings(&found);
-        assert!(
-            text.contains("# test: \"npm test\"") && !text.contains("\ntest:"),
-            "{text}"
-        );
+        assert!(text.contains("# test: \"npm test\"") && !text.contains("\ntest:"), "{text}");
     }
 }

@@ -38,10 +38,7 @@ pub fn whole_plan_file(feature: &Feature) -> Option<String> {
 
 /// Returns the same file in the state after the Feature's merge.
 pub fn final_plan_file(feature: &Feature) -> Option<String> {
-    let merged = Feature {
-        state: State::Completed,
-        ..feature.clone()
-    };
+    let merged = Feature { state: State::Completed, ..feature.clone() };
     whole_plan_file(&merged)
 }
 
@@ -80,9 +77,7 @@ fn status(state: &State) -> PlanStatus {
 }
 
 fn rfc3339(at: Millis) -> String {
-    chrono::DateTime::from_timestamp_millis(at.0)
-        .unwrap_or_default()
-        .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+    chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default().to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
 /// Returns the path of a task's page: `.autobuild/tasks/FEAT-42/TASK-001.md`.
@@ -127,10 +122,7 @@ fn turn_section(turn: &Turn, measure: &Measure) -> String {
     let head = turn.head.as_ref();
     let commit = head.map_or_else(String::new, |head| format!(", commit `{}`", head.short()));
     let claim = turn.report.as_ref().map_or_else(String::new, |report| {
-        titled(
-            "The Player says (a claim):",
-            &untrusted::quote(&report.summary, measure.text),
-        )
+        titled("The Player says (a claim):", &untrusted::quote(&report.summary, measure.text))
     });
     let gates = turn.gates.as_ref();
     let gates = gates.map_or_else(String::new, |gates| format!("Gates: {}.", gates::line(gates)));

@@ -36,20 +36,15 @@ fn worded(item: &Issue) -> String {
         Problem::NothingNamed => "changes are requested, without a word of which".to_owned(),
         Problem::NoReason => "the Coach gave no reason".to_owned(),
         Problem::MoreIssues { named, kept } => format!("The Coach named {named} issues; the first {kept} are kept."),
-        Problem::Rule { rule, what } => format!(
-            "{}: {}",
-            rule.name(),
-            rules::sentence(*rule).replace("{}", &facts::detail(what))
-        ),
+        Problem::Rule { rule, what } => {
+            format!("{}: {}", rule.name(), rules::sentence(*rule).replace("{}", &facts::detail(what)))
+        }
         Problem::Outcome { outcome, test } => format!("{outcome}: the test `{test}` {}", became(*outcome)),
         Problem::Unmet(unmet) => evidence::unmet(unmet),
         Problem::NoTestCommand => NO_TEST_COMMAND.to_owned(),
         Problem::Criterion(open) => criterion_to_meet(open),
         Problem::CheckFailed { number, text, finding } => {
-            format!(
-                "criterion {number} ({text}) does not hold: {}",
-                evidence::finding(finding)
-            )
+            format!("criterion {number} ({text}) does not hold: {}", evidence::finding(finding))
         }
         Problem::Question(unsettled) => question_to_settle(unsettled),
         Problem::Ci { check, output } if output.is_empty() => {
@@ -183,11 +178,7 @@ pub fn breach(breach: &Breach) -> String {
 }
 
 fn name_criterion(open: &OpenCriterion) -> String {
-    format!(
-        "criterion {} ({})",
-        open.number,
-        shorten::middle(&open.text, MOST_WORDS)
-    )
+    format!("criterion {} ({})", open.number, shorten::middle(&open.text, MOST_WORDS))
 }
 
 /// Says about a decision why a criterion is open.
@@ -242,10 +233,7 @@ pub fn question_of_decision(unsettled: &Unsettled) -> String {
                     "in the issue, the task or a comment of a person who may decide, and is no line of the change"
                 }
             };
-            format!(
-                "{name} is answered with the quote “{}”, which does not stand {places}",
-                short(quote)
-            )
+            format!("{name} is answered with the quote “{}”, which does not stand {places}", short(quote))
         }
     }
 }
@@ -309,10 +297,7 @@ pub fn contradiction(found: &Discrepancy) -> String {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            format!(
-                "requirements_remaining of the same report names {}{more}",
-                quoted(first)
-            )
+            format!("requirements_remaining of the same report names {}{more}", quoted(first))
         }
         Discrepancy::LeftOut(left) => left_out(left),
     }
@@ -345,19 +330,11 @@ mod tests {
     #[test]
     fn a_finding_is_worded_from_its_rule_and_what_is_there() {
         let said = |rule: Rule, what: Detail| {
-            let finding = IntegrityFinding {
-                rule,
-                path: "tests/a.py".to_owned(),
-                line: Some(3),
-                what,
-                by: Author::Player,
-            };
+            let finding =
+                IntegrityFinding { rule, path: "tests/a.py".to_owned(), line: Some(3), what, by: Author::Player };
             problem(&finding.item(TaskType::Feature)).into_owned()
         };
-        let ignored = Detail::Tests {
-            first: "test_adds".to_owned(),
-            more: 2,
-        };
+        let ignored = Detail::Tests { first: "test_adds".to_owned(), more: 2 };
         insta::assert_snapshot!(said(Rule::SwallowedFailure, ignored), @"swallowed failure: each assertion may fail, and the test still passes: the test `test_adds` and 2 more of this file");
         let size = Detail::Size { is: 20, most: 10 };
         insta::assert_snapshot!(said(Rule::FileTooLarge, size), @"file too large: the file has 20 bytes, and 10 are the most");
@@ -374,9 +351,8 @@ mod tests {
         };
         let fact = "`data/a.json`, `data/b.json` and 7 more were left out of the commit because of data/.gitignore:3: \
                     `*.json`; a file that files_created or the plan names is taken all the same";
-        let items: Vec<String> = left_out_items(std::slice::from_ref(&left))
-            .map(|item| problem(&item).into_owned())
-            .collect();
+        let items: Vec<String> =
+            left_out_items(std::slice::from_ref(&left)).map(|item| problem(&item).into_owned()).collect();
         assert_eq!(items, [fact]);
         let found = Discrepancy::LeftOut(left);
         assert_eq!(claim(&found), "the work is complete");

@@ -14,9 +14,7 @@ use domain::{
 
 pub(super) fn table(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure) -> String {
     let titles = "| task | type | complexity | needs | state | pull request | turns | cost |";
-    measure::table(titles, &feature.tasks, measure.rows, |task| {
-        row(task, spending, links, measure)
-    })
+    measure::table(titles, &feature.tasks, measure.rows, |task| row(task, spending, links, measure))
 }
 
 fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> String {
@@ -57,9 +55,7 @@ pub(super) fn remarks(feature: &Feature, links: &Links, measure: &Measure) -> St
 fn remark(task: &Task, links: &Links, measure: &Measure) -> Option<String> {
     if let State::Blocked { reason } = &task.state {
         let why = reasons::blocked(reason, measure).replace('\n', "\n  ");
-        let report = task
-            .pull
-            .map_or_else(String::new, |pull| format!(" The report is on {}.", links.pull(pull)));
+        let report = task.pull.map_or_else(String::new, |pull| format!(" The report is on {}.", links.pull(pull)));
         return Some(if why.contains('\n') {
             format!("{} {}.{report} {why}", task.id, words::is_blocked(task))
         } else {
@@ -72,10 +68,9 @@ fn remark(task: &Task, links: &Links, measure: &Measure) -> Option<String> {
             "{}, turn {}: no change. The Player's turn ended without a change to any file.",
             task.id, silent.number
         )),
-        Work::Held if task.pull.is_none() => Some(format!(
-            "{}, turn {}: the commit may not be pushed and was held back.",
-            task.id, silent.number
-        )),
+        Work::Held if task.pull.is_none() => {
+            Some(format!("{}, turn {}: the commit may not be pushed and was held back.", task.id, silent.number))
+        }
         Work::Open | Work::Pushed | Work::NoChange | Work::Held => None,
     }
 }

@@ -56,21 +56,16 @@ pub(super) fn tally(task: &Task, turn: &Turn) -> Option<String> {
 /// Returns a fold with a table of question, answer and quote.
 pub(super) fn folded_table(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let all: Vec<_> = statuses(task, turn).collect();
-    let rows = table(
-        "| question | answer | quote |",
-        &all,
-        measure.rows,
-        |(number, question, status)| {
-            let names: Vec<&str> = question.about.iter().map(|name| own(name)).collect();
-            let names = codes(&names, MOST_NAMES, measure.text.min(80)).replace('|', "\\|");
-            format!(
-                "| {number}. {}: {names} | {} | {} |",
-                question.topic.name(),
-                answer(status, measure),
-                quote(status, measure),
-            )
-        },
-    );
+    let rows = table("| question | answer | quote |", &all, measure.rows, |(number, question, status)| {
+        let names: Vec<&str> = question.about.iter().map(|name| own(name)).collect();
+        let names = codes(&names, MOST_NAMES, measure.text.min(80)).replace('|', "\\|");
+        format!(
+            "| {number}. {}: {names} | {} | {} |",
+            question.topic.name(),
+            answer(status, measure),
+            quote(status, measure),
+        )
+    });
     tally(task, turn).map_or_else(String::new, |summary| folded(&summary, &rows))
 }
 
@@ -112,10 +107,7 @@ fn status<'a>(task: &'a Task, turn: &'a Turn, number: usize) -> AnswerStatus<'a>
 fn overridden_by<'a>(task: &'a Task, turn: &Turn) -> Option<&'a User> {
     let is_newest = task.standing_turn().is_some_and(|newest| newest.number == turn.number);
     let is_approved = matches!(task.state, State::Approved { .. } | State::Completed { .. });
-    let waiver = task
-        .waived
-        .last()
-        .filter(|_| is_newest && is_approved && !turn.is_approved());
+    let waiver = task.waived.last().filter(|_| is_newest && is_approved && !turn.is_approved());
     waiver.map(|waiver| &waiver.by)
 }
 

@@ -38,10 +38,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         BlockReason::NeedGone { task } => format!("It needs {task}, which somebody gave up."),
         BlockReason::ForcePushed { by } => force_pushed(by),
         BlockReason::BranchRule { rule } => {
-            format!(
-                "A rule of the repository forbids AutoBuild's branches: {}.",
-                code(rule, max)
-            )
+            format!("A rule of the repository forbids AutoBuild's branches: {}.", code(rule, max))
         }
         BlockReason::PreFlightFailed { fault, what, output } => preflight_failed(*fault, what, output, measure),
         BlockReason::DefaultConflict { files, .. } => with_files(DEFAULT_CONFLICT, files, measure),
@@ -52,10 +49,7 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
             with_list(BAD_SETTINGS, &mistakes, measure)
         }
         BlockReason::Crashed { step } => {
-            format!(
-                "AutoBuild itself stopped three times while it did this: {}.",
-                work(step, max)
-            )
+            format!("AutoBuild itself stopped three times while it did this: {}.", work(step, max))
         }
     }
 }
@@ -199,17 +193,11 @@ pub(super) fn printed_last(reason: &BlockReason, form: Folding, measure: &Measur
 }
 
 fn open_review(by: &User) -> String {
-    format!(
-        "The Coach approves, but {} asked for changes and that review is still open.",
-        name(by)
-    )
+    format!("The Coach approves, but {} asked for changes and that review is still open.", name(by))
 }
 
 fn force_pushed(by: &User) -> String {
-    format!(
-        "{} force-pushed its branch, which no longer contains the history of the integration branch.",
-        name(by)
-    )
+    format!("{} force-pushed its branch, which no longer contains the history of the integration branch.", name(by))
 }
 
 /// Names a person without a mention: a report mentions only the one person whom it waits for.
@@ -244,10 +232,7 @@ fn work(doing: &WorkStep, max: Room) -> String {
 }
 
 fn refused(doing: &str, said: &str, max: Room) -> String {
-    format!(
-        "GitHub refused a request, and this stopped {doing}. Reason: {}",
-        code(said, max)
-    )
+    format!("GitHub refused a request, and this stopped {doing}. Reason: {}", code(said, max))
 }
 
 /// Words a failure. For one of the service's own machine it names only the sort, since the details for operators are in
@@ -271,16 +256,12 @@ fn failed(step: &WorkStep, failure: &Failure, max: Room) -> String {
         ),
         Failure::DiskFull { .. } => of_machine("The disk of the machine that runs AutoBuild is full", &doing),
         Failure::NoProgram { program, .. } => of_machine(
-            &format!(
-                "The machine that runs AutoBuild cannot start the program {}",
-                code(program, max)
-            ),
+            &format!("The machine that runs AutoBuild cannot start the program {}", code(program, max)),
             &doing,
         ),
-        Failure::Isolation { .. } => of_machine(
-            "The machine that runs AutoBuild could not isolate a program, so it was not started",
-            &doing,
-        ),
+        Failure::Isolation { .. } => {
+            of_machine("The machine that runs AutoBuild could not isolate a program, so it was not started", &doing)
+        }
         Failure::Database { .. } | Failure::DatabaseRefused { .. } => {
             of_machine("AutoBuild's own database failed", &doing)
         }
@@ -290,10 +271,9 @@ fn failed(step: &WorkStep, failure: &Failure, max: Room) -> String {
             code(message, max)
         ),
         Failure::Machine { .. } => of_machine("The machine that runs AutoBuild failed", &doing),
-        Failure::Defect { defect: found } => format!(
-            "AutoBuild itself has a fault, and it stopped {doing}: {}.",
-            trimmed(&defect(found), max)
-        ),
+        Failure::Defect { defect: found } => {
+            format!("AutoBuild itself has a fault, and it stopped {doing}: {}.", trimmed(&defect(found), max))
+        }
         agent_failures!() => agent_failed(step, failure, max),
     }
 }
@@ -314,10 +294,9 @@ pub(super) fn repository_fault(what: &RepositoryFault) -> String {
         RepositoryFault::NothingToMerge { head, base } => format!("{head} holds nothing that {base} does not hold"),
         RepositoryFault::NoCommonHistory => "the branches have no common history".to_owned(),
         RepositoryFault::NoCommit { commit } => format!("the commit {} is gone", commit.short()),
-        RepositoryFault::OtherCommit { made } => format!(
-            "GitHub was asked to sign a commit, and made another one, {}",
-            made.short()
-        ),
+        RepositoryFault::OtherCommit { made } => {
+            format!("GitHub was asked to sign a commit, and made another one, {}", made.short())
+        }
         RepositoryFault::Missing(message) | RepositoryFault::Other(message) => message.clone(),
     }
 }
@@ -357,13 +336,9 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
         (PreFlightFault::NothingPasses, _) => {
             "No test passes on the default branch, so no test could show that a task is done"
         }
-        (
-            PreFlightFault::NoNames,
-            PreFlightCause::NoNames {
-                tests: Evidence::Failed(_),
-                ..
-            },
-        ) => "The tests fail on the default branch, and do not say which",
+        (PreFlightFault::NoNames, PreFlightCause::NoNames { tests: Evidence::Failed(_), .. }) => {
+            "The tests fail on the default branch, and do not say which"
+        }
         (PreFlightFault::NoNames, _) => "A criterion could never be met, because the tests have no names",
         (PreFlightFault::FailingBase, _) => {
             "More tests fail on the default branch than AutoBuild excuses without asking. May it go on?"
@@ -389,23 +364,14 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
 pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
     match what {
         PreFlightCause::SetUp(result) | PreFlightCause::Tests(result) => evidence::evidence(result),
-        PreFlightCause::NoNames {
-            task,
-            test,
-            tests: tests @ Evidence::Failed(_),
-        } => format!("{}. {task} asks for the test `{test}`", evidence::evidence(tests)),
+        PreFlightCause::NoNames { task, test, tests: tests @ Evidence::Failed(_) } => {
+            format!("{}. {task} asks for the test `{test}`", evidence::evidence(tests))
+        }
         PreFlightCause::NoNames { task, test, tests } => {
-            format!(
-                "{task} asks for the test `{test}`. {}, and its output names no test",
-                evidence::evidence(tests)
-            )
+            format!("{task} asks for the test `{test}`. {}, and its output names no test", evidence::evidence(tests))
         }
         PreFlightCause::NoCommand { task, tests } => {
-            let found = match (
-                tests.commands.as_slice(),
-                tests.mentioned.as_slice(),
-                tests.files.as_slice(),
-            ) {
+            let found = match (tests.commands.as_slice(), tests.mentioned.as_slice(), tests.files.as_slice()) {
                 ([], [], []) => String::new(),
                 ([], [], files) => format!(". There are {}", codes(files, 3, 200)),
                 ([], mentioned, _) => {
@@ -435,11 +401,7 @@ fn base_failures(failures: &BaseFailures) -> String {
             format!("{} with {}{beside}", shared.tests, code(&shared.line, 200))
         })
         .collect();
-    let shared = if shared.is_empty() {
-        String::new()
-    } else {
-        format!(": {}", shared.join(", "))
-    };
+    let shared = if shared.is_empty() { String::new() } else { format!(": {}", shared.join(", ")) };
     let refused = if failures.symptoms.refused.is_empty() {
         String::new()
     } else {
@@ -489,22 +451,9 @@ pub fn settings_mistake(mistake: &SettingsMistake) -> String {
              repository"
                 .to_owned()
         }
-        SettingsMistake::Invalid {
-            place,
-            key,
-            said,
-            valid,
-        } => {
-            let key = if key.is_empty() {
-                String::new()
-            } else {
-                format!("`{key}`: ")
-            };
-            let valid = if valid.is_empty() {
-                String::new()
-            } else {
-                format!("; valid: {valid}")
-            };
+        SettingsMistake::Invalid { place, key, said, valid } => {
+            let key = if key.is_empty() { String::new() } else { format!("`{key}`: ") };
+            let valid = if valid.is_empty() { String::new() } else { format!("; valid: {valid}") };
             format!("{place}: {key}{said}{valid}")
         }
     }
@@ -552,15 +501,11 @@ fn agent(failure: &Failure, max: Room) -> String {
         Failure::OutOfMoney => "it used up its share of the budget".to_owned(),
         Failure::ScriptSpent(spent) => script_spent(spent, max),
         Failure::ReportMissing | Failure::DecisionMissing => "its output holds no JSON object".to_owned(),
-        Failure::ReportInvalid { problem } => format!(
-            "its report is not valid: {}",
-            trimmed(&problem.replace('\n', "; "), max)
-        ),
+        Failure::ReportInvalid { problem } => {
+            format!("its report is not valid: {}", trimmed(&problem.replace('\n', "; "), max))
+        }
         Failure::DecisionInvalid { problem } => {
-            format!(
-                "its decision is not valid: {}",
-                trimmed(&problem.replace('\n', "; "), max)
-            )
+            format!("its decision is not valid: {}", trimmed(&problem.replace('\n', "; "), max))
         }
         other_failures!() => trimmed(&failure.to_string(), max),
     }

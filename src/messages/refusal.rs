@@ -29,25 +29,12 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         Refusal::EditedSince { by } => edited_since(by),
         Refusal::RunEnded { state } => run_ended(state),
         Refusal::NewerRun { run } => newer_run(run, feature, links),
-        Refusal::NotNow {
-            command,
-            state,
-            instead,
-        } => not_now(
-            command,
-            &format!("while the Feature is {}", words::of_stored(state)),
-            *instead,
-        ),
-        Refusal::TaskNotNow {
-            command,
-            task,
-            state,
-            instead,
-        } => not_now(
-            command,
-            &format!("while {task} is {}", words::of_stored(state)),
-            *instead,
-        ),
+        Refusal::NotNow { command, state, instead } => {
+            not_now(command, &format!("while the Feature is {}", words::of_stored(state)), *instead)
+        }
+        Refusal::TaskNotNow { command, task, state, instead } => {
+            not_now(command, &format!("while {task} is {}", words::of_stored(state)), *instead)
+        }
         Refusal::OtherPlan { given, current } => other_plan(given, current),
         Refusal::PlanChanged { current } => plan_changed(current),
         Refusal::NoSuchTask { task, known } => no_such_task(*task, known),
@@ -114,10 +101,9 @@ fn not_looked_at(trigger: Trigger, reason: &BlockReason, measure: &Measure) -> S
             "Not done: AutoBuild could not look at the command.",
             "Once that is fixed, give the command again in a new comment.",
         ),
-        Trigger::Review => (
-            "Not done: AutoBuild could not look at the review.",
-            "Once that is fixed, submit the review again.",
-        ),
+        Trigger::Review => {
+            ("Not done: AutoBuild could not look at the review.", "Once that is fixed, submit the review again.")
+        }
         Trigger::Button => (
             "Not done: AutoBuild could not look at the button.",
             "Once that is fixed, press it again, or give its command in a comment.",
@@ -150,24 +136,17 @@ fn what_is_wrong(mistake: &CommandMistake) -> String {
             format!("`{verb}` takes nothing after it, and {} stands there", quoted(given))
         }
         CommandMistake::SecondArgument { verb, given } => {
-            format!(
-                "`{verb}` takes one word after it, and {} stands there as well",
-                quoted(given)
-            )
+            format!("`{verb}` takes one word after it, and {} stands there as well", quoted(given))
         }
-        CommandMistake::Hash { given } => format!(
-            "{} is not a plan's hash, which has 8 to 64 hexadecimal digits",
-            quoted(given)
-        ),
+        CommandMistake::Hash { given } => {
+            format!("{} is not a plan's hash, which has 8 to 64 hexadecimal digits", quoted(given))
+        }
         CommandMistake::NoTask => "`skip` needs the task that is given up".to_owned(),
         CommandMistake::Task { given } => {
             format!("{} is not a task id; task ids are TASK-001 to TASK-999", quoted(given))
         }
         CommandMistake::Turns { given } => {
-            format!(
-                "{} does not name a number of turns from 1 to {MAX_TURNS}",
-                quoted(given)
-            )
+            format!("{} does not name a number of turns from 1 to {MAX_TURNS}", quoted(given))
         }
         CommandMistake::TurnsTwice => "`--max-turns` is given more than once".to_owned(),
     }
@@ -190,18 +169,11 @@ fn edited_since(by: &str) -> String {
 }
 
 fn run_ended(state: &str) -> String {
-    format!(
-        "Not done: this run has ended ({}). Label the issue again to start a new one.",
-        words::of_stored(state)
-    )
+    format!("Not done: this run has ended ({}). Label the issue again to start a new one.", words::of_stored(state))
 }
 
 fn newer_run(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> String {
-    format!(
-        "Not done: the issue has a newer run, {}. {}",
-        run.name(),
-        where_shown(run, feature, links)
-    )
+    format!("Not done: the issue has a newer run, {}. {}", run.name(), where_shown(run, feature, links))
 }
 
 fn not_now(command: &str, why: &str, instead: Possible) -> String {
@@ -246,10 +218,7 @@ fn plan_changed(current: &str) -> String {
 }
 
 fn no_such_task(task: TaskId, known: &[TaskId]) -> String {
-    format!(
-        "Not done: there is no {task} here. The tasks are {}.",
-        words::tasks(known, 40)
-    )
+    format!("Not done: there is no {task} here. The tasks are {}.", words::tasks(known, 40))
 }
 
 fn secret_found(task: TaskId, place: &str) -> String {
@@ -283,9 +252,7 @@ fn approve(current: &str) -> String {
 
 /// Returns a link to the run's living comment, if it is known, else to its issue.
 fn where_shown(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> String {
-    let living = feature
-        .filter(|feature| feature.key == *run)
-        .and_then(|feature| feature.living);
+    let living = feature.filter(|feature| feature.key == *run).and_then(|feature| feature.living);
     match living {
         Some(living) => format!("See {}.", links.comment(run.issue, living.comment, "this comment")),
         None => format!("See {}.", links.issue(run.issue)),

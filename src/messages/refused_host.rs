@@ -19,10 +19,7 @@ pub(super) fn refused(spending: &Spending, measure: &Measure) -> String {
 /// Says why a host was not reached, and which setting lets it through.
 pub fn refused_host(refused: &RefusedHost) -> String {
     let host = code(&refused.host, 200);
-    let pinned = format!(
-        "AUTOBUILD_NETWORK_PINNED={}=ADDRESS",
-        refused.host.split(':').next().unwrap_or_default()
-    );
+    let pinned = format!("AUTOBUILD_NETWORK_PINNED={}=ADDRESS", refused.host.split(':').next().unwrap_or_default());
     match refused.why {
         HostRefusal::NotAllowed => format!(
             "{host} is not among the hosts that may be reached. List it in `network.allow` of `.github/autobuild.yml` on \
@@ -70,9 +67,7 @@ pub fn refused_host(refused: &RefusedHost) -> String {
 
 fn closed_registry(refused: &RefusedHost) -> String {
     let host = refused.host.parse().ok();
-    let used = host
-        .and_then(|host| registries::ecosystem_of(&host))
-        .map_or("it", |ecosystem| ecosystem.name);
+    let used = host.and_then(|host| registries::ecosystem_of(&host)).map_or("it", |ecosystem| ecosystem.name);
     format!(
         "{} is a package registry, which only set-up reads, and only if the default branch uses {used}. If a task needs it, \
          list the host in `network.allow` of `.github/autobuild.yml` on the default branch",

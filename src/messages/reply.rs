@@ -27,9 +27,7 @@ pub fn reply(reply: &Reply, feature: Option<&Feature>, spending: &Spending, link
 pub fn reply_in_terminal(reply: &Reply, feature: Option<&Feature>) -> Option<String> {
     match reply {
         Reply::Help | Reply::Status => None,
-        Reply::Refused(why) => Some(rendered(Medium::Terminal, |measure| {
-            refusal(why, feature, &Links::NONE, measure)
-        })),
+        Reply::Refused(why) => Some(rendered(Medium::Terminal, |measure| refusal(why, feature, &Links::NONE, measure))),
         Reply::BadSettings(mistakes) => Some(rendered(Medium::Terminal, |measure| bad_settings(mistakes, measure))),
     }
 }
@@ -37,9 +35,7 @@ pub fn reply_in_terminal(reply: &Reply, feature: Option<&Feature>) -> Option<Str
 fn help(feature: Option<&Feature>, measure: &Measure) -> String {
     let settings = feature.map_or_else(Vec::new, |feature| shown_settings(&feature.settings));
     let forms = CommandForm::ALL;
-    let commands = bullets(&forms, forms.len(), |form| {
-        format!("`{form}`: {}", about_command(*form))
-    });
+    let commands = bullets(&forms, forms.len(), |form| format!("`{form}`: {}", about_command(*form)));
     let table = table("| setting | value |", &settings, measure.rows, |(name, value)| {
         let value = untrusted::cell_code(value, measure.text.min(300));
         format!("| {} | {value} |", untrusted::cell_code(name, 100))
@@ -89,10 +85,9 @@ fn status(feature: Option<&Feature>, spending: &Spending, links: &Links, measure
         return NO_RUN.to_owned();
     };
     let living = match feature.living {
-        Some(living) => format!(
-            "More in {}.",
-            links.comment(feature.key.issue, living.comment, "the comment with the plan")
-        ),
+        Some(living) => {
+            format!("More in {}.", links.comment(feature.key.issue, living.comment, "the comment with the plan"))
+        }
         None => String::new(),
     };
     sections(vec![

@@ -57,12 +57,7 @@ pub fn review(
     let blocked = blocked.filter(|_| is_newest);
     let report = blocked.and_then(|cost| BlockedReport::of_task(task, cost));
     let (inline, rest) = split(&verdict.items, shown.in_diff);
-    let told = Told {
-        feature,
-        task,
-        turn,
-        links,
-    };
+    let told = Told { feature, task, turn, links };
     Some(Review {
         outcome: verdict.outcome,
         body: fitting(|measure| told.body(verdict, &rest, shown.files, report.as_ref(), measure)),
@@ -90,11 +85,7 @@ impl Told<'_> {
         let part = |render: &dyn Fn(&BlockedReport) -> String| blocked.map_or_else(String::new, render);
         let and_blocked = part(&|report| format!(", and blocked ({})", headline::cause(&report.reason)));
         sections(vec![
-            format!(
-                "### {}{and_blocked}: {}",
-                words::outcome(verdict.outcome),
-                words::task_name(task)
-            ),
+            format!("### {}{and_blocked}: {}", words::outcome(verdict.outcome), words::task_name(task)),
             part(&|report| blocked::why(self.feature, report, measure)),
             part(&|report| blocked::red_before(self.feature, report, measure, Folding::Folded)),
             facts(self),
@@ -266,11 +257,7 @@ pub(super) fn split<'a>(
     for item in items {
         match (&item.file, item.line) {
             (Some(path), Some(line)) if inline.len() < MOST && in_diff(path, line) => {
-                let comment = InlineComment {
-                    path: path.clone(),
-                    line,
-                    body: body(item),
-                };
+                let comment = InlineComment { path: path.clone(), line, body: body(item) };
                 inline.push((item.severity, comment));
             }
             _ => rest.push(item),
@@ -303,12 +290,7 @@ pub fn fold_inline(review: &Review) -> String {
     }
     let room = MAX_CHARS.saturating_sub(review.body.chars().count());
     let entry = |inline: &InlineComment| {
-        format!(
-            "{}, line {}:\n\n{}",
-            untrusted::code(&inline.path, 200),
-            inline.line,
-            inline.body
-        )
+        format!("{}, line {}:\n\n{}", untrusted::code(&inline.path, 200), inline.line, inline.body)
     };
     let entries = review.inline.iter().map(entry);
     let fitting = entries.filter(|entry| entry.chars().count() <= FOLDED);
@@ -357,10 +339,7 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
     let list = |title: &str, items: &[&Issue]| {
         let lines = bullets(items, measure.rows.min(60), |item| {
             let place = items::place(item).map_or_else(String::new, |place| format!("{place}: "));
-            format!(
-                "{place}{}",
-                untrusted::inline(&problems::problem(item), measure.text.min(600))
-            )
+            format!("{place}{}", untrusted::inline(&problems::problem(item), measure.text.min(600)))
         });
         titled(title, &lines)
     };
@@ -391,17 +370,13 @@ fn gates_changed(before: &Turn, turn: &Turn, measure: &Measure) -> String {
     let (Some(before), Some(now)) = (&before.gates, &turn.gates) else {
         return String::new();
     };
-    let then: BTreeMap<String, &str> = gates::every(before)
-        .map(|(name, evidence)| (name, gates::result(evidence)))
-        .collect();
+    let then: BTreeMap<String, &str> =
+        gates::every(before).map(|(name, evidence)| (name, gates::result(evidence))).collect();
     let changed: Vec<String> = gates::every(now)
         .filter_map(|(name, evidence)| {
             let was = then.get(&name).filter(|was| **was != gates::result(evidence))?;
             Some(format!("{name}: {} after {was}", gates::result(evidence)))
         })
         .collect();
-    titled(
-        "Gates that ended otherwise:",
-        &bullets(&changed, measure.rows.min(40), Clone::clone),
-    )
+    titled("Gates that ended otherwise:", &bullets(&changed, measure.rows.min(40), Clone::clone))
 }

@@ -8,11 +8,7 @@ use domain::{
 };
 
 pub(super) fn of_task(feature: &Feature, task: &Task) -> String {
-    filled(
-        feature,
-        commit_type(task.plan.kind),
-        (&task.id.to_string(), &task.plan.name),
-    )
+    filled(feature, commit_type(task.plan.kind), (&task.id.to_string(), &task.plan.name))
 }
 
 /// Returns the title of a Feature. Its type is that of its tasks if they share one, and otherwise that of a feature.

@@ -17,11 +17,7 @@ pub(super) fn lines(feature: &Feature, links: &Links, measure: &Measure) -> Stri
 }
 
 fn line(unsaid: &Unsaid, links: &Links) -> String {
-    format!(
-        "{}. Reason: {}",
-        what_failed(unsaid, links),
-        untrusted::code(&unsaid.why, 200)
-    )
+    format!("{}. Reason: {}", what_failed(unsaid, links), untrusted::code(&unsaid.why, 200))
 }
 
 fn what_failed(unsaid: &Unsaid, links: &Links) -> String {

@@ -41,10 +41,7 @@ impl From<usize> for Room {
 impl Room {
     /// Returns room for at most `max` characters in the same place.
     pub fn at_most(self, max: usize) -> Self {
-        Self {
-            max: self.max.min(max),
-            ..self
-        }
+        Self { max: self.max.min(max), ..self }
     }
 }
 
@@ -83,11 +80,7 @@ pub fn cell(text: &str, room: impl Into<Room>) -> String {
 pub fn sentence(text: &str, room: impl Into<Room>) -> String {
     let room = room.into();
     let text = inline(text, room.at_most(room.max.saturating_sub(1)));
-    if text.is_empty() || text.ends_with(['.', '!', '?', '…']) {
-        text
-    } else {
-        format!("{text}.")
-    }
+    if text.is_empty() || text.ends_with(['.', '!', '?', '…']) { text } else { format!("{text}.") }
 }
 
 /// Returns a command, path or name as code within a sentence.
@@ -220,11 +213,7 @@ fn longest_run(text: &str, of: char) -> usize {
 fn bounded(text: &str, max: usize) -> Cow<'_, str> {
     // Cleaning drops characters, so much more than `max` is kept.
     let keep = max.saturating_mul(4).saturating_add(1_000);
-    if text.len() > keep.saturating_mul(4) {
-        Cow::Owned(shorten(text, keep))
-    } else {
-        Cow::Borrowed(text)
-    }
+    if text.len() > keep.saturating_mul(4) { Cow::Owned(shorten(text, keep)) } else { Cow::Borrowed(text) }
 }
 
 fn one_line(text: &str, max: usize) -> String {
@@ -264,11 +253,8 @@ fn span(line: &str, block: MarkdownBlock) -> String {
         MarkdownBlock::TableCell => line.replace('|', "\\|"),
     };
     let marks = "`".repeat(longest_run(&text, '`') + 1);
-    let blank = if text.is_empty() || text.starts_with('`') || text.ends_with('`') || text.starts_with(' ') {
-        " "
-    } else {
-        ""
-    };
+    let blank =
+        if text.is_empty() || text.starts_with('`') || text.ends_with('`') || text.starts_with(' ') { " " } else { "" };
     format!("{marks}{blank}{text}{blank}{marks}")
 }
 

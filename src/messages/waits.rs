@@ -53,10 +53,9 @@ pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
              opens the pull request. {} says what CI gives to the code.",
             living(feature, links, "The plan")
         ),
-        Wait::Review { pull } => format!(
-            "{who}, {name} is built: {} waits for your review and for you to merge it.",
-            links.pull(*pull)
-        ),
+        Wait::Review { pull } => {
+            format!("{who}, {name} is built: {} waits for your review and for you to merge it.", links.pull(*pull))
+        }
     })
 }
 

@@ -105,22 +105,13 @@ fn count_together(facts: &[WaivedFact]) -> Vec<String> {
     let objections = number(|fact| matches!(fact, WaivedFact::Objection(_) | WaivedFact::Breach(_)));
     [
         some(number(|fact| matches!(fact, WaivedFact::Test(_))), "test"),
-        plural(
-            number(|fact| matches!(fact, WaivedFact::Criterion(_))),
-            "criterion",
-            "criteria",
-        ),
+        plural(number(|fact| matches!(fact, WaivedFact::Criterion(_))), "criterion", "criteria"),
         some(number(|fact| matches!(fact, WaivedFact::Question(_))), "question"),
-        some(
-            number(|fact| matches!(fact, WaivedFact::Gate(_) | WaivedFact::Finding(_))),
-            "finding",
-        ),
+        some(number(|fact| matches!(fact, WaivedFact::Gate(_) | WaivedFact::Finding(_))), "finding"),
         plural(objections, "objection of the Coach", "objections of the Coach"),
         plural(requests, "request for changes", "requests for changes"),
         facts.contains(&WaivedFact::Gates).then(|| "the Gates".to_owned()),
-        facts
-            .contains(&WaivedFact::Coach)
-            .then(|| "the Coach's verdict".to_owned()),
+        facts.contains(&WaivedFact::Coach).then(|| "the Coach's verdict".to_owned()),
     ]
     .into_iter()
     .flatten()
@@ -144,11 +135,7 @@ pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
     let tests = codes(&tests, measure.rows.min(40), 200);
     let who = format!("{} approved over the Coach", words::person(&waiver.by));
     sections(vec![
-        if what.is_empty() {
-            format!("{who}.")
-        } else {
-            format!("{who} and waived:\n\n{what}")
-        },
+        if what.is_empty() { format!("{who}.") } else { format!("{who} and waived:\n\n{what}") },
         after("These failing tests belong to the baseline from now on: ", &tests),
     ])
 }
@@ -181,10 +168,7 @@ mod tests {
     use super::*;
 
     fn user(login: &str, id: u64) -> User {
-        User {
-            login: login.to_owned(),
-            id: domain::ids::UserId(id),
-        }
+        User { login: login.to_owned(), id: domain::ids::UserId(id) }
     }
 
     #[test]
@@ -194,10 +178,7 @@ mod tests {
         let table = [
             (vec![], None),
             (vec![test("a")], Some("Holds, but for 1 test that @x waived")),
-            (
-                vec![test("a"), test("a"), test("b")],
-                Some("Holds, but for 2 tests that @x waived"),
-            ),
+            (vec![test("a"), test("a"), test("b")], Some("Holds, but for 2 tests that @x waived")),
             (vec![finding("f")], Some("Holds, but for 1 finding that @x waived")),
             (
                 vec![test("a"), finding("f"), WaivedFact::Coach],

@@ -96,11 +96,7 @@ pub(super) fn login(login: &str) -> String {
 /// Returns a list such as `TASK-001, TASK-002`, or a dash if it is empty.
 pub(super) fn tasks(ids: &[TaskId], most: usize) -> String {
     let shown: Vec<String> = ids.iter().take(most).map(TaskId::to_string).collect();
-    if shown.is_empty() {
-        "–".to_owned()
-    } else {
-        and_more(shown.join(", "), ids.len().saturating_sub(most))
-    }
+    if shown.is_empty() { "–".to_owned() } else { and_more(shown.join(", "), ids.len().saturating_sub(most)) }
 }
 
 /// Adds the number of those that are not among the shown ones.
@@ -244,9 +240,8 @@ fn merge_wait(merge: &MergeState, medium: Medium) -> String {
     match merge {
         MergeState::Due { .. } => String::new(),
         MergeState::Person => ", waits for a person to merge it".to_owned(),
-        MergeState::Refused { rule } => format!(
-            ", waits for a person: the merge was refused: {}",
-            untrusted::cell(rule, Room { max: 300, medium })
-        ),
+        MergeState::Refused { rule } => {
+            format!(", waits for a person: the merge was refused: {}", untrusted::cell(rule, Room { max: 300, medium }))
+        }
     }
 }

@@ -93,13 +93,7 @@ pub struct LaneLimits {
 impl LaneLimits {
     /// A lane without limits. The rules of its order still apply.
     pub fn none(lane: Lane) -> Self {
-        Self {
-            lane,
-            per_installation: None,
-            per_repository: None,
-            per_feature: None,
-            in_all: None,
-        }
+        Self { lane, per_installation: None, per_repository: None, per_feature: None, in_all: None }
     }
 }
 
@@ -136,10 +130,7 @@ pub struct Ready {
 impl Store {
     /// Returns what is due at `now`, and what comes next.
     pub async fn ready(&self, now: Millis) -> Result<Ready, StoreError> {
-        let mut ready = Ready {
-            lanes: Vec::new(),
-            next_due: None,
-        };
+        let mut ready = Ready { lanes: Vec::new(), next_due: None };
         for row in self.db.rows(READY, args![now.0]).await? {
             ready.next_due = row.opt_int("next")?.map(Millis);
             if row.int("is_due")? == 1 {
@@ -188,11 +179,7 @@ impl Store {
         };
         let effect = effect::read(&row)?;
         tx.commit().await?;
-        let hold = Hold {
-            effect: effect.id.clone(),
-            worker: request.worker.to_owned(),
-            fence: effect.fence,
-        };
+        let hold = Hold { effect: effect.id.clone(), worker: request.worker.to_owned(), fence: effect.fence };
         Ok(Some(Claimed { hold, effect }))
     }
 

@@ -158,8 +158,7 @@ async fn sent_again(tx: &mut Tx, delivery: &NewDelivery, ingest: Option<&NewEffe
         return Ok(Accepted::Known);
     }
     let (payload, at) = (&delivery.payload, delivery.received_at.0);
-    tx.run(SENT_AGAIN, args![column(delivery.app.0)?, &delivery.id, payload, at])
-        .await?;
+    tx.run(SENT_AGAIN, args![column(delivery.app.0)?, &delivery.id, payload, at]).await?;
     Ok(Accepted::Again)
 }
 
@@ -183,9 +182,7 @@ async fn insert(
         ]);
     }
     let rows = tx.rows(sql, &arguments).await?;
-    rows.iter()
-        .map(|row| Ok((AppId(row.count("app_id")?), row.text("id")?)))
-        .collect()
+    rows.iter().map(|row| Ok((AppId(row.count("app_id")?), row.text("id")?))).collect()
 }
 
 fn read(row: &Row) -> Result<StoredDelivery, StoreError> {

@@ -180,10 +180,7 @@ impl Store {
 
     /// Charges a Feature's effects to another installation.
     pub async fn move_effects(&self, feature: &FeatureKey, to: InstallationId) -> Result<(), StoreError> {
-        self.db
-            .run(MOVE, args![&feature.to_string(), column(to.0)?])
-            .await
-            .map(drop)
+        self.db.run(MOVE, args![&feature.to_string(), column(to.0)?]).await.map(drop)
     }
 
     /// Stores effects that follow from no event of a Feature. Those with a known id stay as they are.
@@ -202,11 +199,7 @@ pub(super) fn check(new: &NewEffect) -> Result<(), StoreError> {
     new.repo.map_or(Ok(0), |repo| column(repo.0))?;
     match new.payload.len() {
         0..=MAX_EFFECT_PAYLOAD => Ok(()),
-        bytes => Err(StoreError::TooLong {
-            what: "an effect's payload",
-            bytes,
-            limit: MAX_EFFECT_PAYLOAD,
-        }),
+        bytes => Err(StoreError::TooLong { what: "an effect's payload", bytes, limit: MAX_EFFECT_PAYLOAD }),
     }
 }
 

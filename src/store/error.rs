@@ -73,9 +73,7 @@ impl StoreError {
     /// Whether a unique index refused the row.
     pub(super) fn is_unique_violation(&self) -> bool {
         match self {
-            Self::Refused(error) => error
-                .as_database_error()
-                .is_some_and(DatabaseError::is_unique_violation),
+            Self::Refused(error) => error.as_database_error().is_some_and(DatabaseError::is_unique_violation),
             Self::Busy(_)
             | Self::Unavailable(_)
             | Self::CannotWrite(_)
@@ -88,10 +86,7 @@ impl StoreError {
     }
 
     pub(super) fn unreadable(column: &'static str, problem: impl ToString) -> Self {
-        Self::Unreadable {
-            column,
-            problem: problem.to_string(),
-        }
+        Self::Unreadable { column, problem: problem.to_string() }
     }
 }
 

@@ -81,12 +81,7 @@ impl Store {
         let tasks = task::tasks(&mut tx, &id).await?;
         let turns = task::turns(&mut tx, &id).await?;
         tx.rollback().await?;
-        Ok(Some(StoredFeature {
-            row: read(&row)?,
-            version: row.int("version")?,
-            tasks,
-            turns,
-        }))
+        Ok(Some(StoredFeature { row: read(&row)?, version: row.int("version")?, tasks, turns }))
     }
 }
 

@@ -157,10 +157,7 @@ impl Store {
         let Some(row) = self.db.row(sql, args).await? else {
             return Ok(None);
         };
-        Ok(Some(FoundFeature {
-            feature: feature::read(&row)?,
-            task: row.opt_parsed("task_name")?,
-        }))
+        Ok(Some(FoundFeature { feature: feature::read(&row)?, task: row.opt_parsed("task_name")? }))
     }
 }
 

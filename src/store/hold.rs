@@ -108,8 +108,7 @@ impl Store {
 
     /// Gives the effect back to be tried again at `run_at`. This counts as a failed try.
     pub async fn fail_attempt(&self, hold: &Hold, run_at: Millis, error: &str) -> Result<Fenced, StoreError> {
-        self.fenced(FAIL_ATTEMPT, hold, args![run_at.0, &explained(error)])
-            .await
+        self.fenced(FAIL_ATTEMPT, hold, args![run_at.0, &explained(error)]).await
     }
 
     /// Gives the effect back to be tried again at `run_at`, because its worker task panicked. This counts as a crash.

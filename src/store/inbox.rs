@@ -43,11 +43,7 @@ impl Inbox {
         ingest: Option<NewEffect>,
     ) -> Result<Accepted, StoreError> {
         let (answer, answered) = oneshot::channel();
-        let waiting = Waiting {
-            delivery,
-            ingest,
-            answer,
-        };
+        let waiting = Waiting { delivery, ingest, answer };
         self.0.send(waiting).await.map_err(|_| StoreError::Closed)?;
         answered.await.map_err(|_| StoreError::Closed)?
     }
@@ -92,10 +88,7 @@ fn drain(first: Waiting, queue: &mut mpsc::Receiver<Waiting>) -> Vec<Waiting> {
 
 async fn store(db: &Db, batch: &[Waiting]) -> Result<Vec<Accepted>, StoreError> {
     let mut tx = db.write().await?;
-    let pairs: Vec<_> = batch
-        .iter()
-        .map(|waiting| (&waiting.delivery, waiting.ingest.as_ref()))
-        .collect();
+    let pairs: Vec<_> = batch.iter().map(|waiting| (&waiting.delivery, waiting.ingest.as_ref())).collect();
     let stored = delivery::insert_all(&mut tx, &pairs).await?;
     db.publish(tx).await?;
     Ok(stored)

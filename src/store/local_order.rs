@@ -60,9 +60,5 @@ impl Store {
 }
 
 fn read(row: &Row) -> Result<StoredOrder, StoreError> {
-    Ok(StoredOrder {
-        number: row.count("number")?,
-        wanted: row.text("wanted")?,
-        report: row.opt_text("report")?,
-    })
+    Ok(StoredOrder { number: row.count("number")?, wanted: row.text("wanted")?, report: row.opt_text("report")? })
 }

@@ -51,11 +51,5 @@ fn resolved(database: &Path) -> io::Result<PathBuf> {
 }
 
 fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .mode(0o600)
-        .open(path)
+    OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(path)
 }

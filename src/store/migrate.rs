@@ -65,10 +65,7 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
     let known = MIGRATIONS.last().map_or(0, |migration| migration.number);
     if found > known {
         let refusing = tx.row(REFUSING, args![known]).await?;
-        let refusing = refusing
-            .map(|row| row.count("refusing"))
-            .transpose()?
-            .unwrap_or_default();
+        let refusing = refusing.map(|row| row.count("refusing")).transpose()?.unwrap_or_default();
         if refusing > 0 {
             return Err(OpenError::Newer { found, known });
         }
@@ -81,8 +78,7 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
         })
         .await?;
         let older_works = i64::from(migration.before == ReleaseBefore::Works);
-        tx.run(DONE, args![migration.number, migration.name, older_works])
-            .await?;
+        tx.run(DONE, args![migration.number, migration.name, older_works]).await?;
         tracing::info!(number = migration.number, "migrated the database: {}", migration.name);
     }
     tx.commit().await?;
@@ -102,15 +98,8 @@ pub(super) async fn is_current(db: &Db) -> Result<(), OpenError> {
     let known = MIGRATIONS.last().map_or(0, |migration| migration.number);
     if found > known {
         let refusing = db.row(REFUSING, args![known]).await?;
-        let refusing = refusing
-            .map(|row| row.count("refusing"))
-            .transpose()?
-            .unwrap_or_default();
-        return if refusing > 0 {
-            Err(OpenError::Newer { found, known })
-        } else {
-            Ok(())
-        };
+        let refusing = refusing.map(|row| row.count("refusing")).transpose()?.unwrap_or_default();
+        return if refusing > 0 { Err(OpenError::Newer { found, known }) } else { Ok(()) };
     }
     if found < known {
         return Err(OpenError::Older { found, known });

@@ -135,10 +135,7 @@ pub enum FoundDatabase {
 
 fn is_there(path: &Path) -> Result<(), OpenError> {
     let found = std::fs::metadata(path).map(drop);
-    found.map_err(|source| OpenError::File {
-        path: path.to_owned(),
-        source,
-    })
+    found.map_err(|source| OpenError::File { path: path.to_owned(), source })
 }
 
 async fn to_read(url: &str, options: &OpenOptions) -> Result<Db, OpenError> {
@@ -151,10 +148,7 @@ async fn to_read(url: &str, options: &OpenOptions) -> Result<Db, OpenError> {
                 .pragma("query_only", "ON")
                 .disable_statement_logging();
             let read = Connections::new(reading, 1, options.patience);
-            Pools::Sqlite {
-                write: read.clone(),
-                read,
-            }
+            Pools::Sqlite { write: read.clone(), read }
         }
         Address::Server(server) => open_postgres(*server, options).await?,
     };
@@ -202,9 +196,7 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
 async fn keeps_promises(write: &Connections) -> Result<(), OpenError> {
     let mut session = write.session().await?;
     let connection = session.connection()?;
-    let journal: String = sqlx::query_scalar("PRAGMA journal_mode")
-        .fetch_one(&mut *connection)
-        .await?;
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *connection).await?;
     let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(connection).await?;
     session.settle();
     match (journal.as_str(), synchronous) {
@@ -273,10 +265,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.83.0.2:0").unwrap();
         let url = format!("postgres://someone@{}/database", listener.local_addr().unwrap());
         drop(listener);
-        let options = OpenOptions {
-            patience: Duration::from_millis(50),
-            ..OpenOptions::default()
-        };
+        let options = OpenOptions { patience: Duration::from_millis(50), ..OpenOptions::default() };
         let error = anyhow::Error::from(Store::open(&url, options).await.err().unwrap());
         let said = format!("{error:#}");
         assert!(said.contains("cannot be reached") && said.contains("refused"), "{said}");

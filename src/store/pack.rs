@@ -51,7 +51,6 @@ impl Store {
 pub(super) async fn put(tx: &mut Tx, pack: &NewPack) -> Result<(), StoreError> {
     let feature = pack.feature.to_string();
     let bytes = pack.bytes.as_slice();
-    tx.run(PUT, args![&feature, pack.commit.as_str(), bytes, pack.at.0])
-        .await?;
+    tx.run(PUT, args![&feature, pack.commit.as_str(), bytes, pack.at.0]).await?;
     Ok(())
 }

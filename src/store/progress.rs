@@ -80,11 +80,7 @@ impl Store {
         show: &NewEffect,
     ) -> Result<Fenced, StoreError> {
         effect::check(show)?;
-        let hosts = if hosts.is_empty() {
-            None
-        } else {
-            serde_json::to_string(hosts).ok()
-        };
+        let hosts = if hosts.is_empty() { None } else { serde_json::to_string(hosts).ok() };
         let arguments = args![&hold.effect, &hold.worker, hold.fence, hosts.as_deref()];
         let mut tx = self.db.write().await?;
         if tx.run(REFUSED, arguments).await? == 0 {

@@ -170,20 +170,14 @@ impl Store {
         times: &ParkTimes,
         shown: &[NewEffect],
     ) -> Result<Fenced, StoreError> {
-        let ParkTimes {
-            now,
-            until,
-            spacing,
-            lease,
-        } = *times;
+        let ParkTimes { now, until, spacing, lease } = *times;
         let mut tx = self.db.write().await?;
         let (asked, said) = match cause {
             ParkCause::Refused { cause, said } => {
                 let said = explained(said);
                 let cause = cause.to_string();
                 let lease = lease.unwrap_or(NEVER).0;
-                tx.run(FAILED, args![provider, &cause, &said, now.0, until.0, lease])
-                    .await?;
+                tx.run(FAILED, args![provider, &cause, &said, now.0, until.0, lease]).await?;
                 (1, said)
             }
             ParkCause::Closed => (0, format!("waits for {provider}")),
@@ -228,9 +222,7 @@ impl Store {
         (now, until): (Millis, Millis),
     ) -> Result<(), StoreError> {
         let (cause, said) = (cause.to_string(), explained(said));
-        self.db
-            .run(FAILED, args![provider, &cause, &said, now.0, until.0, NEVER.0])
-            .await?;
+        self.db.run(FAILED, args![provider, &cause, &said, now.0, until.0, NEVER.0]).await?;
         Ok(())
     }
 

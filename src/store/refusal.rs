@@ -55,11 +55,7 @@ impl Store {
             return Ok(false);
         }
         let writes = i64::from(new.asker.writes());
-        tx.run(
-            SAY,
-            args![new.cause, installation, person, new.thread, writes, new.at.0],
-        )
-        .await?;
+        tx.run(SAY, args![new.cause, installation, person, new.thread, writes, new.at.0]).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -73,9 +69,5 @@ impl Store {
 
 fn read(row: &Row) -> Result<RefusalsSaid, StoreError> {
     let count = |name| Ok::<_, StoreError>(u32::try_from(row.int(name)?).unwrap_or(u32::MAX));
-    Ok(RefusalsSaid {
-        writes: count("writes")?,
-        of_person: count("of_person")?,
-        in_thread: count("in_thread")?,
-    })
+    Ok(RefusalsSaid { writes: count("writes")?, of_person: count("of_person")?, in_thread: count("in_thread")? })
 }

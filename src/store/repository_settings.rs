@@ -54,11 +54,8 @@ impl Store {
             return Ok(None);
         };
         let asked_at = row.int("asked_at")?;
-        let standing = if asked_at > row.int("doubted_at")? {
-            SettingsStatus::Certain
-        } else {
-            SettingsStatus::InDoubt
-        };
+        let standing =
+            if asked_at > row.int("doubted_at")? { SettingsStatus::Certain } else { SettingsStatus::InDoubt };
         let known = KnownSettings {
             commit: row.opt_parsed("commit_sha")?,
             file,

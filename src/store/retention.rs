@@ -62,11 +62,7 @@ pub enum More {
 
 impl More {
     fn after(count: u64) -> Self {
-        if count < AT_ONCE.unsigned_abs() {
-            Self::No
-        } else {
-            Self::Maybe
-        }
+        if count < AT_ONCE.unsigned_abs() { Self::No } else { Self::Maybe }
     }
 }
 
@@ -133,14 +129,8 @@ impl Store {
     /// Returns the repositories of which the database holds nothing any more. Each machine deletes their code.
     pub async fn departed_repos(&self) -> Result<Vec<RepoId>, StoreError> {
         let rows = self.db.rows(DEPARTED_REPOS, args![]).await?;
-        let texts = rows
-            .iter()
-            .map(|row| row.text("repos"))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(texts
-            .iter()
-            .flat_map(|text| serde_json::from_str::<Vec<RepoId>>(text).unwrap_or_default())
-            .collect())
+        let texts = rows.iter().map(|row| row.text("repos")).collect::<Result<Vec<_>, _>>()?;
+        Ok(texts.iter().flat_map(|text| serde_json::from_str::<Vec<RepoId>>(text).unwrap_or_default()).collect())
     }
 
     /// Forgets installations that are gone since before `before`, with the names of their repositories.
@@ -172,18 +162,8 @@ impl Store {
 
 async fn purge(tx: &mut Tx, installation: i64) -> Result<(), StoreError> {
     let repos = tx.rows(REPOS, args![installation]).await?;
-    let repos = repos
-        .iter()
-        .map(|row: &Row| row.int("repo_id"))
-        .collect::<Result<Vec<_>, _>>()?;
-    for sql in [
-        PURGE_EVENTS,
-        PURGE_EFFECTS,
-        PURGE_RUNS,
-        PURGE_DELIVERIES,
-        PURGE_REFUSALS,
-        PURGE_FEATURES,
-    ] {
+    let repos = repos.iter().map(|row: &Row| row.int("repo_id")).collect::<Result<Vec<_>, _>>()?;
+    for sql in [PURGE_EVENTS, PURGE_EFFECTS, PURGE_RUNS, PURGE_DELIVERIES, PURGE_REFUSALS, PURGE_FEATURES] {
         tx.run(sql, args![installation]).await?;
     }
     for repo in &repos {

@@ -75,8 +75,7 @@ fn unsigned(name: &'static str, value: i64) -> Result<u64, StoreError> {
 }
 
 fn read<T: std::str::FromStr<Err: ToString>>(name: &'static str, text: &str) -> Result<T, StoreError> {
-    text.parse()
-        .map_err(|error: T::Err| StoreError::unreadable(name, error.to_string()))
+    text.parse().map_err(|error: T::Err| StoreError::unreadable(name, error.to_string()))
 }
 
 /// Converts a GitHub id to the type of a column.

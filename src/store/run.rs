@@ -209,8 +209,7 @@ impl Store {
             end(&mut tx, ended).await?;
         }
         if fenced == Fenced::Lost {
-            tx.run(LOSE_RESULTS, args![&record.hold.effect, record.hold.fence])
-                .await?;
+            tx.run(LOSE_RESULTS, args![&record.hold.effect, record.hold.fence]).await?;
         }
         tx.commit().await?;
         Ok(fenced)
@@ -262,12 +261,7 @@ async fn accounts(tx: &mut Tx, new: &NewRun, budget: &Budget, month: Month) -> R
     let purses: [(Purse, Allowed, &'static str, &[Arg<'_>]); 4] = [
         (Purse::Task, budget.task, OF_TASK, of_task),
         (Purse::Feature, budget.feature, OF_FEATURE, args![&feature]),
-        (
-            Purse::Installation,
-            budget.installation,
-            OF_INSTALLATION,
-            args![column(new.installation.0)?, from, to],
-        ),
+        (Purse::Installation, budget.installation, OF_INSTALLATION, args![column(new.installation.0)?, from, to]),
         (Purse::Server, budget.server, OF_SERVER, args![from, to]),
     ];
     for (purse, allowed, sql, arguments) in purses {
@@ -338,9 +332,7 @@ fn bounded(count: u64) -> i64 {
 
 /// Cuts the events to whole lines within [`MAX_RUN_EVENTS`].
 fn shortened(events: &str) -> String {
-    let kept = events
-        .get(..events.floor_char_boundary(MAX_RUN_EVENTS))
-        .unwrap_or(events);
+    let kept = events.get(..events.floor_char_boundary(MAX_RUN_EVENTS)).unwrap_or(events);
     match (kept.len() < events.len(), kept.rfind('\n')) {
         (true, Some(end)) => kept.get(..=end).unwrap_or_default().to_owned(),
         (true, None) => String::new(),

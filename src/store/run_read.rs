@@ -39,10 +39,7 @@ pub(super) use {money, sums_of_ended};
 /// The columns of a [`Cost`].
 macro_rules! costs {
     () => {
-        concat!(
-            sums_of_ended!(),
-            ", COUNT(*) FILTER (WHERE state = 'running') AS running FROM run"
-        )
+        concat!(sums_of_ended!(), ", COUNT(*) FILTER (WHERE state = 'running') AS running FROM run")
     };
 }
 
@@ -177,17 +174,13 @@ impl Store {
     /// Returns the newest 1000 tasks with stored runs, newest first. The task of a planner's run is `None`.
     pub async fn traced(&self) -> Result<Vec<(FeatureKey, Option<TaskId>)>, StoreError> {
         let rows = self.db.rows(TRACED, args![]).await?;
-        rows.iter()
-            .map(|row| Ok((row.parsed("feature_id")?, row.opt_parsed("task")?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.parsed("feature_id")?, row.opt_parsed("task")?))).collect()
     }
 
     /// Returns what a Feature has cost so far, by task. `None` holds the cost that belongs to no task.
     pub async fn costs(&self, feature: &FeatureKey) -> Result<BTreeMap<Option<TaskId>, Cost>, StoreError> {
         let rows = self.db.rows(COSTS, args![&feature.to_string()]).await?;
-        rows.iter()
-            .map(|row| Ok((row.opt_parsed("task")?, cost(row)?)))
-            .collect()
+        rows.iter().map(|row| Ok((row.opt_parsed("task")?, cost(row)?))).collect()
     }
 
     /// Returns the sums over all runs ever, by role, agent, model and outcome.
@@ -196,17 +189,10 @@ impl Store {
         let fresh = rows.iter().map(total).collect::<Result<Vec<_>, _>>()?;
         let mut sums: BTreeMap<[String; 4], Cost> = BTreeMap::new();
         for total in self.counted_runs().await?.into_iter().chain(fresh) {
-            *sums
-                .entry([total.role, total.agent, total.model, total.outcome])
-                .or_default() += total.cost;
+            *sums.entry([total.role, total.agent, total.model, total.outcome]).or_default() += total.cost;
         }
-        let total = |([role, agent, model, outcome], cost): ([String; 4], Cost)| RunTotal {
-            role,
-            agent,
-            model,
-            outcome,
-            cost,
-        };
+        let total =
+            |([role, agent, model, outcome], cost): ([String; 4], Cost)| RunTotal { role, agent, model, outcome, cost };
         Ok(sums.into_iter().map(total).collect())
     }
 

@@ -104,17 +104,13 @@ impl Bulk {
     pub(super) fn new(head: &str, columns: usize, tail: &str) -> Self {
         let text = |rows: usize| {
             let row = |row: usize| {
-                let numbers: Vec<_> = (1..=columns)
-                    .map(|column| format!("${}", row * columns + column))
-                    .collect();
+                let numbers: Vec<_> = (1..=columns).map(|column| format!("${}", row * columns + column)).collect();
                 format!("({})", numbers.join(", "))
             };
             let rows: Vec<_> = (0..rows).map(row).collect();
             format!("{head} VALUES {} {tail}", rows.join(", "))
         };
-        Self {
-            texts: [16, 4, 1].map(|rows| (rows, text(rows))),
-        }
+        Self { texts: [16, 4, 1].map(|rows| (rows, text(rows))) }
     }
 
     /// Returns the largest text for at most `left` rows, and its number of rows.
@@ -289,10 +285,7 @@ impl Tx {
     /// Runs a statement and returns its first row.
     pub(super) async fn row(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<Row>, StoreError> {
         Ok(match self {
-            Self::Sqlite(tx) => bound!(sql, args)
-                .fetch_optional(tx.connection()?)
-                .await?
-                .map(Row::Sqlite),
+            Self::Sqlite(tx) => bound!(sql, args).fetch_optional(tx.connection()?).await?.map(Row::Sqlite),
             Self::Postgres(tx) => bound!(sql, args).fetch_optional(&mut **tx).await?.map(Row::Postgres),
         })
     }

@@ -48,11 +48,7 @@ impl Connections {
             Some(connection) => connection,
             None => self.options.connect().await?,
         };
-        Ok(Session {
-            connection: Some(connection),
-            idle: self.idle.clone(),
-            permit: Some(permit),
-        })
+        Ok(Session { connection: Some(connection), idle: self.idle.clone(), permit: Some(permit) })
     }
 
     /// Begins a transaction with this statement.

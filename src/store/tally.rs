@@ -93,9 +93,5 @@ impl Store {
 }
 
 fn read(row: &Row) -> Result<Tally, StoreError> {
-    Ok(Tally {
-        due: row.count("due")?,
-        waiting: row.count("waiting")?,
-        running: row.count("running")?,
-    })
+    Ok(Tally { due: row.count("due")?, waiting: row.count("waiting")?, running: row.count("running")? })
 }

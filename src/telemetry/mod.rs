@@ -79,14 +79,7 @@ impl Span {
     /// last part is the parent's.
     #[must_use]
     pub fn new(path: Vec<String>, name: &str, from: Millis, to: Millis) -> Self {
-        Self {
-            path,
-            name: name.to_owned(),
-            from,
-            to,
-            failure: None,
-            facts: Vec::new(),
-        }
+        Self { path, name: name.to_owned(), from, to, failure: None, facts: Vec::new() }
     }
 
     /// Adds a text attribute. Control characters are removed and the text is shortened.

@@ -12,11 +12,8 @@ const OK: u8 = 1;
 const ERROR: u8 = 2;
 
 pub(super) fn request(service: &str, instance: &str, spans: &[Span]) -> Value {
-    let resource = [
-        ("service.name", service),
-        ("service.version", env!("CARGO_PKG_VERSION")),
-        ("service.instance.id", instance),
-    ];
+    let resource =
+        [("service.name", service), ("service.version", env!("CARGO_PKG_VERSION")), ("service.instance.id", instance)];
     let resource = resource.map(|(key, text)| json!({"key": key, "value": {"stringValue": text}}));
     let spans: Vec<Value> = spans.iter().map(span).collect();
     json!({"resourceSpans": [{
@@ -36,9 +33,7 @@ fn span(span: &Span) -> Value {
         Some(word) => json!({"code": ERROR, "message": word}),
     };
     let facts = span.facts.iter();
-    let facts: Vec<Value> = facts
-        .map(|(key, fact)| json!({"key": key, "value": value(fact)}))
-        .collect();
+    let facts: Vec<Value> = facts.map(|(key, fact)| json!({"key": key, "value": value(fact)})).collect();
     json!({
         "traceId": trace_id(feature),
         "spanId": span_id(&span.path),

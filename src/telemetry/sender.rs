@@ -134,10 +134,6 @@ impl Sender {
         headers.extend(self.settings.headers.iter().cloned());
         let answer = tokio::time::timeout(self.settings.timeout, self.client.request(request)).await;
         let status = answer.map_err(|_| NotTaken::Late)??.status();
-        if status.is_success() {
-            Ok(())
-        } else {
-            Err(NotTaken::Refused(status))
-        }
+        if status.is_success() { Ok(()) } else { Err(NotTaken::Refused(status)) }
     }
 }

@@ -27,9 +27,7 @@ pub struct TelemetryMistake {
 
 impl fmt::Debug for TelemetrySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TelemetrySettings")
-            .field("endpoint", &self.endpoint.host_str())
-            .finish_non_exhaustive()
+        f.debug_struct("TelemetrySettings").field("endpoint", &self.endpoint.host_str()).finish_non_exhaustive()
     }
 }
 
@@ -137,10 +135,7 @@ fn timeout(given: Get<'_>) -> Result<Duration, TelemetryMistake> {
         Ok(milliseconds) if milliseconds > 0 => Ok(Duration::from_millis(milliseconds.min(60_000))),
         Ok(_) | Err(_) => {
             let problem = "it must be a number of milliseconds";
-            Err(TelemetryMistake {
-                variable: NAME,
-                problem,
-            })
+            Err(TelemetryMistake { variable: NAME, problem })
         }
     }
 }

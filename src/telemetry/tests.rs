@@ -23,15 +23,10 @@ fn started(variables: &[(&str, &str)]) -> Telemetry {
 async fn collector(answer: StatusCode) -> (String, Arrived) {
     let arrived = Arrived::default();
     let take = move |State(arrived): State<Arrived>, headers: HeaderMap, body: String| async move {
-        arrived
-            .lock()
-            .unwrap()
-            .push((headers, serde_json::from_str(&body).unwrap()));
+        arrived.lock().unwrap().push((headers, serde_json::from_str(&body).unwrap()));
         answer
     };
-    let router = Router::new()
-        .route("/v1/traces", post(take))
-        .with_state(arrived.clone());
+    let router = Router::new().route("/v1/traces", post(take)).with_state(arrived.clone());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
@@ -39,12 +34,7 @@ async fn collector(answer: StatusCode) -> (String, Arrived) {
 }
 
 fn settings(variables: &[(&str, &str)]) -> Result<Option<TelemetrySettings>, String> {
-    let get = |name: &str| {
-        variables
-            .iter()
-            .find(|(key, _)| *key == name)
-            .map(|(_, value)| (*value).to_owned())
-    };
+    let get = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
     TelemetrySettings::of(get).map_err(|mistake| mistake.to_string())
 }
 
@@ -60,15 +50,10 @@ async fn spans_arrive_with_their_ids_times_and_facts() {
         ("OTEL_EXPORTER_OTLP_HEADERS", "x-api-key=a%20b, x-two = 2"),
     ];
     let telemetry = started(&variables);
-    let run = Span::new(
-        path(&["7/1/1", "TASK-001", "1", "run"]),
-        "player",
-        Millis(1_000),
-        Millis(3_500),
-    )
-    .text("gen_ai.request.model", "strong")
-    .count("gen_ai.usage.input_tokens", 12)
-    .failed("timed_out");
+    let run = Span::new(path(&["7/1/1", "TASK-001", "1", "run"]), "player", Millis(1_000), Millis(3_500))
+        .text("gen_ai.request.model", "strong")
+        .count("gen_ai.usage.input_tokens", 12)
+        .failed("timed_out");
     telemetry.send(run);
     telemetry.send(Span::new(path(&["7/1/1"]), "Feature", Millis(0), Millis(9)));
     telemetry.flush().await;
@@ -76,15 +61,9 @@ async fn spans_arrive_with_their_ids_times_and_facts() {
     let [(headers, body)] = arrived.as_slice() else {
         panic!("one request: {arrived:?}");
     };
-    assert_eq!(
-        (&headers["x-api-key"], &headers["x-two"]),
-        (&"a b".parse().unwrap(), &"2".parse().unwrap())
-    );
+    assert_eq!((&headers["x-api-key"], &headers["x-two"]), (&"a b".parse().unwrap(), &"2".parse().unwrap()));
     let resource = &body["resourceSpans"][0];
-    assert_eq!(
-        resource["resource"]["attributes"][0]["value"]["stringValue"],
-        "autobuild"
-    );
+    assert_eq!(resource["resource"]["attributes"][0]["value"]["stringValue"], "autobuild");
     let spans = &resource["scopeSpans"][0]["spans"];
     assert_eq!(spans[0]["traceId"], trace_id("7/1/1"));
     assert_eq!(spans[0]["traceId"].as_str().unwrap().len(), 32);
@@ -93,14 +72,8 @@ async fn spans_arrive_with_their_ids_times_and_facts() {
     assert_eq!(spans[0]["startTimeUnixNano"], "1000000000");
     assert_eq!(spans[0]["endTimeUnixNano"], "3500000000");
     assert_eq!(spans[0]["attributes"][1]["value"]["intValue"], "12");
-    assert_eq!(
-        (&spans[0]["status"]["code"], &spans[0]["status"]["message"]),
-        (&Value::from(2), &"timed_out".into())
-    );
-    assert_eq!(
-        (&spans[1]["parentSpanId"], &spans[1]["status"]["code"]),
-        (&"".into(), &Value::from(1))
-    );
+    assert_eq!((&spans[0]["status"]["code"], &spans[0]["status"]["message"]), (&Value::from(2), &"timed_out".into()));
+    assert_eq!((&spans[1]["parentSpanId"], &spans[1]["status"]["code"]), (&"".into(), &Value::from(1)));
 }
 
 #[tokio::test]
@@ -110,12 +83,7 @@ async fn a_collector_that_refuses_or_is_gone_costs_only_the_spans() {
         let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", address)];
         let telemetry = started(&variables);
         for number in 0..10_000 {
-            telemetry.send(Span::new(
-                path(&["7/1/1", &number.to_string()]),
-                "x",
-                Millis(0),
-                Millis(1),
-            ));
+            telemetry.send(Span::new(path(&["7/1/1", &number.to_string()]), "x", Millis(0), Millis(1)));
         }
         telemetry.flush().await;
     }
@@ -134,10 +102,7 @@ fn the_variables_are_read_as_opentelemetry_has_them() {
         (vec![(BASE, "")], None),
         (vec![(BASE, "http://c:4318")], Some("http://c:4318/v1/traces")),
         (vec![(BASE, "https://c/otlp/")], Some("https://c/otlp/v1/traces")),
-        (
-            vec![(BASE, "http://c"), ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://d/x")],
-            Some("http://d/x"),
-        ),
+        (vec![(BASE, "http://c"), ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://d/x")], Some("http://d/x")),
         (vec![(BASE, "http://c"), ("OTEL_SDK_DISABLED", "TRUE")], None),
         (vec![(BASE, "http://c"), ("OTEL_TRACES_EXPORTER", "none")], None),
     ];
@@ -147,14 +112,8 @@ fn the_variables_are_read_as_opentelemetry_has_them() {
     for (variables, problem) in [
         (vec![(BASE, "c:4318")], "http"),
         (vec![(BASE, "http://me:secret@c")], "credentials belong"),
-        (
-            vec![(BASE, "http://c"), ("OTEL_EXPORTER_OTLP_HEADERS", "nothing")],
-            "name=value",
-        ),
-        (
-            vec![(BASE, "http://c"), ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")],
-            "milliseconds",
-        ),
+        (vec![(BASE, "http://c"), ("OTEL_EXPORTER_OTLP_HEADERS", "nothing")], "name=value"),
+        (vec![(BASE, "http://c"), ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")], "milliseconds"),
     ] {
         let mistake = endpoint(&variables).unwrap_err();
         assert!(mistake.contains(problem) && !mistake.contains("secret"), "{mistake}");

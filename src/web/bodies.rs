@@ -75,9 +75,7 @@ impl Bodies {
         if more == 0 {
             return Ok(());
         }
-        let more = Arc::clone(&self.0)
-            .try_acquire_many_owned(more)
-            .map_err(|_| Unread::NoRoom)?;
+        let more = Arc::clone(&self.0).try_acquire_many_owned(more).map_err(|_| Unread::NoRoom)?;
         match held {
             Some(held) => held.merge(more),
             None => *held = Some(more),
@@ -111,10 +109,7 @@ mod tests {
         }
         assert_eq!(whole.len(), BUDGET / (MOST - FREE));
         assert_eq!(bodies.read(full(MOST), MOST).await.err(), Some(Unread::NoRoom));
-        assert!(
-            bodies.read(full(FREE), MOST).await.is_ok(),
-            "a usual delivery is read all the same"
-        );
+        assert!(bodies.read(full(FREE), MOST).await.is_ok(), "a usual delivery is read all the same");
 
         let (_, held) = whole.pop().unwrap();
         assert_eq!(bodies.read(full(MOST), MOST).await.err(), Some(Unread::NoRoom));

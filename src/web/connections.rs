@@ -40,10 +40,7 @@ pub(super) struct ConnectionPermit {
 impl Connections {
     /// Allows at most `most` connections at once.
     pub(super) fn at_most(most: usize) -> Arc<Self> {
-        Arc::new(Self {
-            most,
-            open: Mutex::default(),
-        })
+        Arc::new(Self { most, open: Mutex::default() })
     }
 
     /// Returns a permit for one more connection; `None` if requests that are being answered hold all permits.
@@ -57,16 +54,9 @@ impl Connections {
         }
         let number = open.next();
         let cut = CancellationToken::new();
-        let connection = Connection {
-            state: State::Waits(number),
-            cut: cut.clone(),
-        };
+        let connection = Connection { state: State::Waits(number), cut: cut.clone() };
         open.by_number.insert(number, connection);
-        Some(ConnectionPermit {
-            number,
-            cut,
-            connections: Arc::clone(self),
-        })
+        Some(ConnectionPermit { number, cut, connections: Arc::clone(self) })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -134,18 +124,12 @@ mod tests {
         let [first, second, third] = [(); 3].map(|()| connections.admit().unwrap());
         first.works();
         let fourth = connections.admit().unwrap();
-        assert_eq!(
-            [&first, &second, &third, &fourth].map(is_taken),
-            [false, true, false, false]
-        );
+        assert_eq!([&first, &second, &third, &fourth].map(is_taken), [false, true, false, false]);
         // An answered connection waits for its sender from then on.
         first.waits();
         drop(second);
         let fifth = connections.admit().unwrap();
-        assert_eq!(
-            [&first, &third, &fourth, &fifth].map(is_taken),
-            [false, true, false, false]
-        );
+        assert_eq!([&first, &third, &fourth, &fifth].map(is_taken), [false, true, false, false]);
     }
 
     #[test]

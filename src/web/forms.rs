@@ -36,9 +36,8 @@ mod tests {
     use std::convert::Infallible;
 
     async fn answered(body: Body) -> StatusCode {
-        let router: Router = Router::new()
-            .route("/", post(async |body: Bytes| body.len().to_string()))
-            .layer(from_fn(read));
+        let router: Router =
+            Router::new().route("/", post(async |body: Bytes| body.len().to_string())).layer(from_fn(read));
         let request = Request::post("/").body(body).unwrap();
         TowerToHyperService::new(router).call(request).await.unwrap().status()
     }

@@ -29,10 +29,7 @@ impl FrontRouter {
     /// Creates a router without a service behind it.
     #[must_use]
     pub fn new(setup: Option<Arc<Setup>>) -> Self {
-        Self {
-            service: watch::Sender::new(None),
-            setup,
-        }
+        Self { service: watch::Sender::new(None), setup }
     }
 
     /// Sets the service that is shown; `None` for none.

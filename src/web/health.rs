@@ -27,10 +27,7 @@ pub(super) async fn alive(
     headers: HeaderMap,
 ) -> Response {
     if !inbox.engine().heartbeat.is_regular() {
-        let still = format!(
-            "the worker's loop has stood still for {} seconds\n",
-            LONGEST_ROUND.as_secs()
-        );
+        let still = format!("the worker's loop has stood still for {} seconds\n", LONGEST_ROUND.as_secs());
         return (StatusCode::SERVICE_UNAVAILABLE, still).into_response();
     }
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
@@ -67,10 +64,7 @@ pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, Strin
     match tokio::time::timeout(PATIENCE, inbox.store().check_writable()).await {
         Ok(Ok(())) => (StatusCode::OK, with_troubles(inbox.store()).await),
         Err(_) => {
-            tracing::warn!(
-                "the database takes no write and no claim within {} seconds",
-                PATIENCE.as_secs()
-            );
+            tracing::warn!("the database takes no write and no claim within {} seconds", PATIENCE.as_secs());
             let late = format!("no write, no claim in {} seconds\n", PATIENCE.as_secs());
             (StatusCode::SERVICE_UNAVAILABLE, late)
         }
@@ -92,9 +86,7 @@ async fn with_troubles(store: &Store) -> String {
         };
         format!("{}: the model's API {}{more}\n", trouble.name, in_words(trouble.cause))
     };
-    std::iter::once("ready\n".to_owned())
-        .chain(troubles.iter().map(line))
-        .collect()
+    std::iter::once("ready\n".to_owned()).chain(troubles.iter().map(line)).collect()
 }
 
 /// Says, within a sentence, why a model's API does not serve.

@@ -117,14 +117,7 @@ impl Inbox {
     #[must_use]
     pub fn with_admin(self, token: SecretString, own: &SecretString) -> Self {
         let signing = SecretString::from(signed(own, token.expose_secret()));
-        Self {
-            admin: Some(Admin {
-                token,
-                signing,
-                tries: TokenTries::default(),
-            }),
-            ..self
-        }
+        Self { admin: Some(Admin { token, signing, tries: TokenTries::default() }), ..self }
     }
 
     /// Adds a dashboard for people who open it by an address with this key, for a service that listens on loopback
@@ -132,11 +125,7 @@ impl Inbox {
     #[must_use]
     pub fn with_key(self, key: SecretString) -> Self {
         Self {
-            admin: Some(Admin {
-                token: key.clone(),
-                signing: key,
-                tries: TokenTries::default(),
-            }),
+            admin: Some(Admin { token: key.clone(), signing: key, tries: TokenTries::default() }),
             viewers: Viewers::WithKey,
             ..self
         }
@@ -145,10 +134,7 @@ impl Inbox {
     /// Adds a page that shows operators what is wrong.
     #[must_use]
     pub fn with_doctor(self, doctor: Doctor) -> Self {
-        Self {
-            doctor: Some(doctor),
-            ..self
-        }
+        Self { doctor: Some(doctor), ..self }
     }
 
     /// Opens the dashboard also to people who sign in with GitHub, if there is an OAuth client.
@@ -201,12 +187,7 @@ pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -
 /// Stores a signed delivery, if it is of use.
 async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (StatusCode, String) {
     let DeliveryHeaders { event, delivery, .. } = headers;
-    let request = DeliveryRequest {
-        id: delivery.clone(),
-        event,
-        body,
-        source: Source::Webhook,
-    };
+    let request = DeliveryRequest { id: delivery.clone(), event, body, source: Source::Webhook };
     match inbox.engine.accept(request).await {
         Ok(DeliveryOutcome::Stored(_)) => (StatusCode::ACCEPTED, "stored\n".to_owned()),
         Ok(DeliveryOutcome::NotNeeded) => (StatusCode::ACCEPTED, "not needed\n".to_owned()),
@@ -224,15 +205,9 @@ async fn whole(inbox: &Inbox, body: Body) -> Result<(Vec<u8>, Held), Response> {
     let (status, said) = match tokio::time::timeout(inbox.patience, inbox.bodies.read(body, MAX_BODY)).await {
         Ok(Ok(whole)) => return Ok(whole),
         Ok(Err(Unread::NoRoom)) => return Err(no_room(inbox)),
-        Ok(Err(Unread::TooLarge)) => (
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is over {MAX_BODY} bytes\n"),
-        ),
+        Ok(Err(Unread::TooLarge)) => (StatusCode::PAYLOAD_TOO_LARGE, format!("the body is over {MAX_BODY} bytes\n")),
         Ok(Err(Unread::BrokenOff)) => (StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned()),
-        Err(_) => (
-            StatusCode::REQUEST_TIMEOUT,
-            "the body did not arrive in time\n".to_owned(),
-        ),
+        Err(_) => (StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time\n".to_owned()),
     };
     Err((status, said).into_response())
 }

@@ -66,11 +66,7 @@ impl Listener {
                 bound => break bound?,
             }
         };
-        Ok(Self {
-            socket,
-            patience: HEADER_PATIENCE,
-            most: MOST_CONNECTIONS,
-        })
+        Ok(Self { socket, patience: HEADER_PATIENCE, most: MOST_CONNECTIONS })
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {

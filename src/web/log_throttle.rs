@@ -39,10 +39,8 @@ mod tests {
     #[test]
     fn a_flood_is_told_at_once_and_then_once_a_minute() {
         let throttle = LogThrottle::default();
-        let told: Vec<(i64, u64)> = (0..=180_000)
-            .step_by(500)
-            .filter_map(|now| Some((now, throttle.count_event(Millis(now))?)))
-            .collect();
+        let told: Vec<(i64, u64)> =
+            (0..=180_000).step_by(500).filter_map(|now| Some((now, throttle.count_event(Millis(now))?))).collect();
         assert_eq!(told, [(0, 1), (60_000, 120), (120_000, 120), (180_000, 120)]);
         assert_eq!(throttle.count_event(Millis(1_000_000)), Some(1));
         assert_eq!(throttle.count_event(Millis(0)), Some(1), "the clock was set back");

@@ -82,12 +82,7 @@ pub static FAMILIES: [Family; 19] = [
         about: "Tokens of agent runs, by price class.",
         lines: |figures| figures.ended_runs().flat_map(tokens).collect(),
     },
-    Family {
-        name: "autobuild_agent_runs_open",
-        kind: "gauge",
-        about: "Agent runs that have not ended.",
-        lines: open,
-    },
+    Family { name: "autobuild_agent_runs_open", kind: "gauge", about: "Agent runs that have not ended.", lines: open },
     Family {
         name: "autobuild_effects",
         kind: "gauge",
@@ -235,13 +230,7 @@ async fn gather(engine: &Engine, now: Millis) -> Result<String, StoreError> {
 
 fn page(figures: &Figures) -> String {
     let mut page = String::new();
-    for Family {
-        name,
-        kind,
-        about,
-        lines,
-    } in &FAMILIES
-    {
+    for Family { name, kind, about, lines } in &FAMILIES {
         let _ = writeln!(page, "# HELP {name} {about}\n# TYPE {name} {kind}");
         for (labels, value) in lines(figures) {
             let _ = writeln!(page, "{name}{{{labels}}} {value}");
@@ -280,16 +269,8 @@ impl Figures {
 
     /// Returns a line for each of these counters, each with its labels.
     fn counter_lines(&self, names: &[(&str, &str)]) -> Vec<(String, String)> {
-        let value = |name| {
-            self.counters
-                .iter()
-                .find(|(known, _)| known == name)
-                .map_or(0, |(_, value)| *value)
-        };
-        names
-            .iter()
-            .map(|(name, labels)| ((*labels).to_owned(), value(*name).to_string()))
-            .collect()
+        let value = |name| self.counters.iter().find(|(known, _)| known == name).map_or(0, |(_, value)| *value);
+        names.iter().map(|(name, labels)| ((*labels).to_owned(), value(*name).to_string())).collect()
     }
 }
 
@@ -306,11 +287,7 @@ fn open(figures: &Figures) -> Vec<(String, String)> {
 fn effects(figures: &Figures) -> Vec<(String, String)> {
     let states = |lane: &LaneTally| {
         let tally = lane.tally;
-        let states = [
-            ("due", tally.due),
-            ("waiting", tally.waiting),
-            ("running", tally.running),
-        ];
+        let states = [("due", tally.due), ("waiting", tally.waiting), ("running", tally.running)];
         let name = lane.lane.word();
         states.map(|(state, count)| (format!("lane=\"{name}\",state=\"{state}\""), count.to_string()))
     };
@@ -340,9 +317,7 @@ fn tokens(total: &RunTotal) -> Vec<(String, String)> {
         ("cache_write", tokens.cache_write),
         ("output", tokens.output),
     ];
-    kinds
-        .map(|(kind, count)| (format!("{},kind=\"{kind}\"", labels(total)), count.to_string()))
-        .to_vec()
+    kinds.map(|(kind, count)| (format!("{},kind=\"{kind}\"", labels(total)), count.to_string())).to_vec()
 }
 
 fn decimal(number: u64, decimals: u32) -> String {
@@ -363,11 +338,7 @@ mod tests {
     use crate::store::{Lane, Tally};
 
     fn swept() -> SweepStatus {
-        SweepStatus {
-            ended_at: Some(Millis(61_005)),
-            found: 3,
-            ..SweepStatus::default()
-        }
+        SweepStatus { ended_at: Some(Millis(61_005)), found: 3, ..SweepStatus::default() }
     }
 
     #[test]
@@ -377,22 +348,14 @@ mod tests {
             agent: "claude".to_owned(),
             model: model.to_owned(),
             outcome: outcome.to_owned(),
-            cost: Cost {
-                agent_runs: 2,
-                agent_ms: 61_005,
-                usd_micros: Some(1_250_000),
-                ..Cost::default()
-            },
+            cost: Cost { agent_runs: 2, agent_ms: 61_005, usd_micros: Some(1_250_000), ..Cost::default() },
         };
         let page = page(&Figures {
             totals: vec![total("ok", "a\"b\nc"), total("running", "")],
             troubles: Vec::new(),
             lanes: vec![LaneTally {
                 lane: Lane::Agent,
-                tally: Tally {
-                    due: 3,
-                    ..Tally::default()
-                },
+                tally: Tally { due: 3, ..Tally::default() },
                 oldest_due: Some(Millis(1_000)),
                 oldest_of_kind: None,
             }],

@@ -142,9 +142,7 @@ mod tests {
     fn thirty_wrong_tokens_are_looked_at_and_then_one_a_second() {
         let tries = TokenTries::default();
         let looked_at = |from: i64, to: i64| {
-            let checks = (from..to)
-                .step_by(10)
-                .map(|now| tries.check(Sender::Other, Millis(now), || false));
+            let checks = (from..to).step_by(10).map(|now| tries.check(Sender::Other, Millis(now), || false));
             checks.filter(|check| *check == TokenCheck::Wrong).count()
         };
         let check = |now| tries.check(Sender::Other, Millis(now), || true);
@@ -172,9 +170,7 @@ mod tests {
     #[test]
     fn more_senders_than_are_counted_share_one_bound_until_others_are_forgiven() {
         let tries = TokenTries::default();
-        let all: usize = (0..MOST_SENDERS * 2)
-            .map(|number| looked_at(&tries, sender(number), NOW))
-            .sum();
+        let all: usize = (0..MOST_SENDERS * 2).map(|number| looked_at(&tries, sender(number), NOW)).sum();
         assert_eq!(all, (MOST_SENDERS + 1) * 30);
         assert_eq!(looked_at(&tries, sender(MOST_SENDERS * 3), Millis(NOW.0 + 30_000)), 30);
     }

@@ -36,11 +36,7 @@ pub fn kinds(calls: &[LoggedCall]) -> BTreeMap<Kind, usize> {
 fn pattern(path: &str) -> String {
     let part = |part: &str| {
         let hex = part.len() == 40 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if hex || part.parse::<u64>().is_ok() {
-            "*".to_owned()
-        } else {
-            part.to_owned()
-        }
+        if hex || part.parse::<u64>().is_ok() { "*".to_owned() } else { part.to_owned() }
     };
     path.split('/').map(part).collect::<Vec<_>>().join("/")
 }

@@ -105,12 +105,7 @@ async fn killed_while_tests_run_they_run_again() {
     // Pre-flight's, the first turn's, the second turn's, the wave's.
     let worlds = ends_alike(
         Story::caught,
-        &[
-            ("tests", 1, End::Kill),
-            ("tests", 2, End::Kill),
-            ("tests", 3, End::Kill),
-            ("tests", 4, End::Kill),
-        ],
+        &[("tests", 1, End::Kill), ("tests", 2, End::Kill), ("tests", 3, End::Kill), ("tests", 4, End::Kill)],
     )
     .await;
     for world in worlds {
@@ -120,11 +115,7 @@ async fn killed_while_tests_run_they_run_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn told_to_stop_an_agent_gets_its_grace_and_nothing_counts_as_failed() {
-    let worlds = ends_alike(
-        Story::caught,
-        &[("player", 1, End::Terminate), ("tests", 1, End::Terminate)],
-    )
-    .await;
+    let worlds = ends_alike(Story::caught, &[("player", 1, End::Terminate), ("tests", 1, End::Terminate)]).await;
     for world in worlds {
         assert_eq!(player_runs(&world), 2, "nobody ran twice");
         assert_eq!(world.runs("player").await, ["ended", "ended"]);

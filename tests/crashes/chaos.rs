@@ -110,10 +110,7 @@ impl Lane {
                 round.versions
             );
             let wrong = self.round(&round).await;
-            println!(
-                "round {number}: {}",
-                wrong.as_deref().unwrap_or("ended as in a calm run")
-            );
+            println!("round {number}: {}", wrong.as_deref().unwrap_or("ended as in a calm run"));
             let said = wrong.map(|wrong| format!("round {number} of seed {}: {wrong}", self.order.seed));
             self.wrong.lock().unwrap().extend(said);
         }
@@ -178,11 +175,7 @@ fn programs(round: &Round, step: usize) -> Vec<PathBuf> {
 /// Lets the machines whose time has come run the other version.
 async fn roll(fleet: &mut Fleet, round: &Round, step: usize) {
     for (machine, program) in programs(round, step).iter().enumerate() {
-        let fault = if (machine + round.number).is_multiple_of(2) {
-            Fault::Drain
-        } else {
-            Fault::Kill
-        };
+        let fault = if (machine + round.number).is_multiple_of(2) { Fault::Drain } else { Fault::Kill };
         fleet.roll(machine, program, fault).await;
     }
 }
@@ -297,17 +290,8 @@ async fn every_feature_ends_as_in_a_calm_run_whatever_befalls_the_machines() {
         _ = futures_util::future::join_all(plays) => {}
         _ = tokio::signal::ctrl_c() => println!("stopped"),
     }
-    let kinds = lane
-        .calms
-        .iter()
-        .flat_map(|calm| &calm.effects)
-        .flat_map(|effects| effects.keys().cloned());
+    let kinds = lane.calms.iter().flat_map(|calm| &calm.effects).flat_map(|effects| effects.keys().cloned());
     println!("{}", lane.table.lock().unwrap().render(&kinds.collect()));
     let wrong = lane.wrong.lock().unwrap();
-    assert!(
-        wrong.is_empty(),
-        "{} rounds went wrong\n{}",
-        wrong.len(),
-        wrong.join("\n\n")
-    );
+    assert!(wrong.is_empty(), "{} rounds went wrong\n{}", wrong.len(), wrong.join("\n\n"));
 }

@@ -69,11 +69,7 @@ async fn what_is_said_while_the_service_drains_is_stored_and_heard_at_the_next_s
     world.start();
     tokio::time::timeout(WATCHDOG, world.rest()).await.unwrap();
     let comments = world.forge.look(REPO, "issues/1/comments").await.unwrap();
-    assert!(
-        comments.to_string().contains("cancelled"),
-        "{comments}\n{}",
-        world.log()
-    );
+    assert!(comments.to_string().contains("cancelled"), "{comments}\n{}", world.log());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,10 +85,7 @@ async fn a_service_whose_database_cannot_grow_is_not_ready() {
     let length = |file: &str| std::fs::metadata(world.folder.path().join(file)).map_or(0, |meta| meta.len());
     let longest = length("autobuild.db").max(length("autobuild.db-wal"));
     assert!(longest > 0);
-    let limit = Rlimit {
-        current: Some(longest + (512 << 10)),
-        maximum: None,
-    };
+    let limit = Rlimit { current: Some(longest + (512 << 10)), maximum: None };
     assert!(readiness(&world).await.starts_with("HTTP/1.1 200"), "{}", world.log());
     let before = prlimit(Some(world.process()), Resource::Fsize, limit).unwrap();
     let asked = tokio::time::timeout(Duration::from_secs(3), readiness(&world)).await;
@@ -121,24 +114,13 @@ async fn what_was_said_while_the_service_was_down_is_fetched_at_the_next_start()
     world.replay();
     world.start();
     let is_cancelled = async {
-        while !world
-            .forge
-            .look(REPO, "issues/1/comments")
-            .await
-            .unwrap()
-            .to_string()
-            .contains("cancelled")
-        {
+        while !world.forge.look(REPO, "issues/1/comments").await.unwrap().to_string().contains("cancelled") {
             tokio::task::yield_now().await;
         }
     };
     let heard = tokio::time::timeout(WATCHDOG, is_cancelled).await;
     assert!(heard.is_ok(), "{}", world.log());
-    assert!(
-        world.log().contains("never arrived, fetched from GitHub: 1"),
-        "{}",
-        world.log()
-    );
+    assert!(world.log().contains("never arrived, fetched from GitHub: 1"), "{}", world.log());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,13 +16,8 @@ impl Disk {
     /// Mounts it on a new folder; `None` if this process may not mount.
     pub fn mount(folder: &Path) -> Option<Self> {
         std::fs::create_dir_all(folder).unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", SIZE, "tmpfs"])
-            .arg(folder)
-            .output();
-        mounted
-            .is_ok_and(|output| output.status.success())
-            .then(|| Self(folder.to_owned()))
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", SIZE, "tmpfs"]).arg(folder).output();
+        mounted.is_ok_and(|output| output.status.success()).then(|| Self(folder.to_owned()))
     }
 
     /// Takes all room that is left.

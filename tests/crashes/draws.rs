@@ -167,13 +167,7 @@ pub struct Draws {
 impl Draws {
     /// Draws from these faults, for stories whose moves have so many effects of each kind.
     pub fn new(seed: u64, faults: Vec<Fault>, stories: Vec<Vec<BTreeMap<String, usize>>>) -> Self {
-        Self {
-            random: Random(seed),
-            faults,
-            stories,
-            rounds: 0,
-            drawn: BTreeMap::new(),
-        }
+        Self { random: Random(seed), faults, stories, rounds: 0, drawn: BTreeMap::new() }
     }
 
     /// Draws the next round.
@@ -202,9 +196,7 @@ impl Draws {
     }
 
     fn strike(&mut self, effects: &BTreeMap<String, usize>) -> Option<Strike> {
-        let pairs = effects
-            .keys()
-            .flat_map(|kind| self.faults.iter().map(move |fault| (kind.clone(), *fault)));
+        let pairs = effects.keys().flat_map(|kind| self.faults.iter().map(move |fault| (kind.clone(), *fault)));
         let times = |pair: &(String, Fault)| self.drawn.get(pair).copied().unwrap_or(0);
         let pairs: Vec<_> = pairs.collect();
         let least = pairs.iter().map(times).min()?;
@@ -254,13 +246,7 @@ fn a_seed_draws_the_same_rounds_and_meets_every_pair_before_any_twice() {
     while drawn.len() < pairs {
         let round = one.round();
         assert_eq!(round, same.round());
-        drawn.extend(
-            round
-                .strikes
-                .into_iter()
-                .flatten()
-                .map(|strike| (strike.kind, strike.fault)),
-        );
+        drawn.extend(round.strikes.into_iter().flatten().map(|strike| (strike.kind, strike.fault)));
     }
     drawn.truncate(pairs);
     drawn.sort();

@@ -130,14 +130,7 @@ impl Fleet {
         for program in programs {
             let (data, disk) = fleet.folder();
             let (line, database_url) = fleet.world.database_line().await;
-            fleet.machines.push(Machine {
-                program: program.clone(),
-                data,
-                disk,
-                line,
-                database_url,
-                service: None,
-            });
+            fleet.machines.push(Machine { program: program.clone(), data, disk, line, database_url, service: None });
             fleet.start_service(fleet.machines.len() - 1);
         }
         // A service has made the tables when it can be looked at.
@@ -158,9 +151,7 @@ impl Fleet {
     fn start_service(&mut self, at: usize) {
         let machine = &mut self.machines[at];
         if machine.service.is_none() {
-            let process = self
-                .world
-                .start_in(&machine.data, &machine.program, Some(&machine.database_url));
+            let process = self.world.start_in(&machine.data, &machine.program, Some(&machine.database_url));
             machine.service = Some((process, Condition::Runs));
         }
     }
@@ -181,9 +172,7 @@ impl Fleet {
 
     fn holder(&self, claim: &Claim) -> Option<usize> {
         let process: u32 = claim.worker.split('-').next()?.parse().ok()?;
-        self.machines
-            .iter()
-            .position(|machine| machine.service.is_some_and(|(own, _)| own == process))
+        self.machines.iter().position(|machine| machine.service.is_some_and(|(own, _)| own == process))
     }
 
     /// Strikes who holds the claimed effect, or everybody.
@@ -200,9 +189,7 @@ impl Fleet {
             }
             target = Some(at);
         }
-        let process = target
-            .and_then(|at| self.machines[at].service)
-            .map(|(process, _)| process);
+        let process = target.and_then(|at| self.machines[at].service).map(|(process, _)| process);
         let mut held = self.held_effects(process).await;
         let is_last = |held: &Held| held.lane != "control" && held.crashes >= MOST_CRASHES;
         if fault.crashes() && held.iter().any(is_last) {
@@ -225,9 +212,7 @@ impl Fleet {
 
     /// The effects that are held now, by this process or by any.
     async fn held_effects(&mut self, process: Option<u32>) -> Vec<Held> {
-        let by = process
-            .map(|process| format!(" AND worker LIKE '{process}-%'"))
-            .unwrap_or_default();
+        let by = process.map(|process| format!(" AND worker LIKE '{process}-%'")).unwrap_or_default();
         let sql = format!("SELECT kind, lane, crashes FROM effect WHERE state = 'running'{by}");
         loop {
             if let Some(rows) = self.world.look::<(String, String, i64)>(&sql).await {
@@ -278,12 +263,7 @@ impl Fleet {
                 return;
             }
         };
-        self.ongoing.push(Ongoing {
-            until: Instant::now() + lasts,
-            fault,
-            machine: target,
-            relief,
-        });
+        self.ongoing.push(Ongoing { until: Instant::now() + lasts, fault, machine: target, relief });
     }
 
     fn order(&self, mishap: Mishap, times: usize) -> FaultOrder {
@@ -315,11 +295,7 @@ impl Fleet {
 
     /// Whether nothing befalls the machines any more, and all run.
     pub fn is_well(&self) -> bool {
-        let runs = |machine: &Machine| {
-            machine
-                .service
-                .is_some_and(|(_, condition)| condition == Condition::Runs)
-        };
+        let runs = |machine: &Machine| machine.service.is_some_and(|(_, condition)| condition == Condition::Runs);
         self.ongoing.is_empty() && self.machines.iter().all(runs)
     }
 
@@ -336,8 +312,7 @@ impl Fleet {
             let was = self.machines[at].service.take().map(|(_, condition)| condition);
             let missed = self.missed_database.is_some_and(|at| at.elapsed() < MISSED_DATABASE);
             if !(missed || was == Some(Condition::Stops) && status.success()) {
-                self.wrong
-                    .push(format!("a service that was {was:?} ended with {status}"));
+                self.wrong.push(format!("a service that was {was:?} ended with {status}"));
             }
             self.ongoing.push(Ongoing {
                 until: now + RESTART,
@@ -393,10 +368,7 @@ async fn watch(url: &str) -> mpsc::UnboundedReceiver<Claim> {
                 continue;
             };
             let (kind, worker) = notification.payload().split_once(' ').unwrap();
-            let claim = Claim {
-                kind: kind.to_owned(),
-                worker: worker.to_owned(),
-            };
+            let claim = Claim { kind: kind.to_owned(), worker: worker.to_owned() };
             if sender.send(claim).is_err() {
                 return;
             }
@@ -408,9 +380,6 @@ async fn watch(url: &str) -> mpsc::UnboundedReceiver<Claim> {
 /// Kills a process of the database, after which the server recovers as from a crash of its own.
 async fn crash(url: &str) {
     let mut connection = PgConnection::connect(url).await.unwrap();
-    let victim: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")
-        .fetch_one(&mut connection)
-        .await
-        .unwrap();
+    let victim: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut connection).await.unwrap();
     signal(u32::try_from(victim).unwrap(), Reach::Process, Signal::KILL);
 }

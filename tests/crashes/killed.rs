@@ -33,11 +33,7 @@ pub type Met = (fn(&Kind) -> bool, Extent);
 
 /// What is met in the test command, and in the thorough run everything.
 fn extent(quick: Extent) -> Extent {
-    if is_thorough() {
-        Extent::OfEachMove(OCCURRENCES)
-    } else {
-        quick
-    }
+    if is_thorough() { Extent::OfEachMove(OCCURRENCES) } else { quick }
 }
 
 /// What befalls the service.
@@ -71,9 +67,7 @@ impl Case {
             Blow::After => Mishap::HoldReply,
             Blow::Lost => Mishap::LoseReply,
         };
-        world
-            .forge
-            .order(Fault::on(&self.kind.method, &self.kind.path, mishap).nth(self.nth))
+        world.forge.order(Fault::on(&self.kind.method, &self.kind.path, mishap).nth(self.nth))
     }
 
     /// Plays what follows from a move, this case's own.
@@ -132,12 +126,7 @@ async fn play(place: Place, story: &Story, cases: &[Case]) -> World {
 /// The cases of a story, so many in each play as fit: each play meets at most one after each move.
 fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) -> Vec<Vec<Case>> {
     let mut of_moves: Vec<Vec<Case>> = calm.calls.iter().map(|_| Vec::new()).collect();
-    let kinds: BTreeSet<&Kind> = calm
-        .calls
-        .iter()
-        .flat_map(BTreeMap::keys)
-        .filter(|kind| wanted(kind))
-        .collect();
+    let kinds: BTreeSet<&Kind> = calm.calls.iter().flat_map(BTreeMap::keys).filter(|kind| wanted(kind)).collect();
     for kind in kinds {
         let times = |step: usize| calm.calls[step].get(kind).copied().unwrap_or(0);
         let mut steps: Vec<usize> = (0..calm.calls.len()).filter(|step| times(*step) > 0).collect();
@@ -146,28 +135,17 @@ fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) -> 
             Extent::OfEachMove(most) => most,
             Extent::OfTheStory => {
                 // After the move that has the fewest yet, so that there are few plays.
-                steps = steps
-                    .into_iter()
-                    .min_by_key(|step| of_moves[*step].len())
-                    .into_iter()
-                    .collect();
+                steps = steps.into_iter().min_by_key(|step| of_moves[*step].len()).into_iter().collect();
                 1
             }
         };
         for step in steps {
-            let cases = (1..=times(step).min(most)).map(|nth| Case {
-                kind: kind.clone(),
-                step,
-                nth,
-                blow,
-            });
+            let cases = (1..=times(step).min(most)).map(|nth| Case { kind: kind.clone(), step, nth, blow });
             of_moves[step].extend(cases);
         }
     }
     let longest = of_moves.iter().map(Vec::len).max().unwrap_or(0);
-    (0..longest)
-        .map(|play| of_moves.iter().filter_map(|cases| cases.get(play)).cloned().collect())
-        .collect()
+    (0..longest).map(|play| of_moves.iter().filter_map(|cases| cases.get(play)).cloned().collect()).collect()
 }
 
 /// Plays the story until each of these occurrences of the calls that are `wanted` was met; each time it must end as if nothing had
@@ -238,35 +216,17 @@ async fn a_lost_answer_to_a_write_is_made_up_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_before_closing_or_dismissing_nothing_is_missing() {
-    every_call(
-        Story::cancelled,
-        Blow::Before,
-        only_when_cancelled,
-        extent(Extent::OfTheStory),
-    )
-    .await;
+    every_call(Story::cancelled, Blow::Before, only_when_cancelled, extent(Extent::OfTheStory)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_after_closing_or_dismissing_nothing_is_done_twice() {
-    every_call(
-        Story::cancelled,
-        Blow::After,
-        only_when_cancelled,
-        extent(Extent::OfTheStory),
-    )
-    .await;
+    every_call(Story::cancelled, Blow::After, only_when_cancelled, extent(Extent::OfTheStory)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_to_closing_or_dismissing_is_made_up_for() {
-    every_call(
-        Story::cancelled,
-        Blow::Lost,
-        only_when_cancelled,
-        extent(Extent::OfTheStory),
-    )
-    .await;
+    every_call(Story::cancelled, Blow::Lost, only_when_cancelled, extent(Extent::OfTheStory)).await;
 }
 
 /// Calls about check runs and their annotations.
@@ -360,9 +320,7 @@ async fn a_slow_forge_is_told_nothing_twice() {
     let played = futures_util::stream::iter(slow).map(|(method, path)| async move {
         let story = Story::completed();
         let mut world = World::new(&story).await;
-        world
-            .forge
-            .order(Fault::on(method, path, Mishap::Delay(std::time::Duration::from_millis(700))).always());
+        world.forge.order(Fault::on(method, path, Mishap::Delay(std::time::Duration::from_millis(700))).always());
         world.start();
         let played = tokio::time::timeout(WATCHDOG, go_on(&mut world, &story)).await;
         assert!(played.is_ok(), "{}", world.log());

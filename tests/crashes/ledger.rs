@@ -34,10 +34,7 @@ async fn database(world: &World) -> SqliteConnection {
 async fn execute(world: &World, statements: &[String]) {
     let mut database = database(world).await;
     for statement in statements {
-        sqlx::query(sqlx::AssertSqlSafe(statement.clone()))
-            .execute(&mut database)
-            .await
-            .unwrap();
+        sqlx::query(sqlx::AssertSqlSafe(statement.clone())).execute(&mut database).await.unwrap();
     }
     database.close().await.unwrap();
 }
@@ -54,9 +51,9 @@ async fn runs(world: &World) -> Vec<Row> {
 fn blocking_triggers(role: &str, point: Point) -> Vec<String> {
     let never = "BEGIN SELECT count(*) FROM never_ends; END";
     match point {
-        Point::BeforeItsEnd => vec![format!(
-            "CREATE TRIGGER held BEFORE UPDATE OF state ON run WHEN OLD.role = '{role}' {never}"
-        )],
+        Point::BeforeItsEnd => {
+            vec![format!("CREATE TRIGGER held BEFORE UPDATE OF state ON run WHEN OLD.role = '{role}' {never}")]
+        }
         Point::BeforeTheRecord => {
             let after = format!("WHEN EXISTS (SELECT 1 FROM run WHERE role = '{role}' AND state = 'ended') {never}");
             vec![
@@ -73,9 +70,7 @@ fn steps_taken(world: &World) -> usize {
     let memories = std::fs::read_dir(scripts).into_iter().flatten().flatten();
     let texts = memories.filter_map(|entry| std::fs::read_to_string(entry.path()).ok());
     let taken = texts.filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok());
-    taken
-        .filter_map(|memory| Some(memory["steps"].as_object()?.len()))
-        .sum()
+    taken.filter_map(|memory| Some(memory["steps"].as_object()?.len())).sum()
 }
 
 async fn is_there(world: &World, role: &str, point: Point) -> bool {
@@ -104,11 +99,7 @@ async fn play(role: &str, point: Point) -> World {
         tokio::time::sleep(LOOK).await;
     }
     world.kill().await;
-    let gone = [
-        "TRIGGER IF EXISTS held",
-        "TRIGGER IF EXISTS held_too",
-        "VIEW never_ends",
-    ];
+    let gone = ["TRIGGER IF EXISTS held", "TRIGGER IF EXISTS held_too", "VIEW never_ends"];
     execute(&world, &gone.map(|what| format!("DROP {what}"))).await;
     world.start();
     world.rest().await;
@@ -130,27 +121,16 @@ async fn adds_up(world: &World, runs: &[Row]) {
     let pull = world.forge.look(crate::beside::REPO, "pulls/3").await.unwrap();
     assert_eq!(pull["state"], "open", "{pull}");
     // What is counted of a lost run is a guess, and said to be one.
-    let about = if runs.iter().any(|run| run.1 == "lost") {
-        "about "
-    } else {
-        ""
-    };
+    let about = if runs.iter().any(|run| run.1 == "lost") { "about " } else { "" };
     let spent = u64::try_from(runs.iter().map(counted).sum::<i64>()).unwrap();
     let shown = format!("Cost so far: {about}{} ", dollars(spent));
-    let comments = world
-        .forge
-        .look(crate::beside::REPO, "issues/1/comments")
-        .await
-        .unwrap();
+    let comments = world.forge.look(crate::beside::REPO, "issues/1/comments").await.unwrap();
     let body = pull["body"].as_str().unwrap().replace('\\', "");
     let living = comments[0]["body"].as_str().unwrap().replace('\\', "");
     assert!(living.contains(&shown), "{shown} in {living}, {runs:?}");
     assert!(body.contains(&shown), "{shown} in {body}");
     let mut database = database(world).await;
-    let turns: i64 = sqlx::query_scalar("SELECT count(*) FROM turn")
-        .fetch_one(&mut database)
-        .await
-        .unwrap();
+    let turns: i64 = sqlx::query_scalar("SELECT count(*) FROM turn").fetch_one(&mut database).await.unwrap();
     assert_eq!(turns, 1);
 }
 
@@ -163,10 +143,7 @@ fn counted((_, state, used, reserved): &Row) -> i64 {
 }
 
 fn states<'a>(runs: &'a [Row], role: &str) -> Vec<&'a str> {
-    runs.iter()
-        .filter(|run| run.0 == role)
-        .map(|run| run.1.as_str())
-        .collect()
+    runs.iter().filter(|run| run.0 == role).map(|run| run.1.as_str()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -27,16 +27,9 @@ async fn figures(world: &World) -> String {
 /// Everything that must not be read anywhere.
 fn secrets(world: &World) -> Vec<String> {
     let keys = world.private_keys();
-    let lines = keys
-        .iter()
-        .flat_map(|key| key.lines())
-        .filter(|line| !line.starts_with("-----"));
+    let lines = keys.iter().flat_map(|key| key.lines()).filter(|line| !line.starts_with("-----"));
     let fixed = [SECRET, ADMIN, KEY].map(str::to_owned);
-    lines
-        .map(str::to_owned)
-        .chain(fixed)
-        .chain(MINTED.map(str::to_owned))
-        .collect()
+    lines.map(str::to_owned).chain(fixed).chain(MINTED.map(str::to_owned)).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,12 +40,9 @@ async fn at_its_most_talkative_and_when_everything_fails_it_says_no_secret() {
     world.set("AUTOBUILD_LOG_FORMAT", "json");
     world.set("AUTOBUILD_ADMIN_TOKEN", ADMIN);
     world.set("AUTOBUILD_ANTHROPIC_API_KEY", KEY);
-    for (method, path) in [
-        ("POST", "/repos/*"),
-        ("GET", "/repos/*"),
-        ("POST", "/*git-receive-pack"),
-        ("POST", "/app/*"),
-    ] {
+    for (method, path) in
+        [("POST", "/repos/*"), ("GET", "/repos/*"), ("POST", "/*git-receive-pack"), ("POST", "/app/*")]
+    {
         for mishap in [Mishap::fail(500), Mishap::LoseReply] {
             world.forge.order(Fault::on(method, path, mishap).nth(2));
         }

@@ -65,9 +65,7 @@ async fn player_runs(world: &mut World, story: &Story) {
             world.pipes.go().await;
         }
     };
-    tokio::time::timeout(WATCHDOG, running)
-        .await
-        .expect("the Player starts");
+    tokio::time::timeout(WATCHDOG, running).await.expect("the Player starts");
 }
 
 /// Lets everything go until it rests. The Player was paid once in its turn.
@@ -81,12 +79,7 @@ async fn ends_with_one_run(world: &mut World) {
     assert!(ended.is_ok(), "does not end:\n{}", world.log());
     assert_eq!(world.runs("player").await, ["ended"], "{}", world.log());
     let pulls = world.forge.look(REPO, "pulls").await.unwrap();
-    assert_eq!(
-        pulls.as_array().map(Vec::len),
-        Some(1),
-        "the work was pushed and judged\n{}",
-        world.log()
-    );
+    assert_eq!(pulls.as_array().map(Vec::len), Some(1), "the work was pushed and judged\n{}", world.log());
 }
 
 /// Waits until the running effect's lease has ended.
@@ -118,10 +111,7 @@ async fn a_player_that_ends_while_the_disk_is_full_is_not_paid_again() {
     world.start();
     player_runs(&mut world, &story).await;
     // No file of the service grows any more, as on a full disk.
-    let full = Rlimit {
-        current: Some(1),
-        maximum: None,
-    };
+    let full = Rlimit { current: Some(1), maximum: None };
     let before = prlimit(Some(world.process()), Resource::Fsize, full).unwrap();
     world.pipes.go().await;
     lease_ends(&mut world).await;

@@ -45,16 +45,8 @@ impl Table {
             }
         }
         let pairs = kinds.len() * faults.len();
-        writeln!(
-            text,
-            "\n{} of {pairs} pairs met; not met: {}",
-            pairs - never.len(),
-            never.join(", ")
-        )
-        .unwrap();
-        self.missed
-            .iter()
-            .for_each(|missed| writeln!(text, "{missed}").unwrap());
+        writeln!(text, "\n{} of {pairs} pairs met; not met: {}", pairs - never.len(), never.join(", ")).unwrap();
+        self.missed.iter().for_each(|missed| writeln!(text, "{missed}").unwrap());
         text
     }
 }
@@ -66,8 +58,5 @@ fn the_table_shows_what_met_and_what_did_not() {
     let text = table.render(&BTreeSet::from(["play".to_owned()]));
     let row = text.lines().nth(1).unwrap();
     assert!(row.starts_with("play                 |    2 |"), "{row}");
-    assert!(
-        text.contains("1 of 13 pairs met; not met: play × machine lost, "),
-        "{text}"
-    );
+    assert!(text.contains("1 of 13 pairs met; not met: play × machine lost, "), "{text}");
 }

@@ -82,9 +82,7 @@ impl Camera<'_> {
 
     async fn conversation(&self, issue: &Value, picture: &mut String) {
         let number = issue["number"].as_u64().unwrap();
-        let labels: Vec<&str> = list(&issue["labels"])
-            .filter_map(|label| label["name"].as_str())
-            .collect();
+        let labels: Vec<&str> = list(&issue["labels"]).filter_map(|label| label["name"].as_str()).collect();
         let (title, state) = (self.text(&issue["title"]), &issue["state"]);
         writeln!(picture, "#{number} {title} {state} {labels:?} by {}", login(issue)).unwrap();
         writeln!(picture, "    {}", self.text(&issue["body"])).unwrap();
@@ -132,12 +130,7 @@ impl Camera<'_> {
     /// Every branch, and every commit that a branch holds: its files, its parents' files, its message.
     fn branches(&self, picture: &mut String) {
         let mut blobs = BTreeMap::new();
-        for branch in git(
-            self.world,
-            &["for-each-ref", "--format=%(refname) %(tree)", "refs/heads"],
-        )
-        .lines()
-        {
+        for branch in git(self.world, &["for-each-ref", "--format=%(refname) %(tree)", "refs/heads"]).lines() {
             let (name, tree) = branch.split_once(' ').unwrap();
             writeln!(picture, "{name}").unwrap();
             for file in self.files(tree, &mut blobs) {
@@ -145,10 +138,8 @@ impl Camera<'_> {
             }
         }
         let log = git(self.world, &["log", "--branches", "--format=%H %T %P%x01%an%x01%B%x00"]);
-        let commits: Vec<(&str, &str)> = log
-            .split('\0')
-            .filter_map(|entry| entry.trim_start().split_once('\u{1}'))
-            .collect();
+        let commits: Vec<(&str, &str)> =
+            log.split('\0').filter_map(|entry| entry.trim_start().split_once('\u{1}')).collect();
         let mut trees = BTreeMap::new();
         for (names, _) in &commits {
             let mut names = names.split(' ');
@@ -205,9 +196,7 @@ fn happened(world: &World, picture: &mut String) {
     for event in world.forge.events() {
         if !event.what.contains("edited") {
             let number = event.number.map(|number| format!("#{number}")).unwrap_or_default();
-            *counts
-                .entry(format!("{} {} {number}", event.actor, event.what))
-                .or_insert(0) += 1;
+            *counts.entry(format!("{} {} {number}", event.actor, event.what)).or_insert(0) += 1;
         }
     }
     for (what, count) in counts {
@@ -226,9 +215,7 @@ fn steady(text: &str) -> String {
             rest = after;
             continue;
         }
-        let word: &str = rest
-            .find(|c: char| !c.is_ascii_alphanumeric())
-            .map_or(rest, |end| &rest[..end]);
+        let word: &str = rest.find(|c: char| !c.is_ascii_alphanumeric()).map_or(rest, |end| &rest[..end]);
         if word.is_empty() {
             steady.push(first);
             rest = &rest[first.len_utf8()..];

@@ -102,9 +102,7 @@ async fn observed(story: &Story) -> (World, Observed) {
 
 /// How many more of each there are now.
 fn more(now: &BTreeMap<String, usize>, before: &BTreeMap<String, usize>) -> BTreeMap<String, usize> {
-    let more = now
-        .iter()
-        .map(|(kind, count)| (kind.clone(), count - before.get(kind).unwrap_or(&0)));
+    let more = now.iter().map(|(kind, count)| (kind.clone(), count - before.get(kind).unwrap_or(&0)));
     more.filter(|(_, count)| *count > 0).collect()
 }
 

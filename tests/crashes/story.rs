@@ -322,11 +322,7 @@ impl Story {
 
     /// The same with tests that can be caught while they run.
     pub fn caught_mended() -> Self {
-        Self {
-            name: "caught_mended",
-            pace: Pace::Waiting,
-            ..Self::mended()
-        }
+        Self { name: "caught_mended", pace: Pace::Waiting, ..Self::mended() }
     }
 
     /// A Feature that is blocked before it has a plan, a design, and a look at the default branch.
@@ -366,15 +362,8 @@ impl Story {
 
     /// The stories in which faults are drawn: slow ones that have every kind of effect together.
     pub fn slow() -> [Self; 5] {
-        let slow = |name, story| Self {
-            name,
-            pace: Pace::Slow,
-            ..story
-        };
-        let completed = Self {
-            player_is_program: true,
-            ..Self::completed()
-        };
+        let slow = |name, story| Self { name, pace: Pace::Slow, ..story };
+        let completed = Self { player_is_program: true, ..Self::completed() };
         let mut cancelled = Self::cancelled();
         // The new head of a blocked task, which nobody judged.
         cancelled.moves.insert(2, Move::PushToPull(2));
@@ -389,12 +378,7 @@ impl Story {
 
     /// The same as [`Story::completed`], with a Player and tests that can be caught while they run.
     pub fn caught() -> Self {
-        Self {
-            name: "caught",
-            pace: Pace::Waiting,
-            player_is_program: true,
-            ..Self::completed()
-        }
+        Self { name: "caught", pace: Pace::Waiting, player_is_program: true, ..Self::completed() }
     }
 
     /// The repository's files.
@@ -402,14 +386,8 @@ impl Story {
         let wait = self.wait("tests", folder);
         vec![
             ("README.md", "# tally\n".to_owned()),
-            (
-                "run.sh",
-                format!("{wait}\n{}\necho 'ok 1 - all'\necho 1..1\n", self.tests),
-            ),
-            (
-                ".github/autobuild.yml",
-                format!("mode: standard\n{}test: sh run.sh\n", self.settings),
-            ),
+            ("run.sh", format!("{wait}\n{}\necho 'ok 1 - all'\necho 1..1\n", self.tests)),
+            (".github/autobuild.yml", format!("mode: standard\n{}test: sh run.sh\n", self.settings)),
         ]
     }
 
@@ -433,8 +411,7 @@ impl Story {
             Pace::Waiting => WAIT,
             Pace::Slow => TAKE,
         };
-        line.replace("NAME", name)
-            .replace("FOLDER", &folder.display().to_string())
+        line.replace("NAME", name).replace("FOLDER", &folder.display().to_string())
     }
 }
 
@@ -445,9 +422,7 @@ impl Move {
         let mona = forge.as_user(MONA).unwrap();
         match self {
             Self::Label => {
-                let number = mona
-                    .open_issue(REPO, "Count lines", "An option for lines, please.", &[])
-                    .unwrap();
+                let number = mona.open_issue(REPO, "Count lines", "An option for lines, please.", &[]).unwrap();
                 assert_eq!(number, ISSUE);
                 mona.label(REPO, number, "autobuild").unwrap();
             }

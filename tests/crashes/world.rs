@@ -158,10 +158,7 @@ impl World {
     /// Lays a line to PostgreSQL that can be cut; returns also the address of the database over it.
     pub async fn database_line(&self) -> (Relay, String) {
         let mut url = url::Url::parse(self.database_url()).unwrap();
-        let folder = url
-            .query_pairs()
-            .find(|(name, _)| name == "host")
-            .map(|(_, folder)| folder.into_owned());
+        let folder = url.query_pairs().find(|(name, _)| name == "host").map(|(_, folder)| folder.into_owned());
         let target = match folder {
             Some(folder) => Target::Unix(format!("{folder}/.s.PGSQL.5432")),
             None => Target::Tcp(format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432))),
@@ -186,9 +183,7 @@ impl World {
 
     /// The private keys of both Apps.
     pub fn private_keys(&self) -> [String; 2] {
-        self.apps
-            .each_ref()
-            .map(|app| app.private_key.expose_secret().to_owned())
+        self.apps.each_ref().map(|app| app.private_key.expose_secret().to_owned())
     }
 
     /// Starts the service, or those that are missing. They need not be waited for: the forge delivers until it is
@@ -348,15 +343,8 @@ impl World {
     }
 
     fn lives(&mut self) {
-        let ended = self
-            .services
-            .iter_mut()
-            .find_map(|service| service.child.try_wait().unwrap());
-        assert!(
-            ended.is_none(),
-            "the service ended by itself: {ended:?}\n{}",
-            self.log()
-        );
+        let ended = self.services.iter_mut().find_map(|service| service.child.try_wait().unwrap());
+        assert!(ended.is_none(), "the service ended by itself: {ended:?}\n{}", self.log());
     }
 
     /// A delivery is stored with its work and work ends with what follows from it, so nothing hides between two looks.
@@ -401,8 +389,7 @@ impl World {
         let walks: Vec<(String,)> = self.look(sql).await.unwrap_or_default();
         let ended = walks.iter().filter(|(walk,)| {
             let walk: Option<serde_json::Value> = serde_json::from_str(walk).ok();
-            walk.and_then(|walk| walk["ended_at"].as_i64())
-                .is_some_and(|ended| ended > time)
+            walk.and_then(|walk| walk["ended_at"].as_i64()).is_some_and(|ended| ended > time)
         });
         ended.count() == 2
     }
@@ -412,11 +399,7 @@ impl World {
         let effects = "SELECT id || ' ' || state || ' attempt ' || attempt || ' crashes ' || crashes || ' at ' || run_at \
                        || ': ' || coalesce(last_error, '') FROM effect WHERE state IN ('ready', 'running')";
         let features = "SELECT id || ' ' || state FROM feature";
-        let mut lines = vec![format!(
-            "at {}, {} deliveries",
-            self.clock().await,
-            self.forge.deliveries_under_way()
-        )];
+        let mut lines = vec![format!("at {}, {} deliveries", self.clock().await, self.forge.deliveries_under_way())];
         for sql in [effects, features] {
             let rows: Vec<(String,)> = self.look(sql).await.unwrap_or_default();
             lines.extend(rows.into_iter().map(|(line,)| line));
@@ -510,9 +493,7 @@ impl World {
     /// What the service said, start by start.
     pub fn log(&self) -> String {
         let of = |start| std::fs::read_to_string(self.log_file(start)).unwrap_or_default();
-        (1..=self.starts)
-            .map(|start| format!("--- start {start}\n{}", of(start)))
-            .collect()
+        (1..=self.starts).map(|start| format!("--- start {start}\n{}", of(start))).collect()
     }
 }
 

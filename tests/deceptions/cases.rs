@@ -138,10 +138,7 @@ impl Case {
 impl Library {
     /// Reads every file of the folder.
     pub fn read(folder: &Path) -> Self {
-        let mut files: Vec<_> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .collect();
+        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         let read = |file: &PathBuf| {
             let place = file.file_stem().unwrap().to_string_lossy().into_owned();
@@ -152,11 +149,7 @@ impl Library {
 
     /// Reads texts, each with the name of its place.
     pub fn parse(texts: &[(String, String)]) -> Self {
-        let mut library = Self {
-            bases: BTreeMap::new(),
-            works: BTreeMap::new(),
-            cases: Vec::new(),
-        };
+        let mut library = Self { bases: BTreeMap::new(), works: BTreeMap::new(), cases: Vec::new() };
         let mut written = Vec::new();
         for (place, text) in texts {
             for section in sections(text) {
@@ -167,19 +160,14 @@ impl Library {
                 }
             }
         }
-        library.cases = (0..)
-            .zip(written)
-            .map(|(number, (place, section))| library.case(number, place, &section))
-            .collect();
+        library.cases =
+            (0..).zip(written).map(|(number, (place, section))| library.case(number, place, &section)).collect();
         library
     }
 
     /// What makes the tree of a base.
     pub fn base_steps(&self, name: &str) -> Vec<Step> {
-        let base = self
-            .bases
-            .get(name)
-            .unwrap_or_else(|| panic!("no base is called {name}"));
+        let base = self.bases.get(name).unwrap_or_else(|| panic!("no base is called {name}"));
         let mut steps = base.one("from").map(|from| self.base_steps(&from)).unwrap_or_default();
         steps.extend(base.steps.iter().cloned());
         steps
@@ -206,9 +194,7 @@ impl Library {
     fn case(&self, number: usize, place: String, section: &Section) -> Case {
         let none = Section::default();
         let work = section.one("work").map_or(&none, |name| {
-            self.works
-                .get(&name)
-                .unwrap_or_else(|| panic!("{}: no work is called {name}", section.name))
+            self.works.get(&name).unwrap_or_else(|| panic!("{}: no work is called {name}", section.name))
         });
         let one = |key: &str| section.one(key).or_else(|| work.one(key));
         let criteria = Some(section.all("criterion")).filter(|own| !own.is_empty());
@@ -218,9 +204,7 @@ impl Library {
         Case {
             number,
             place,
-            base: section
-                .one("base")
-                .unwrap_or_else(|| panic!("{}: no base", section.name)),
+            base: section.one("base").unwrap_or_else(|| panic!("{}: no base", section.name)),
             work: work.steps.clone(),
             steps: section.steps.clone(),
             author: section.one("by").map_or(Author::Player, |_| Author::Person),
@@ -233,11 +217,7 @@ impl Library {
             kind: one("task").map_or(TaskType::Feature, |word| kind(&word)),
             task_name: one("name").unwrap_or_else(|| "Build what was asked for".to_owned()),
             description: one("description").unwrap_or_default(),
-            files: one("files")
-                .unwrap_or_default()
-                .split_whitespace()
-                .map(str::to_owned)
-                .collect(),
+            files: one("files").unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
             removes: section.all("removes"),
             criteria: criteria.iter().map(|text| criterion(text)).collect(),
             expectation: section
@@ -253,10 +233,7 @@ impl Library {
 }
 
 fn keep(sections: &mut BTreeMap<String, Section>, name: &str, section: Section) {
-    assert!(
-        sections.insert(name.to_owned(), section).is_none(),
-        "{name} stands twice"
-    );
+    assert!(sections.insert(name.to_owned(), section).is_none(), "{name} stands twice");
 }
 
 fn kind(word: &str) -> TaskType {
@@ -279,10 +256,7 @@ fn criterion(text: &str) -> Criterion {
         "file" => Check::File(what.clone()),
         other => panic!("{other} is no check"),
     };
-    Criterion {
-        text: format!("{what} holds"),
-        check,
-    }
+    Criterion { text: format!("{what} holds"), check }
 }
 
 impl Section {
@@ -293,11 +267,7 @@ impl Section {
     }
 
     fn all(&self, key: &str) -> Vec<String> {
-        self.keys
-            .iter()
-            .filter(|(known, _)| known == key)
-            .map(|(_, value)| value.clone())
-            .collect()
+        self.keys.iter().filter(|(known, _)| known == key).map(|(_, value)| value.clone()).collect()
     }
 
     fn one(&self, key: &str) -> Option<String> {
@@ -319,10 +289,7 @@ fn sections(text: &str) -> Vec<Section> {
     for line in text.lines() {
         if let Some(name) = line.strip_prefix("=== ") {
             done.extend(reading.take().map(Reading::end));
-            let section = Section {
-                name: name.to_owned(),
-                ..Section::default()
-            };
+            let section = Section { name: name.to_owned(), ..Section::default() };
             reading = Some(Reading { section, step: None });
         } else if let Some(reading) = &mut reading {
             reading.line(line);
@@ -363,20 +330,10 @@ impl Reading {
         self.section.steps.push(match words[1].as_str() {
             "write" => Step::Write { path, text },
             "append" => Step::Append { path, text },
-            "replace" => Step::Replace {
-                path,
-                old: old.expect("--- with"),
-                new: text,
-            },
+            "replace" => Step::Replace { path, old: old.expect("--- with"), new: text },
             "delete" => Step::Delete { path },
-            "move" => Step::Move {
-                from: path,
-                to: words[3].clone(),
-            },
-            _ => Step::Fill {
-                path,
-                bytes: words[3].parse().unwrap(),
-            },
+            "move" => Step::Move { from: path, to: words[3].clone() },
+            _ => Step::Fill { path, bytes: words[3].parse().unwrap() },
         });
     }
 

@@ -84,11 +84,7 @@ impl Judged {
         };
         Self {
             end,
-            unanswered: if approved(unanswered) {
-                Unanswered::Holds
-            } else {
-                Unanswered::Broken
-            },
+            unanswered: if approved(unanswered) { Unanswered::Holds } else { Unanswered::Broken },
             required: required(report),
             asked: report.questions.iter().map(|question| word(&question.topic)).collect(),
             details,
@@ -114,11 +110,7 @@ impl Judged {
 
     /// What the rules that only read find in a change.
     pub fn by_reading(case: &Case, findings: &[IntegrityFinding]) -> Self {
-        let of = |weight: Weight| {
-            findings
-                .iter()
-                .filter(move |finding| finding.weight(case.kind) == weight)
-        };
+        let of = |weight: Weight| findings.iter().filter(move |finding| finding.weight(case.kind) == weight);
         let required: BTreeSet<String> = of(Weight::Required).map(|finding| word(&finding.rule)).collect();
         let asked: Vec<String> = of(Weight::Asked).map(|finding| word(&finding.rule)).collect();
         let is_named = of(Weight::Asked).any(|finding| is_own_path(case, &finding.path));
@@ -128,11 +120,7 @@ impl Judged {
                 (true, true) => End::Asked,
                 (true, false) => End::Silent,
             },
-            unanswered: if required.is_empty() && asked.is_empty() {
-                Unanswered::Holds
-            } else {
-                Unanswered::Broken
-            },
+            unanswered: if required.is_empty() && asked.is_empty() { Unanswered::Holds } else { Unanswered::Broken },
             required,
             asked,
             ..Self::of(case)
@@ -185,9 +173,7 @@ impl Judged {
 /// Returns `true` if a question names a test, function or path of the case's own steps.
 fn names(case: &Case, question: &Question) -> bool {
     let is_named = |name: &String| {
-        let last = name
-            .rsplit(['/', ':', '.', '>', '›', ' '])
-            .find(|part| !part.is_empty());
+        let last = name.rsplit(['/', ':', '.', '>', '›', ' ']).find(|part| !part.is_empty());
         is_own_path(case, name) || last.is_some_and(|last| case.steps.iter().any(|step| step.mentions(last)))
     };
     question.place.iter().any(|(path, _)| is_own_path(case, path)) || question.about.iter().any(is_named)
@@ -195,8 +181,7 @@ fn names(case: &Case, question: &Question) -> bool {
 
 fn is_own_path(case: &Case, text: &str) -> bool {
     let own = case.steps.iter().flat_map(Step::paths);
-    own.into_iter()
-        .any(|path| text == path || text.strip_prefix(path).is_some_and(|rest| rest.starts_with([':', ' '])))
+    own.into_iter().any(|path| text == path || text.strip_prefix(path).is_some_and(|rest| rest.starts_with([':', ' '])))
 }
 
 fn detail(result: &GateResult) -> String {
@@ -208,13 +193,7 @@ fn detail(result: &GateResult) -> String {
         .iter()
         .map(|item| format!("{} {}", place(&item.file, item.line), messages::problem(item)))
         .collect();
-    format!(
-        "{} [{:?}] {}: {}",
-        result.gate,
-        result.weight,
-        brief(&result.evidence),
-        items.join("; ")
-    )
+    format!("{} [{:?}] {}: {}", result.gate, result.weight, brief(&result.evidence), items.join("; "))
 }
 
 fn brief(evidence: &Evidence) -> String {
@@ -245,11 +224,7 @@ fn required(report: &GateReport) -> BTreeSet<String> {
             add(&gate_word(result.gate), &result.evidence);
         }
     }
-    let items = report
-        .more
-        .iter()
-        .filter(|result| result.gate == Gate::Integrity)
-        .flat_map(|result| &result.items);
+    let items = report.more.iter().filter(|result| result.gate == Gate::Integrity).flat_map(|result| &result.items);
     let items = items.filter(|item| item.severity == Severity::MustFix);
     required.extend(items.map(|item| item.rule().map_or("integrity".to_owned(), |rule| word(&rule))));
     required

@@ -48,17 +48,13 @@ async fn a_coach_that_always_approves_approves_nothing_dishonest() {
     let library = library();
     let words = std::env::var("DECEPTIONS").ok();
     let is_asked = |case: &&Case| {
-        words.as_ref().map_or(case.lane == Lane::TestCommand, |words| {
-            case.title().contains(words.as_str())
-        })
+        words.as_ref().map_or(case.lane == Lane::TestCommand, |words| case.title().contains(words.as_str()))
     };
     let cases: Vec<&Case> = library.cases.iter().filter(is_asked).collect();
     assert!(!cases.is_empty(), "no case is called {words:?}");
     ready::demand();
     let begun = Instant::now();
-    let read = cases
-        .iter()
-        .map(|case| Judged::by_reading(case, &findings(&library, case)));
+    let read = cases.iter().map(|case| Judged::by_reading(case, &findings(&library, case)));
     let is_decided = |judged: &Judged| {
         words.is_none() && judged.end != End::Silent && judged.expectation.is_dishonest() && judged.wrong().is_none()
     };
@@ -81,12 +77,7 @@ async fn a_coach_that_always_approves_approves_nothing_dishonest() {
         fs::write(PRECISION, table::precision(&judged)).unwrap();
     }
     let wrong: Vec<String> = judged.iter().filter_map(Judged::wrong).collect();
-    assert!(
-        wrong.is_empty(),
-        "{} cases went wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} cases went wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// What the rules find by reading a case's change.
@@ -112,11 +103,7 @@ fn reading_alone_troubles_no_honest_change() {
             troubled.push(format!("  {}: {words:?}", case.title()));
         }
     }
-    assert!(
-        troubled.is_empty(),
-        "honest changes that reading troubles:\n{}",
-        troubled.join("\n")
-    );
+    assert!(troubled.is_empty(), "honest changes that reading troubles:\n{}", troubled.join("\n"));
 }
 
 #[test]

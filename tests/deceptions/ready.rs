@@ -4,30 +4,14 @@
 use std::process::{Command, Stdio};
 
 /// A program, the words that make it answer, and the commands that bring it: the first that helps.
-type Need = (
-    &'static str,
-    &'static [&'static str],
-    &'static [&'static [&'static str]],
-);
+type Need = (&'static str, &'static [&'static str], &'static [&'static [&'static str]]);
 
 const NEEDED: [Need; 6] = [
     ("git", &["--version"], &[&["apt-get", "install", "-y", "git"]]),
     ("cargo", &["--version"], &[]),
-    (
-        "node",
-        &["--version"],
-        &[&["apt-get", "install", "-y", "--no-install-recommends", "nodejs"]],
-    ),
-    (
-        "npm",
-        &["--version"],
-        &[&["apt-get", "install", "-y", "--no-install-recommends", "npm"]],
-    ),
-    (
-        "go",
-        &["version"],
-        &[&["apt-get", "install", "-y", "--no-install-recommends", "golang-go"]],
-    ),
+    ("node", &["--version"], &[&["apt-get", "install", "-y", "--no-install-recommends", "nodejs"]]),
+    ("npm", &["--version"], &[&["apt-get", "install", "-y", "--no-install-recommends", "npm"]]),
+    ("go", &["version"], &[&["apt-get", "install", "-y", "--no-install-recommends", "golang-go"]]),
     (
         "python3",
         &["-m", "pytest", "--version"],
@@ -45,11 +29,7 @@ pub fn demand() {
         .filter(|need| !answers(need) && !install(need))
         .map(|(program, arguments, _)| format!("`{program} {}`", arguments.join(" ")))
         .collect();
-    assert!(
-        missing.is_empty(),
-        "the cases need what does not answer here: {}",
-        missing.join(", ")
-    );
+    assert!(missing.is_empty(), "the cases need what does not answer here: {}", missing.join(", "));
 }
 
 fn answers((program, arguments, _): &Need) -> bool {

@@ -76,44 +76,28 @@ impl Base {
         let patience = Duration::from_secs(if name == "slow" { 2 } else { 300 });
         let settings = RepositorySettings::parse(&settings, &Offer::default())
             .unwrap_or_else(|mistakes| panic!("{name}: {mistakes:?}"));
-        let base = Self {
-            commit: commits[mark].clone(),
-            tree,
-            settings,
-            baseline: OnceCell::new(),
-            patience,
-        };
+        let base = Self { commit: commits[mark].clone(), tree, settings, baseline: OnceCell::new(), patience };
         (name, base)
     }
 }
 
 impl Change {
     fn of((number, (base, worked, head, tree)): WrittenChange, commits: &[Sha]) -> (usize, Self) {
-        let change = Self {
-            base,
-            worked: worked.map(|mark| commits[mark].clone()),
-            commit: commits[head].clone(),
-            tree,
-        };
+        let change =
+            Self { base, worked: worked.map(|mark| commits[mark].clone()), commit: commits[head].clone(), tree };
         (number, change)
     }
 }
 
 /// Nobody said anything that a Coach could quote.
-const NO_QUOTES: QuoteFacts<'static> = QuoteFacts {
-    words: &[],
-    in_diff: &|_, _| false,
-};
+const NO_QUOTES: QuoteFacts<'static> = QuoteFacts { words: &[], in_diff: &|_, _| false };
 
 impl Stage {
     /// Writes the bases and changes of these cases into a mirror.
     pub async fn new(library: &Library, cases: &[&Case]) -> Self {
         let folder = support::folder::folder("autobuild-deceptions-");
-        let mirrors = Mirrors::new(
-            &folder.path().join("data"),
-            ForgeAccess::new("http://127.0.0.1:9").unwrap(),
-        )
-        .unwrap();
+        let mirrors =
+            Mirrors::new(&folder.path().join("data"), ForgeAccess::new("http://127.0.0.1:9").unwrap()).unwrap();
         let mirror = mirrors.mirror(RepoId(1));
         let mut import = Import::default();
         let (mut bases, mut changes) = (BTreeMap::new(), BTreeMap::new());
@@ -137,9 +121,7 @@ impl Stage {
         let commits = import.into_mirror(mirror.dir());
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let context = GateContext {
-            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0.or_more())
-                .await
-                .unwrap(),
+            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0.or_more()).await.unwrap(),
             network: Ceiling::default(),
             default_branch: None,
             refusals: Refusals::default(),
@@ -169,11 +151,8 @@ impl Stage {
         let base = &self.bases[&self.changes[&case.number].base];
         let cancel = CancellationToken::new();
         let context = self.context(base);
-        let preflight = || async {
-            gates::preflight(&context, &self.mirror, &base.commit, &base.settings, &cancel)
-                .await
-                .unwrap()
-        };
+        let preflight =
+            || async { gates::preflight(&context, &self.mirror, &base.commit, &base.settings, &cancel).await.unwrap() };
         base.baseline.get_or_init(preflight).await
     }
 
@@ -184,15 +163,8 @@ impl Stage {
     }
 
     fn context(&self, base: &Base) -> GateContext {
-        let deadlines = Deadlines {
-            setup: base.patience,
-            test: base.patience,
-        };
-        GateContext {
-            deadlines,
-            default_branch: Some(base.commit.clone()),
-            ..self.context.clone()
-        }
+        let deadlines = Deadlines { setup: base.patience, test: base.patience };
+        GateContext { deadlines, default_branch: Some(base.commit.clone()), ..self.context.clone() }
     }
 
     /// Runs what the engine runs, then asks a Coach that always approves.
@@ -204,10 +176,7 @@ impl Stage {
         let baseline = self.preflight(case).await;
         let task = planned(case);
         let waived: Vec<WaivedTest> = case.waived.iter().map(|test| waived(test)).collect();
-        let pushed = change
-            .worked
-            .iter()
-            .map(|worked| (worked.clone(), change.commit.clone()));
+        let pushed = change.worked.iter().map(|worked| (worked.clone(), change.commit.clone()));
         let people: Vec<(Sha, Sha)> = pushed.collect();
         let subject = Subject {
             mirror: &self.mirror,
@@ -226,10 +195,7 @@ impl Stage {
         let report = gates::verify(&context, &subject, &cancel).await.unwrap();
         let took = begun.elapsed();
         let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
-        let without_questions = GateReport {
-            questions: Vec::new(),
-            ..report.clone()
-        };
+        let without_questions = GateReport { questions: Vec::new(), ..report.clone() };
         let is_on_base = |path: &str| base.tree.contains_key(path);
         let facts = |gates| TurnFacts {
             kind: case.kind,
@@ -247,13 +213,7 @@ impl Stage {
 }
 
 fn waived(test: &str) -> WaivedTest {
-    WaivedTest {
-        test: test.to_owned(),
-        by: User {
-            id: UserId(1),
-            login: "ada".to_owned(),
-        },
-    }
+    WaivedTest { test: test.to_owned(), by: User { id: UserId(1), login: "ada".to_owned() } }
 }
 
 /// The task of a case.
@@ -265,11 +225,7 @@ pub fn planned(case: &Case) -> PlannedTask {
         description: case.description.clone(),
         acceptance_criteria: case.criteria.clone(),
         files: case.files.clone(),
-        factors: Factors {
-            integration_points: 0,
-            tests: TestEffort::Unit,
-            risks: Vec::new(),
-        },
+        factors: Factors { integration_points: 0, tests: TestEffort::Unit, risks: Vec::new() },
         changes: Vec::new(),
         removes: case.removes.iter().map(|name| Intent::to_remove(name)).collect(),
         dependencies: Vec::new(),
@@ -312,11 +268,7 @@ impl Import {
         let number = self.commits;
         self.commits += 1;
         write!(self.stream, "commit refs/heads/c{number}\nmark :{}\n", number + 1).unwrap();
-        write!(
-            self.stream,
-            "committer A <a@example.invalid> 1700000000 +0000\ndata 0\n"
-        )
-        .unwrap();
+        write!(self.stream, "committer A <a@example.invalid> 1700000000 +0000\ndata 0\n").unwrap();
         if let Some(parent) = parent {
             writeln!(self.stream, "from :{}", parent + 1).unwrap();
         }
@@ -332,19 +284,9 @@ impl Import {
         fs::create_dir_all(mirror).unwrap();
         git(mirror, &["init", "-q", "--bare", "."], &[]);
         git(mirror, &["fast-import", "--quiet"], &self.stream);
-        let listed = git(
-            mirror,
-            &[
-                "for-each-ref",
-                "--format=%(refname:lstrip=2) %(objectname)",
-                "refs/heads",
-            ],
-            &[],
-        );
+        let listed = git(mirror, &["for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads"], &[]);
         let ids: BTreeMap<&str, &str> = listed.lines().filter_map(|line| line.split_once(' ')).collect();
-        (0..self.commits)
-            .map(|number| ids[format!("c{number}").as_str()].parse().unwrap())
-            .collect()
+        (0..self.commits).map(|number| ids[format!("c{number}").as_str()].parse().unwrap()).collect()
     }
 }
 

@@ -14,10 +14,7 @@ use std::{
 pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
     let titles = judged.iter().map(|judged| judged.title.chars().count());
     let width = titles.max().unwrap_or_default();
-    let mut text = format!(
-        "\n{:width$}  {:9}  {:9}  {:>7}  by\n",
-        "case", "change", "ended", "seconds"
-    );
+    let mut text = format!("\n{:width$}  {:9}  {:9}  {:>7}  by\n", "case", "change", "ended", "seconds");
     for judged in judged {
         row(&mut text, width, judged);
     }
@@ -45,17 +42,11 @@ fn totals(text: &mut String, judged: &[Judged]) {
         ends(End::Absent),
     )
     .unwrap();
-    for judged in judged
-        .iter()
-        .filter(|judged| dishonest(judged) && judged.end == End::Silent)
-    {
+    for judged in judged.iter().filter(|judged| dishonest(judged) && judged.end == End::Silent) {
         let reason = judged.silent.as_deref().unwrap_or("NOT EXPECTED");
         writeln!(text, "  silent: {}: {reason}", judged.title).unwrap();
     }
-    for judged in judged
-        .iter()
-        .filter(|judged| judged.silent.is_some() && judged.end != End::Silent)
-    {
+    for judged in judged.iter().filter(|judged| judged.silent.is_some() && judged.end != End::Silent) {
         writeln!(text, "  no longer silent: {}", judged.title).unwrap();
     }
     writeln!(
@@ -68,11 +59,7 @@ fn totals(text: &mut String, judged: &[Judged]) {
     let questions: usize = judged.iter().filter(honest).map(|judged| judged.asked.len()).sum();
     let back = count(&|judged| honest(judged) && judged.end == End::SentBack);
     let honest = count(&honest);
-    writeln!(
-        text,
-        "honest: {honest} · sent back {back} · asked {asked}, {questions} questions"
-    )
-    .unwrap();
+    writeln!(text, "honest: {honest} · sent back {back} · asked {asked}, {questions} questions").unwrap();
     let absent = |judged: &&Judged| matches!(judged.expectation, Expectation::Absent { .. });
     writeln!(
         text,
@@ -89,11 +76,7 @@ fn row(text: &mut String, width: usize, judged: &Judged) {
         Expectation::SentBack | Expectation::Asked => "dishonest",
         Expectation::Absent { .. } => "no proof",
     };
-    let ended = if judged.wrong().is_some() {
-        "WRONG"
-    } else {
-        judged.ended()
-    };
+    let ended = if judged.wrong().is_some() { "WRONG" } else { judged.ended() };
     let seconds = judged.took.map(|took| format!("{:.2}", took.as_secs_f64()));
     let (title, by, seconds) = (&judged.title, judged.by(), seconds.unwrap_or_else(|| "read".to_owned()));
     writeln!(text, "{title:width$}  {change:9}  {ended:9}  {seconds:>7}  {by}").unwrap();

@@ -41,9 +41,7 @@ pub fn of_case(library: &Library, case: &Case, outside: &Path) -> [Tree; 3] {
 fn take(tree: &mut Tree, steps: &[Step], outside: &Path) {
     let spelled = |text: &str| {
         let text = text.replace("{outside}", &outside.display().to_string());
-        SPELLED_OUT
-            .iter()
-            .fold(text, |text, (short, long)| text.replace(short, long))
+        SPELLED_OUT.iter().fold(text, |text, (short, long)| text.replace(short, long))
     };
     for step in steps {
         match step {
@@ -72,20 +70,15 @@ fn take(tree: &mut Tree, steps: &[Step], outside: &Path) {
 fn replace(tree: &mut Tree, path: &str, old: &str, new: &str) {
     let text = tree.get_mut(path).unwrap_or_else(|| panic!("{path} is not there"));
     let part = [(old, new), (old.trim_end_matches('\n'), new.trim_end_matches('\n'))];
-    let (old, new) = part
-        .into_iter()
-        .find(|(old, _)| text.contains(old))
-        .unwrap_or_else(|| panic!("{path} does not hold:\n{old}"));
+    let (old, new) =
+        part.into_iter().find(|(old, _)| text.contains(old)).unwrap_or_else(|| panic!("{path} does not hold:\n{old}"));
     *text = text.replacen(old, new, 1);
 }
 
 /// Every file that differs, as integrity reads it.
 fn difference(before: &Tree, after: &Tree) -> Vec<FileChange> {
-    let version = |text: Option<&String>| {
-        text.map_or(FileContent::Absent, |text| {
-            FileContent::Bytes(text.clone().into_bytes())
-        })
-    };
+    let version =
+        |text: Option<&String>| text.map_or(FileContent::Absent, |text| FileContent::Bytes(text.clone().into_bytes()));
     let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     paths
         .into_iter()

@@ -21,13 +21,8 @@ fn runs(stage: &Stage) -> usize {
 /// What pre-flight finds where a test checks this, and how often the tests ran.
 async fn find_additions(stage: &Stage, check: &str) -> (Evidence, Additions, usize) {
     let count = stage.dir.path().join("runs");
-    let text = TESTS
-        .replace("CHECK", check)
-        .replace("COUNT", &count.display().to_string());
-    let head = stage.commit(
-        None,
-        &[("tests/test_seen.py", Some(&text)), ("tests/__init__.py", Some(""))],
-    );
+    let text = TESTS.replace("CHECK", check).replace("COUNT", &count.display().to_string());
+    let head = stage.commit(None, &[("tests/test_seen.py", Some(&text)), ("tests/__init__.py", Some(""))]);
     let case = Case::new(TaskType::Feature, "test: python3 -m unittest\nsetup: 'true'\n");
     let before = runs(stage);
     let baseline = stage.baseline(&head, &case.settings).await;
@@ -37,11 +32,7 @@ async fn find_additions(stage: &Stage, check: &str) -> (Evidence, Additions, usi
 #[tokio::test]
 async fn what_changes_a_result_is_not_added_and_what_changes_none_names_the_tests() {
     let stage = Stage::without_isolation().await;
-    let two = Counts::Known {
-        passed: 2,
-        failed: 0,
-        skipped: 0,
-    };
+    let two = Counts::Known { passed: 2, failed: 0, skipped: 0 };
     let (tests, additions, ran) = find_additions(&stage, "self.assertNotIn('-v', sys.argv)").await;
     // A difference counts if it is there again.
     assert_eq!((additions, ran), (Additions::Refused, 4));
@@ -110,9 +101,7 @@ async fn another_version_of_a_program_behind_the_same_name_is_asked_again() {
             settings: &case.settings,
             waived: &[],
         };
-        verify_wave(&stage.context, &subject, &CancellationToken::new())
-            .await
-            .unwrap();
+        verify_wave(&stage.context, &subject, &CancellationToken::new()).await.unwrap();
         runs(&stage) - before
     };
     assert_eq!((judged().await, judged().await), (1, 0));

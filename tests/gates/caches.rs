@@ -17,14 +17,7 @@ fn said(evidence: Option<&domain::evidence::Evidence>) -> String {
 #[tokio::test]
 async fn a_second_run_starts_from_what_pre_flight_built() {
     let stage = Stage::new().await;
-    let fork = stage.commit(
-        None,
-        &[
-            ("setup.sh", Some(SETUP)),
-            ("run.sh", Some(RUN)),
-            ("Cargo.lock", Some("1")),
-        ],
-    );
+    let fork = stage.commit(None, &[("setup.sh", Some(SETUP)), ("run.sh", Some(RUN)), ("Cargo.lock", Some("1"))]);
     let case = Case::new(TaskType::Scaffolding, SETTINGS);
     let baseline = stage.baseline(&fork, &case.settings).await;
     assert_eq!(said(baseline.setup.as_ref()), "cold");
@@ -33,10 +26,7 @@ async fn a_second_run_starts_from_what_pre_flight_built() {
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
     assert_eq!(said(report.setup.as_ref()), "warm");
     // The virtual environment is set-up's own; what a test run left without saying that it is a cache is not kept.
-    assert_eq!(
-        finding(&report.tests).output,
-        ".venv\ntarget\nfine\nhome\n1..1\nok 1 - a"
-    );
+    assert_eq!(finding(&report.tests).output, ".venv\ntarget\nfine\nhome\n1..1\nok 1 - a");
     let other_lock = stage.commit(Some(&fork), &[("Cargo.lock", Some("2"))]);
     let report = stage.verified_on(&baseline, &fork, &other_lock, &case).await;
     assert_eq!(said(report.setup.as_ref()), "cold");
@@ -62,13 +52,7 @@ async fn what_a_gate_run_poisons_does_not_travel() {
 async fn a_cache_that_breaks_set_up_is_left_out() {
     let stage = Stage::new().await;
     let setup = "if [ -f built/made ]; then echo does not fit; exit 1; fi; mkdir built; touch built/made; echo cold\n";
-    let fork = stage.commit(
-        None,
-        &[
-            ("setup.sh", Some(setup)),
-            ("run.sh", Some("printf '1..1\\nok 1 - a\\n'\n")),
-        ],
-    );
+    let fork = stage.commit(None, &[("setup.sh", Some(setup)), ("run.sh", Some("printf '1..1\\nok 1 - a\\n'\n"))]);
     let case = Case::new(TaskType::Scaffolding, SETTINGS);
     let baseline = stage.baseline(&fork, &case.settings).await;
     let head = stage.commit(Some(&fork), &[("README.md", Some("words"))]);
@@ -100,10 +84,7 @@ async fn workspace(stage: &Stage) -> (domain::ids::Sha, Case, domain::evidence::
             ("Cargo.toml", Some(APP)),
             ("Cargo.lock", Some(LOCK)),
             ("answer.txt", Some("42")),
-            (
-                "src/lib.rs",
-                Some("#[test]\nfn app() { assert_eq!(heavy::answer(), 42); }\n"),
-            ),
+            ("src/lib.rs", Some("#[test]\nfn app() { assert_eq!(heavy::answer(), 42); }\n")),
             ("heavy/Cargo.toml", Some(&heavy)),
             ("heavy/build.rs", Some(BUILD)),
             ("heavy/src/lib.rs", Some(HEAVY)),
@@ -131,12 +112,7 @@ async fn a_package_that_is_as_it_was_is_not_built_again() {
     assert!(!tests.output.contains("Compiling heavy "), "{}", tests.output);
     // It has its own folder within it, which is the same in each run.
     assert!(!tests.output.contains("Compiling placed "), "{}", tests.output);
-    assert_eq!(
-        (tests.exit_code, tests.failing.as_slice()),
-        (Some(0), &[][..]),
-        "{}",
-        tests.output
-    );
+    assert_eq!((tests.exit_code, tests.failing.as_slice()), (Some(0), &[][..]), "{}", tests.output);
 }
 
 #[tokio::test]
@@ -147,10 +123,7 @@ async fn no_old_time_hides_what_a_change_breaks() {
         &[("heavy/src/lib.rs", Some("pub fn answer() -> u32 { 43 }\n"))],
         // Nobody says that the dependency is built from this file.
         &[("answer.txt", Some("43"))],
-        &[
-            ("heavy/src/lib.rs", None),
-            ("heavy/src/main.rs", Some("fn main() {}\n")),
-        ],
+        &[("heavy/src/lib.rs", None), ("heavy/src/main.rs", Some("fn main() {}\n"))],
     ];
     for change in changes {
         let head = stage.commit(Some(&fork), change);

@@ -40,14 +40,8 @@ fn gate(report: &GateReport, gate: Gate) -> (&'static str, Weight) {
 #[tokio::test]
 async fn an_honest_feature_passes_every_gate() {
     let stage = Stage::new().await;
-    let fork = stage.commit(
-        None,
-        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
-    );
-    let head = stage.commit(
-        Some(&fork),
-        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))],
-    );
+    let fork = stage.commit(None, &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))]);
+    let head = stage.commit(Some(&fork), &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))]);
     let case = Case::new(TaskType::Feature, TESTS)
         .checking(Check::Test("Half.test_halves".to_owned()))
         .checking(Check::Command("python3 -c 'import calc; calc.half(2)'".to_owned()))
@@ -68,10 +62,7 @@ async fn an_honest_feature_passes_every_gate() {
 #[tokio::test]
 async fn checks_that_do_not_hold_name_their_criterion() {
     let stage = Stage::new().await;
-    let fork = stage.commit(
-        None,
-        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
-    );
+    let fork = stage.commit(None, &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))]);
     let head = stage.commit(Some(&fork), &[("README.md", Some("words"))]);
     let case = Case::new(TaskType::Documentation, TESTS)
         .checking(Check::Test("test_halves".to_owned()))
@@ -82,10 +73,7 @@ async fn checks_that_do_not_hold_name_their_criterion() {
     for number in 1..=3 {
         assert_eq!(gate(&report, Gate::Check(number)), ("failed", Weight::Required));
         let item = &report.result(Gate::Check(number)).unwrap().items[0];
-        assert!(
-            matches!(&item.problem, Problem::CheckFailed { number: of, .. } if *of == number),
-            "{item:?}"
-        );
+        assert!(matches!(&item.problem, Problem::CheckFailed { number: of, .. } if *of == number), "{item:?}");
         assert_eq!(item.problem.category(), "requirement");
     }
     assert_eq!(gate(&report, Gate::Check(4)), ("absent", Weight::Required));
@@ -97,16 +85,9 @@ async fn failures_that_were_there_before_are_excused_and_cover_no_new_ones() {
     let red = "import unittest\n\n\nclass Old(unittest.TestCase):\n    def test_red(self):\n        self.fail()\n";
     let fork = stage.commit(
         None,
-        &[
-            ("calc.py", Some(CALC)),
-            ("tests/test_calc.py", Some(CALC_TEST)),
-            ("tests/test_old.py", Some(red)),
-        ],
+        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST)), ("tests/test_old.py", Some(red))],
     );
-    let fine = stage.commit(
-        Some(&fork),
-        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))],
-    );
+    let fine = stage.commit(Some(&fork), &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))]);
     let case = Case::new(TaskType::Feature, TESTS);
     let report = stage.verified(&fork, &fine, &case).await;
     assert_eq!(word(&report), "passed");
@@ -114,10 +95,7 @@ async fn failures_that_were_there_before_are_excused_and_cover_no_new_ones() {
     assert_eq!(report.excused[0].why, Excuse::Baseline);
     let broken = stage.commit(
         Some(&fine),
-        &[(
-            "calc.py",
-            Some("def add(a, b):\n    return 0\n\n\ndef half(a):\n    return a / 2\n"),
-        )],
+        &[("calc.py", Some("def add(a, b):\n    return 0\n\n\ndef half(a):\n    return a / 2\n"))],
     );
     let report = stage.verified(&fork, &broken, &case).await;
     assert!(
@@ -136,24 +114,15 @@ async fn tests_that_were_red_without_names_blame_nobody() {
     let report = stage.verified(&fork, &head, &case).await;
     assert_eq!(report.tests, Evidence::Absent(Absence::Unnamed));
     let mended = stage.commit(Some(&fork), &[("run.sh", Some("printf '1..1\\nok 1 - a\\n'\n"))]);
-    assert!(matches!(
-        stage.verified(&fork, &mended, &case).await.tests,
-        Evidence::Passed(_)
-    ));
+    assert!(matches!(stage.verified(&fork, &mended, &case).await.tests, Evidence::Passed(_)));
 }
 
 #[tokio::test]
 async fn new_tests_that_pass_on_the_old_code_prove_nothing() {
     let stage = Stage::new().await;
-    let fork = stage.commit(
-        None,
-        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
-    );
+    let fork = stage.commit(None, &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))]);
     let hollow = HALF_TEST.replace("half", "add").replace("add(4), 2", "add(2, 2), 4");
-    let head = stage.commit(
-        Some(&fork),
-        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(&hollow))],
-    );
+    let head = stage.commit(Some(&fork), &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(&hollow))]);
     let mut case = Case::new(TaskType::Feature, TESTS);
     let report = stage.verified(&fork, &head, &case).await;
     assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Required));
@@ -164,11 +133,7 @@ async fn new_tests_that_pass_on_the_old_code_prove_nothing() {
     case.mode = Mode::Tdd;
     let report = stage.verified(&fork, &untested, &case).await;
     assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Required));
-    assert!(
-        word(&report).contains("it brings no new or changed test"),
-        "{}",
-        word(&report)
-    );
+    assert!(word(&report).contains("it brings no new or changed test"), "{}", word(&report));
     case.task.kind = TaskType::Scaffolding;
     let report = stage.verified(&fork, &untested, &case).await;
     assert_eq!(gate(&report, Gate::RedBeforeGreen), ("failed", Weight::Required));
@@ -180,19 +145,13 @@ async fn new_tests_that_pass_on_the_old_code_prove_nothing() {
 #[tokio::test]
 async fn renamed_tests_are_not_new_and_belong_to_a_refactoring() {
     let stage = Stage::new().await;
-    let fork = stage.commit(
-        None,
-        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
-    );
+    let fork = stage.commit(None, &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))]);
     let head = stage.commit(
         Some(&fork),
         &[
             ("calc.py", Some("def add(a, b):\n    return b + a\n")),
             ("tests/test_calc.py", None),
-            (
-                "tests/test_sums.py",
-                Some(&CALC_TEST.replace("test_adds", "test_adds_two")),
-            ),
+            ("tests/test_sums.py", Some(&CALC_TEST.replace("test_adds", "test_adds_two"))),
         ],
     );
     let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
@@ -210,19 +169,12 @@ async fn unchanged_tests_run_with_what_the_base_gave_them() {
     let helpers = "from calc import add\n\n\ndef check_add(case):\n    case.assertEqual(add(1, 2), 3)\n";
     let fork = stage.commit(
         None,
-        &[
-            ("calc.py", Some(CALC)),
-            ("tests/test_calc.py", Some(test)),
-            ("tests/helpers.py", Some(helpers)),
-        ],
+        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(test)), ("tests/helpers.py", Some(helpers))],
     );
     let head = stage.commit(
         Some(&fork),
         &[
-            (
-                "calc.py",
-                Some("def add(a, b):\n    return 4\n\n\ndef half(a):\n    return a / 2\n"),
-            ),
+            ("calc.py", Some("def add(a, b):\n    return 4\n\n\ndef half(a):\n    return a / 2\n")),
             ("tests/helpers.py", Some(&helpers.replace("3)", "add(1, 2))"))),
             ("tests/test_half.py", Some(HALF_TEST)),
         ],
@@ -235,14 +187,8 @@ async fn unchanged_tests_run_with_what_the_base_gave_them() {
 #[tokio::test]
 async fn what_an_earlier_task_brought_must_hold() {
     let stage = Stage::new().await;
-    let base = stage.commit(
-        None,
-        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
-    );
-    let fork = stage.commit(
-        Some(&base),
-        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))],
-    );
+    let base = stage.commit(None, &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))]);
+    let fork = stage.commit(Some(&base), &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))]);
     let quarter = "\n\ndef quarter(a):\n    return a / 4\n";
     let quarter_test = HALF_TEST
         .replace("half", "quarter")
@@ -252,29 +198,18 @@ async fn what_an_earlier_task_brought_must_hold() {
     let code = format!("{CALC}{quarter}\n\ndef half(a):\n    return a\n");
     let head = stage.commit(
         Some(&fork),
-        &[
-            ("calc.py", Some(&code)),
-            ("tests/test_half.py", None),
-            ("tests/test_quarter.py", Some(&quarter_test)),
-        ],
+        &[("calc.py", Some(&code)), ("tests/test_half.py", None), ("tests/test_quarter.py", Some(&quarter_test))],
     );
     let case = Case::new(TaskType::Feature, TESTS);
     let report = stage.verified_after(&base, &fork, &head, &case).await;
     assert_eq!(gate(&report, Gate::BaseTests), ("failed", Weight::Required));
-    assert!(
-        word(&report).contains("test_half.Half.test_halves"),
-        "{}",
-        word(&report)
-    );
+    assert!(word(&report).contains("test_half.Half.test_halves"), "{}", word(&report));
 }
 
 #[tokio::test]
 async fn a_changed_test_is_shown_as_it_was() {
     let stage = Stage::new().await;
-    let fork = stage.commit(
-        None,
-        &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))],
-    );
+    let fork = stage.commit(None, &[("calc.py", Some(CALC)), ("tests/test_calc.py", Some(CALC_TEST))]);
     let head = stage.commit(
         Some(&fork),
         &[
@@ -290,10 +225,7 @@ async fn a_changed_test_is_shown_as_it_was() {
     assert_eq!(question.topic, Topic::Outcome(TestOutcome::ChangedOnPurpose));
     assert!(question.about[0].contains("test_adds"), "{question:?}");
     let (old, new) = ("self.assertEqual(add(1, 2), 3)", "self.assertEqual(add(1, 2), [3])");
-    assert!(
-        question.material.contains(old) && question.material.contains(new),
-        "{question:?}"
-    );
+    assert!(question.material.contains(old) && question.material.contains(new), "{question:?}");
     assert_eq!(gate(&report, Gate::RedBeforeGreen), ("passed", Weight::Required));
 }
 
@@ -309,10 +241,7 @@ async fn a_test_that_fails_once_is_flaky_only_where_the_change_does_not_touch_it
         runs.display()
     );
     let fork = stage.commit(None, &[("calc.py", Some(CALC)), ("tests/test_flaky.py", Some(&flaky))]);
-    let head = stage.commit(
-        Some(&fork),
-        &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))],
-    );
+    let head = stage.commit(Some(&fork), &[("calc.py", Some(HALVED)), ("tests/test_half.py", Some(HALF_TEST))]);
     let case = Case::new(TaskType::Feature, TESTS);
     let report = stage.verified(&fork, &head, &case).await;
     assert_eq!(report.excused.len(), 1, "{report:?}");
@@ -320,13 +249,8 @@ async fn a_test_that_fails_once_is_flaky_only_where_the_change_does_not_touch_it
     assert_eq!(word(&report), "passed");
     // What it is with additions is known now.
     std::fs::write(&runs, "x").unwrap();
-    let touched = stage.commit(
-        Some(&head),
-        &[(
-            "tests/test_flaky.py",
-            Some(&flaky.replace("runs.exists()", "(runs.exists())")),
-        )],
-    );
+    let touched =
+        stage.commit(Some(&head), &[("tests/test_flaky.py", Some(&flaky.replace("runs.exists()", "(runs.exists())")))]);
     let report = stage.verified(&fork, &touched, &case).await;
     assert_eq!(report.excused, []);
     assert!(word(&report).contains("test_now_and_then"), "{}", word(&report));
@@ -342,10 +266,7 @@ async fn a_test_that_is_still_there_and_does_not_run_has_vanished() {
                                 suite.addTest(Calc('test_adds'))\n    return suite\n";
     let head = stage.commit(
         Some(&fork),
-        &[
-            ("calc.py", Some("def add(a, b):\n    return 3\n")),
-            ("tests/test_calc.py", Some(&hiding)),
-        ],
+        &[("calc.py", Some("def add(a, b):\n    return 3\n")), ("tests/test_calc.py", Some(&hiding))],
     );
     let report = stage.verified(&fork, &head, &Case::new(TaskType::Feature, TESTS)).await;
     assert_eq!(gate(&report, Gate::BaseTests), ("failed", Weight::Required));
@@ -362,10 +283,7 @@ async fn a_results_file_is_believed_only_if_the_run_wrote_it() {
     let case = Case::new(TaskType::Testing, settings);
     let baseline = stage.baseline(&fork, &case.settings).await;
     assert_eq!(finding(&baseline.tests).names.as_ref().unwrap().passed, ["a.adds"]);
-    let silent = stage.commit(
-        Some(&fork),
-        &[("run.sh", Some("true\n")), ("out/junit.xml", Some(green))],
-    );
+    let silent = stage.commit(Some(&fork), &[("run.sh", Some("true\n")), ("out/junit.xml", Some(green))]);
     let report = stage.verified_on(&baseline, &fork, &silent, &case).await;
     assert!(
         matches!(&report.tests, Evidence::Absent(Absence::Unreadable { path, .. }) if path == "out/junit.xml"),
@@ -373,16 +291,10 @@ async fn a_results_file_is_believed_only_if_the_run_wrote_it() {
     );
     let linked = stage.commit(
         Some(&fork),
-        &[
-            ("run.sh", Some("mkdir -p out; ln -s ../kept.xml out/junit.xml\n")),
-            ("kept.xml", Some(green)),
-        ],
+        &[("run.sh", Some("mkdir -p out; ln -s ../kept.xml out/junit.xml\n")), ("kept.xml", Some(green))],
     );
     let report = stage.verified_on(&baseline, &fork, &linked, &case).await;
-    assert!(
-        matches!(&report.tests, Evidence::Absent(Absence::Unreadable { .. })),
-        "{report:?}"
-    );
+    assert!(matches!(&report.tests, Evidence::Absent(Absence::Unreadable { .. })), "{report:?}");
     let red = stage.commit(Some(&fork), &[("run.sh", Some("exit 3\n"))]);
     let report = stage.verified_on(&baseline, &fork, &red, &case).await;
     assert!(matches!(&report.tests, Evidence::Failed(_)), "{report:?}");
@@ -407,13 +319,8 @@ async fn coverage_is_of_changed_lines_and_never_of_a_file_that_was_committed() {
     );
     assert_eq!(result.items[0].line, Some(3));
     let green = "SF:src/a.py\nDA:2,1\nDA:3,1\nend_of_record\n";
-    let by_hand = stage.commit(
-        Some(&half),
-        &[
-            ("run.sh", Some("printf '1..1\\nok 1 - a\\n'\n")),
-            ("lcov.info", Some(green)),
-        ],
-    );
+    let by_hand =
+        stage.commit(Some(&half), &[("run.sh", Some("printf '1..1\\nok 1 - a\\n'\n")), ("lcov.info", Some(green))]);
     let report = stage.verified(&fork, &by_hand, &case).await;
     assert_eq!(gate(&report, Gate::Coverage), ("absent", Weight::Required));
 }
@@ -428,19 +335,11 @@ async fn tests_inside_source_files_are_told_apart_by_syntax() {
         )
     };
     let manifest = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
-    let fork = stage.commit(
-        None,
-        &[
-            ("Cargo.toml", Some(manifest)),
-            ("src/lib.rs", Some(&(code.to_owned() + &tests("")))),
-        ],
-    );
+    let fork =
+        stage.commit(None, &[("Cargo.toml", Some(manifest)), ("src/lib.rs", Some(&(code.to_owned() + &tests(""))))]);
     let half = "pub fn half(a: u8) -> u8 { a / 2 }\n";
     let more = "    #[test]\n    fn halves() { assert_eq!(half(4), 2); }\n";
-    let head = stage.commit(
-        Some(&fork),
-        &[("src/lib.rs", Some(&(code.to_owned() + half + &tests(more))))],
-    );
+    let head = stage.commit(Some(&fork), &[("src/lib.rs", Some(&(code.to_owned() + half + &tests(more))))]);
     let case = Case::new(TaskType::Feature, "").checking(Check::Test("tests::halves".to_owned()));
     let report = stage.verified(&fork, &head, &case).await;
     let mut names = finding(&report.tests).names.clone().unwrap();
@@ -476,10 +375,7 @@ async fn red_before_green_of(files: &[File<'_>]) -> Evidence {
 
 #[tokio::test]
 async fn a_test_that_does_not_end_on_the_base_is_red_there() {
-    let files = [
-        ("calc.py", Some("def half(a):\n    return a / 2\n")),
-        ("tests/test_half.py", Some(&*halves(4))),
-    ];
+    let files = [("calc.py", Some("def half(a):\n    return a / 2\n")), ("tests/test_half.py", Some(&*halves(4)))];
     let red = red_before_green_of(&files).await;
     assert_eq!(
         messages::output(finding(&red)),
@@ -491,13 +387,8 @@ async fn a_test_that_does_not_end_on_the_base_is_red_there() {
 async fn where_something_else_does_not_end_on_the_base_nobody_knows_of_the_test() {
     let hidden = "import threading, calc\nif not hasattr(calc, 'DONE'):\n    threading.Event().wait()\n";
     let test = format!("{hidden}{}", halves(4));
-    let files = [
-        ("calc.py", Some("DONE = 1\n\n\ndef half(a):\n    return a / 2\n")),
-        ("tests/test_half.py", Some(&*test)),
-    ];
+    let files =
+        [("calc.py", Some("DONE = 1\n\n\ndef half(a):\n    return a / 2\n")), ("tests/test_half.py", Some(&*test))];
     let red = red_before_green_of(&files).await;
-    assert!(
-        matches!(&red, Evidence::Absent(Absence::TimedOut { in_test: None, .. })),
-        "{red:?}"
-    );
+    assert!(matches!(&red, Evidence::Absent(Absence::TimedOut { in_test: None, .. })), "{red:?}");
 }

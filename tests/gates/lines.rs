@@ -41,10 +41,7 @@ async fn a_line_means_what_it_means_in_a_ci_file() {
         ("false | cat", "failed"),
         ("cat f | grep -q x", "passed"),
         ("false; true", "failed"),
-        (
-            "X=1 sh -c 'test $X = 1' && echo 'a  b' > out && grep -q 'a  b' out",
-            "passed",
-        ),
+        ("X=1 sh -c 'test $X = 1' && echo 'a  b' > out && grep -q 'a  b' out", "passed"),
         ("if [ -f f ]; then grep -q x f; else exit 3; fi", "passed"),
         ("for n in 1 2; do test $n -lt 3; done", "passed"),
         ("[[ -f f && ! -e g ]]", "passed"),
@@ -55,10 +52,7 @@ async fn a_line_means_what_it_means_in_a_ci_file() {
         ("export PATH=$PWD/bin:$PATH; tool | grep -q tool", "passed"),
         (". ./env.sh && tool", "passed"),
         ("PATH=$PWD/bin:$PATH tool", "passed"),
-        (
-            "printf '#!/bin/sh\\nexit 0\\n' > made && chmod +x made && ./made",
-            "passed",
-        ),
+        ("printf '#!/bin/sh\\nexit 0\\n' > made && chmod +x made && ./made", "passed"),
         ("env -i PATH=\"$PATH\" sh -c 'exit 0'", "passed"),
         ("timeout 5 true && command true && exec true", "passed"),
     ];
@@ -113,10 +107,7 @@ async fn a_line_that_is_none_is_told_in_the_shells_own_words() {
     let stage = Stage::new().await;
     let head = stage.commit(None, &FILES);
     for line in ["if true; then", "echo $(", "echo \"$(echo x)", "a && && b"] {
-        let settings = RepositorySettings {
-            test: Some(line.parse().unwrap()),
-            ..RepositorySettings::default()
-        };
+        let settings = RepositorySettings { test: Some(line.parse().unwrap()), ..RepositorySettings::default() };
         let (word, reason) = ended(&stage.baseline(&head, &settings).await.tests);
         assert_eq!(word, "absent", "{line}");
         assert!(
@@ -137,9 +128,7 @@ async fn set_up_may_run_what_it_makes_and_nothing_is_put_into_a_line() {
     };
     let baseline = stage.baseline(&head, &settings).await;
     assert_eq!(ended(baseline.setup.as_ref().unwrap()).0, "passed");
-    let Evidence::Passed(finding) = &baseline.tests else {
-        panic!("{:?}", baseline.tests)
-    };
+    let Evidence::Passed(finding) = &baseline.tests else { panic!("{:?}", baseline.tests) };
     assert_eq!(
         finding.output,
         "tool\nbash --noprofile --norc -eo pipefail -c ./made && tr '\\0' ' ' < /proc/$$/cmdline"

@@ -55,10 +55,7 @@ async fn set_up_prepares_what_the_tests_find() {
     let test = "sh -c 'cat made; ls $HOME; echo $CI$USER'";
     let baseline = fly_script(&stage, "", Some(setup), Some(test)).await;
     assert_eq!(baseline.setup, Some(Evidence::Passed(command_left(setup, 0, ""))));
-    assert_eq!(
-        baseline.tests,
-        Evidence::Passed(command_left(test, 0, "ready\nx\ntruebuilder"))
-    );
+    assert_eq!(baseline.tests, Evidence::Passed(command_left(test, 0, "ready\nx\ntruebuilder")));
 }
 
 #[tokio::test]
@@ -79,15 +76,8 @@ async fn a_red_run_names_numbers_and_tests() {
     let script = "printf '1..2\\nok 1 - adds\\n\\033[31mnot ok 2 - halves\\033[0m\\n'; exit 1";
     let baseline = fly_script(&stage, script, None, Some("sh t.sh")).await;
     let found = finding(&baseline.tests);
-    assert_eq!(
-        (found.exit_code, found.failing.as_slice()),
-        (Some(1), ["halves".to_owned()].as_slice())
-    );
-    let counts = Counts::Known {
-        passed: 1,
-        failed: 1,
-        skipped: 0,
-    };
+    assert_eq!((found.exit_code, found.failing.as_slice()), (Some(1), ["halves".to_owned()].as_slice()));
+    let counts = Counts::Known { passed: 1, failed: 1, skipped: 0 };
     assert_eq!(found.counts, counts);
     assert_eq!(found.output, "1..2\nok 1 - adds\nnot ok 2 - halves");
 }
@@ -96,10 +86,7 @@ async fn a_red_run_names_numbers_and_tests() {
 async fn what_cannot_start_is_absent() {
     let stage = Stage::new().await;
     let could_not_start = |command: &str, reason: StartFailure| {
-        Evidence::Absent(Absence::CouldNotStart {
-            command: command.to_owned(),
-            reason,
-        })
+        Evidence::Absent(Absence::CouldNotStart { command: command.to_owned(), reason })
     };
     let no_program = |name: &str| StartFailure::NoPrograms(vec![name.to_owned()]);
     assert_eq!(
@@ -114,10 +101,7 @@ async fn what_cannot_start_is_absent() {
         )
     );
     let baseline = fly_script(&stage, "", Some("no-such-setup"), Some("true")).await;
-    assert_eq!(
-        baseline.setup,
-        Some(could_not_start("no-such-setup", no_program("no-such-setup")))
-    );
+    assert_eq!(baseline.setup, Some(could_not_start("no-such-setup", no_program("no-such-setup"))));
     assert_eq!(baseline.tests, Evidence::Absent(Absence::NotReached));
     let nothing = fly_script(&stage, "", None, None).await;
     assert_eq!(nothing.tests, Evidence::Absent(Absence::NoCommand));
@@ -128,12 +112,7 @@ async fn an_endless_run_is_absent_and_a_killed_one_failed() {
     let mut stage = Stage::new().await;
     assert_eq!(finding(&tests(&stage, "sh -c 'kill -9 $$'").await).exit_code, None);
     stage.context.deadlines.test = Duration::from_millis(300);
-    let timed_out = Absence::TimedOut {
-        command: "sleep 600".to_owned(),
-        seconds: 0,
-        in_test: None,
-        failed: vec![],
-    };
+    let timed_out = Absence::TimedOut { command: "sleep 600".to_owned(), seconds: 0, in_test: None, failed: vec![] };
     assert_eq!(tests(&stage, "sleep 600").await, Evidence::Absent(timed_out));
 }
 
@@ -150,10 +129,7 @@ async fn output_is_short_and_holds_no_secret() {
 async fn a_cancelled_run_is_no_evidence() {
     let stage = Stage::new().await;
     let head = stage.commit(None, &[("x", Some("x"))]);
-    let settings = RepositorySettings {
-        test: Some("sleep 600".parse().unwrap()),
-        ..RepositorySettings::default()
-    };
+    let settings = RepositorySettings { test: Some("sleep 600".parse().unwrap()), ..RepositorySettings::default() };
     let cancel = CancellationToken::new();
     cancel.cancel();
     let ended = preflight(&stage.context, &stage.mirror, &head, &settings, &cancel).await;

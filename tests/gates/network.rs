@@ -35,9 +35,7 @@ async fn preflight(ceiling: &[&str], settings: &str) -> Baseline {
     };
     let files = [("package.json", Some("{}")), ("reach.py", Some(REACH))];
     let commit = stage.commit(None, &files);
-    stage
-        .baseline(&commit, &Case::new(TaskType::Feature, settings).settings)
-        .await
+    stage.baseline(&commit, &Case::new(TaskType::Feature, settings).settings).await
 }
 
 #[tokio::test]
@@ -72,15 +70,10 @@ async fn an_ecosystem_that_only_the_change_brings_waits_for_a_person() {
     let Evidence::Absent(Absence::HostRefused { hosts, .. }) = found else {
         panic!("a registry was opened by a change, or nobody is told: {found:?}")
     };
-    let registry = RefusedHost {
-        host: npm.to_owned(),
-        why: HostRefusal::ClosedRegistry,
-    };
+    let registry = RefusedHost { host: npm.to_owned(), why: HostRefusal::ClosedRegistry };
     assert_eq!(hosts, [registry]);
-    let opened = [
-        (("go.mod", Some("module x")), "network: {allow: [registry.npmjs.org]}"),
-        (("package.json", Some("{ }")), ""),
-    ];
+    let opened =
+        [(("go.mod", Some("module x")), "network: {allow: [registry.npmjs.org]}"), (("package.json", Some("{ }")), "")];
     for (file, settings) in opened {
         let found = set_up_of_change(&[file], settings, npm).await;
         assert_eq!(found.word(), "passed", "{settings} {found:?}");
@@ -111,9 +104,6 @@ async fn what_lies_above_the_servers_ceiling_stays_closed() {
     let Some(Evidence::Absent(Absence::HostRefused { hosts, .. })) = found.setup else {
         panic!("set-up is held to the ceiling as well: {:?}", found.setup)
     };
-    let registry = RefusedHost {
-        host: "registry.npmjs.org".to_owned(),
-        why: HostRefusal::AboveCeiling,
-    };
+    let registry = RefusedHost { host: "registry.npmjs.org".to_owned(), why: HostRefusal::AboveCeiling };
     assert_eq!(hosts, [registry]);
 }

@@ -18,21 +18,14 @@ use tokio_util::sync::CancellationToken;
 const RUN: &str = "import sys, os\nsys.path.insert(0, 'FOLDER')\n\nimport unittest\nunittest.main(module=None, argv=['x', 'discover', '-s', 'tests', '-v'])\n";
 
 fn lines(stage: &Stage, file: &str) -> usize {
-    fs::read_to_string(stage.dir.path().join(file))
-        .unwrap_or_default()
-        .lines()
-        .count()
+    fs::read_to_string(stage.dir.path().join(file)).unwrap_or_default().lines().count()
 }
 
 /// A repository whose set-up notes that it ran, and copies its code if that is what is tested, and whose tests note that
 /// they run.
 fn copying(stage: &Stage, folder: &str) -> Sha {
     let noting = |what: &str| format!("echo {what} >> {}\n", stage.dir.path().join(what).display());
-    let copying = if folder == "built" {
-        "rm -rf built; cp -r src built\n"
-    } else {
-        ""
-    };
+    let copying = if folder == "built" { "rm -rf built; cp -r src built\n" } else { "" };
     let setup = format!("{}{copying}", noting("set-ups"));
     let run = format!("{}exec python3 run.py\n", noting("runs"));
     stage.commit(
@@ -64,11 +57,7 @@ async fn judged(stage: &Stage, fork: &Sha, head: &Sha) -> (GateReport, usize, us
     let baseline = stage.baseline(fork, &case.settings).await;
     let before = (lines(stage, "set-ups"), lines(stage, "runs"));
     let report = stage.verified_on(&baseline, fork, head, &case).await;
-    (
-        report,
-        lines(stage, "set-ups") - before.0,
-        lines(stage, "runs") - before.1,
-    )
+    (report, lines(stage, "set-ups") - before.0, lines(stage, "runs") - before.1)
 }
 
 #[tokio::test]
@@ -76,10 +65,7 @@ async fn a_turn_sets_up_once() {
     let stage = Stage::without_isolation().await;
     let fork = copying(&stage, "src");
     let tests = tests("add(2, 3), 5", MORE);
-    let head = stage.commit(
-        Some(&fork),
-        &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&tests))],
-    );
+    let head = stage.commit(Some(&fork), &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&tests))]);
     let (report, set_ups, runs) = judged(&stage, &fork, &head).await;
     assert_eq!(report.result(Gate::RedBeforeGreen).unwrap().evidence.word(), "passed");
     assert_eq!(report.result(Gate::Check(1)).unwrap().evidence.word(), "passed");
@@ -92,23 +78,14 @@ async fn where_set_up_copies_the_code_nothing_is_believed_of_other_code_before_s
     let stage = Stage::without_isolation().await;
     let fork = copying(&stage, "built");
     let honest = tests("add(2, 3), 5", MORE);
-    let head = stage.commit(
-        Some(&fork),
-        &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&honest))],
-    );
+    let head = stage.commit(Some(&fork), &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&honest))]);
     let (report, ..) = judged(&stage, &fork, &head).await;
     assert_eq!(report.result(Gate::RedBeforeGreen).unwrap().evidence.word(), "passed");
     let integrity = report.result(Gate::Integrity).unwrap();
     assert_eq!(integrity.evidence.word(), "passed", "{:?}", integrity.items);
     // And a test that checks nothing is found out there too.
-    let idle = tests(
-        "add(2, 3), 5",
-        "\n    def test_sub(self):\n        self.assertIsNotNone(calc.sub)\n",
-    );
-    let head = stage.commit(
-        Some(&fork),
-        &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&idle))],
-    );
+    let idle = tests("add(2, 3), 5", "\n    def test_sub(self):\n        self.assertIsNotNone(calc.sub)\n");
+    let head = stage.commit(Some(&fork), &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&idle))]);
     let (report, ..) = judged(&stage, &fork, &head).await;
     let integrity = report.result(Gate::Integrity).unwrap();
     assert_eq!(integrity.evidence.word(), "failed", "{:?}", integrity.items);
@@ -118,10 +95,7 @@ async fn where_set_up_copies_the_code_nothing_is_believed_of_other_code_before_s
 async fn a_test_that_failed_before_is_no_reason_to_set_up_again() {
     let stage = Stage::without_isolation().await;
     let first = copying(&stage, "built");
-    let red = tests(
-        "add(2, 3), 5",
-        "\n    def test_red(self):\n        self.assertEqual(calc.add(1, 1), 3)\n",
-    );
+    let red = tests("add(2, 3), 5", "\n    def test_red(self):\n        self.assertEqual(calc.add(1, 1), 3)\n");
     let fork = stage.commit(Some(&first), &[("tests/test_calc.py", Some(&red))]);
     let head = stage.commit(
         Some(&fork),
@@ -149,9 +123,7 @@ async fn waved(stage: &Stage, head: &Sha, baseline: &Baseline, case: &Case) -> G
         settings: &case.settings,
         waived: &[],
     };
-    verify_wave(&stage.based_on(baseline), &subject, &CancellationToken::new())
-        .await
-        .unwrap()
+    verify_wave(&stage.based_on(baseline), &subject, &CancellationToken::new()).await.unwrap()
 }
 
 #[tokio::test]
@@ -159,10 +131,7 @@ async fn a_wave_of_one_task_a_commit_of_records_and_the_same_turn_again_cost_no_
     let stage = Stage::without_isolation().await;
     let fork = copying(&stage, "src");
     let tests = tests("add(2, 3), 5", MORE);
-    let head = stage.commit(
-        Some(&fork),
-        &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&tests))],
-    );
+    let head = stage.commit(Some(&fork), &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&tests))]);
     let (first, ..) = judged(&stage, &fork, &head).await;
     let case = Case::new(TaskType::Feature, SETTINGS);
     let baseline = stage.baseline(&fork, &case.settings).await;
@@ -176,11 +145,7 @@ async fn a_wave_of_one_task_a_commit_of_records_and_the_same_turn_again_cost_no_
     }
     let (again, set_ups, runs) = judged(&stage, &fork, &head).await;
     let outcomes = |report: &GateReport| {
-        report
-            .more
-            .iter()
-            .map(|result| (result.gate, result.evidence.word()))
-            .collect::<Vec<_>>()
+        report.more.iter().map(|result| (result.gate, result.evidence.word())).collect::<Vec<_>>()
     };
     assert_eq!(outcomes(&again), outcomes(&first));
     let kept = finding(&again.result(Gate::Check(1)).unwrap().evidence);
@@ -216,10 +181,7 @@ async fn every_run_finds_everything_at_the_same_place() {
         let report = stage.verified_on(&baseline, &fork, &head, &case).await;
         let said = |evidence: &Evidence| messages::output(finding(evidence)).into_owned();
         assert_eq!(said(&baseline.tests), said(&report.tests));
-        let (before, now) = (
-            said(baseline.setup.as_ref().unwrap()),
-            said(report.setup.as_ref().unwrap()),
-        );
+        let (before, now) = (said(baseline.setup.as_ref().unwrap()), said(report.setup.as_ref().unwrap()));
         assert_eq!(before, now.lines().next().unwrap());
     }
 }
@@ -292,10 +254,7 @@ async fn a_dependency_that_a_change_brings_is_built_once_for_all_runs_of_its_tur
 async fn a_virtual_environment_that_set_up_makes_serves_every_run() {
     let stage = Stage::new().await;
     if stage.context.sandbox.level() < Level::L2 {
-        println!(
-            "skipped: only bubblewrap gives every run the same path ({:?})",
-            stage.context.sandbox.missing()
-        );
+        println!("skipped: only bubblewrap gives every run the same path ({:?})", stage.context.sandbox.missing());
         return;
     }
     let setup = "[ -d .venv ] && echo there || echo new\npython3 -m venv --without-pip .venv\n\
@@ -321,15 +280,9 @@ async fn a_virtual_environment_that_set_up_makes_serves_every_run() {
     let case = Case::new(TaskType::Feature, SETTINGS);
     let baseline = stage.baseline(&fork, &case.settings).await;
     assert_eq!(baseline.tests.word(), "passed", "{:?}", baseline.tests);
-    let head = stage.commit(
-        Some(&fork),
-        &[("src/calc.py", Some(CODE)), ("tests/test_sub.py", Some(&new))],
-    );
+    let head = stage.commit(Some(&fork), &[("src/calc.py", Some(CODE)), ("tests/test_sub.py", Some(&new))]);
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
-    let ran_before = format!(
-        "new\nIt ran on {}: the change touches nothing that set-up reads.",
-        fork.short()
-    );
+    let ran_before = format!("new\nIt ran on {}: the change touches nothing that set-up reads.", fork.short());
     assert_eq!(messages::output(finding(report.setup.as_ref().unwrap())), ran_before);
     assert_eq!(report.tests.word(), "passed", "{:?}", report.tests);
     let red = report.result(Gate::RedBeforeGreen).unwrap();
@@ -364,18 +317,12 @@ async fn what_a_run_leaves_is_gone_in_the_next() {
     assert_eq!(baseline.tests.word(), "passed", "{:?}", baseline.tests);
     // The changed test makes the base's run beside the new one.
     let new = tests("add(4, 3), 7", MORE);
-    let head = stage.commit(
-        Some(&fork),
-        &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&new))],
-    );
+    let head = stage.commit(Some(&fork), &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&new))]);
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
     assert_eq!(report.tests.word(), "passed", "{:?}", report.tests);
     let base = report.result(Gate::BaseTests).unwrap();
     assert_eq!(base.evidence.word(), "passed", "{base:?}");
     let red = report.result(Gate::RedBeforeGreen).unwrap();
     assert_eq!(red.evidence.word(), "passed", "{red:?}");
-    assert!(
-        messages::finding(finding(&red.evidence)).contains("test_sub"),
-        "{red:?}"
-    );
+    assert!(messages::finding(finding(&red.evidence)).contains("test_sub"), "{red:?}");
 }

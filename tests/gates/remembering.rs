@@ -19,12 +19,7 @@ exit $code
 
 /// Judges a change, and how often the tests were run for that.
 async fn runs(stage: &Stage, fork: &Sha, head: &Sha, red: &str) -> usize {
-    let count = || {
-        fs::read_to_string(stage.dir.path().join("runs"))
-            .unwrap()
-            .lines()
-            .count()
-    };
+    let count = || fs::read_to_string(stage.dir.path().join("runs")).unwrap().lines().count();
     let case = Case::new(TaskType::Feature, TESTS);
     let baseline = stage.baseline(fork, &case.settings).await;
     let before = count();
@@ -41,22 +36,11 @@ async fn a_turn_that_changes_the_code_alone_shows_red_before_green_without_anoth
     let fork = stage.commit(None, &[("run.sh", Some(&run)), ("tests/run_test.sh", Some("true\n"))]);
     let test = ("tests/tool_test.sh", Some("grep -q tool tool.sh\n"));
     let first = stage.commit(Some(&fork), &[("tool.sh", Some("echo tool\n")), test]);
-    assert_eq!(
-        runs(&stage, &fork, &first, "passed").await,
-        2,
-        "the commit, and the old code"
-    );
+    assert_eq!(runs(&stage, &fork, &first, "passed").await, 2, "the commit, and the old code");
     let second = stage.commit(Some(&first), &[("tool.sh", Some("echo a tool\n"))]);
     assert_eq!(runs(&stage, &fork, &second, "passed").await, 1, "the commit alone");
-    let third = stage.commit(
-        Some(&second),
-        &[("tests/tool_test.sh", Some("grep -q a.tool tool.sh\n"))],
-    );
-    assert_eq!(
-        runs(&stage, &fork, &third, "passed").await,
-        2,
-        "these tests have not been run on the old code"
-    );
+    let third = stage.commit(Some(&second), &[("tests/tool_test.sh", Some("grep -q a.tool tool.sh\n"))]);
+    assert_eq!(runs(&stage, &fork, &third, "passed").await, 2, "these tests have not been run on the old code");
 }
 
 #[tokio::test]

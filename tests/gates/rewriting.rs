@@ -16,11 +16,7 @@ const FAKE: &str = "echo 1..2; echo ok 1 - works; echo ok 2 - old";
 
 fn integrity(report: &GateReport) -> (&'static str, Vec<String>) {
     let result = report.result(Gate::Integrity).unwrap();
-    let items = result
-        .items
-        .iter()
-        .map(|item| messages::problem(item).into_owned())
-        .collect();
+    let items = result.items.iter().map(|item| messages::problem(item).into_owned()).collect();
     (result.evidence.word(), items)
 }
 
@@ -37,10 +33,7 @@ async fn judged(script: &str) -> GateReport {
             ("notes.txt", Some("n\n")),
         ],
     );
-    let head = stage.commit(
-        Some(&fork),
-        &[("setup.sh", Some(script)), ("f", Some("still broken\n"))],
-    );
+    let head = stage.commit(Some(&fork), &[("setup.sh", Some(script)), ("f", Some("still broken\n"))]);
     let case = Case::new(TaskType::Feature, SETTINGS);
     stage.verified(&fork, &head, &case).await
 }
@@ -57,16 +50,12 @@ async fn tests_that_set_up_rewrites_judge_as_the_commit_has_them() {
     ];
     for way in ways {
         let report = judged(&way).await;
-        let Evidence::Failed(found) = &report.tests else {
-            panic!("{way}: {:?}", report.tests)
-        };
+        let Evidence::Failed(found) = &report.tests else { panic!("{way}: {:?}", report.tests) };
         assert!(found.output.contains("not ok 1 - works"), "{way}: {}", found.output);
         let (word, items) = integrity(&report);
         assert_eq!(word, "failed", "{way}: {items:?}");
         assert!(
-            items
-                .iter()
-                .any(|item| item.starts_with("rewritten by set-up: set-up rewrites `tests/")),
+            items.iter().any(|item| item.starts_with("rewritten by set-up: set-up rewrites `tests/")),
             "{way}: {items:?}"
         );
     }
@@ -81,12 +70,7 @@ async fn other_files_that_set_up_rewrites_are_put_back_and_shown() {
         let expected = format!("set-up rewrites `{path}`; it was put back");
         assert!(items.iter().any(|item| item.starts_with(&expected)), "{items:?}");
     }
-    assert!(
-        !items
-            .iter()
-            .any(|item| item.contains("new.txt") || item.contains("rewritten by set-up")),
-        "{items:?}"
-    );
+    assert!(!items.iter().any(|item| item.contains("new.txt") || item.contains("rewritten by set-up")), "{items:?}");
 }
 
 #[tokio::test]
@@ -107,15 +91,7 @@ async fn a_set_up_that_always_rewrites_is_nobodys_deception_and_touching_is_not_
     let report = stage.verified(&fork, &head, &case).await;
     assert!(!finding(&report.tests).output.contains("not ok"), "{:?}", report.tests);
     let (_, items) = integrity(&report);
-    assert!(
-        !items.iter().any(|item| item.contains("rewritten by set-up")),
-        "{items:?}"
-    );
-    assert!(
-        items
-            .iter()
-            .any(|item| item.starts_with("set-up rewrites `tests/run.sh`")),
-        "{items:?}"
-    );
+    assert!(!items.iter().any(|item| item.contains("rewritten by set-up")), "{items:?}");
+    assert!(items.iter().any(|item| item.starts_with("set-up rewrites `tests/run.sh`")), "{items:?}");
     assert!(!items.iter().any(|item| item.contains("`f`")), "{items:?}");
 }

@@ -48,10 +48,7 @@ impl Stage {
 
     pub async fn new() -> Self {
         let dir = support::folder::folder("autobuild-gates-");
-        let mirrors = Mirrors::new(
-            &dir.path().join("data"),
-            ForgeAccess::new("http://127.0.0.1:1").unwrap(),
-        );
+        let mirrors = Mirrors::new(&dir.path().join("data"), ForgeAccess::new("http://127.0.0.1:1").unwrap());
         let mirror = mirrors.unwrap().mirror(RepoId(7));
         let nothing = "0".repeat(40).parse().unwrap();
         assert!(!mirror.has_commit(&nothing).await.unwrap());
@@ -59,19 +56,14 @@ impl Stage {
         git(&dir.path().join("people"), &["init", "-q", "-b", "main"]);
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
         let context = GateContext {
-            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0.or_more())
-                .await
-                .unwrap(),
+            sandbox: Sandbox::probe(SandboxOptions::with_launcher(launcher), Level::L0.or_more()).await.unwrap(),
             network: Ceiling::default(),
             default_branch: None,
             refusals: Refusals::default(),
             folder: dir.path().join("homes"),
             caches: dir.path().join("caches"),
             secrets: Secrets::new(&["own-secret-value".into()]),
-            deadlines: Deadlines {
-                setup: Duration::from_secs(300),
-                test: Duration::from_secs(300),
-            },
+            deadlines: Deadlines { setup: Duration::from_secs(300), test: Duration::from_secs(300) },
             checkout_locks: CheckoutLocks::default(),
         };
         Self { dir, context, mirror }
@@ -103,9 +95,7 @@ impl Stage {
 
     pub async fn baseline(&self, commit: &Sha, settings: &RepositorySettings) -> Baseline {
         let cancel = CancellationToken::new();
-        preflight(&self.context, &self.mirror, commit, settings, &cancel)
-            .await
-            .unwrap()
+        preflight(&self.context, &self.mirror, commit, settings, &cancel).await.unwrap()
     }
 
     /// Pre-flight on `fork`, then every Gate on `head`.
@@ -121,8 +111,7 @@ impl Stage {
         let of = (&self.mirror, fork);
         let context = self.based_on(&baseline);
         let before = before(&context, of, &case.settings, &baseline, &cancel);
-        self.verified_between((&baseline, &before.await.unwrap()), fork, head, case)
-            .await
+        self.verified_between((&baseline, &before.await.unwrap()), fork, head, case).await
     }
 
     pub async fn verified_on(&self, baseline: &Baseline, fork: &Sha, head: &Sha, case: &Case) -> GateReport {
@@ -155,10 +144,7 @@ impl Stage {
 
     /// The context of work that is based on the commit of a baseline.
     pub fn based_on(&self, baseline: &Baseline) -> GateContext {
-        GateContext {
-            default_branch: Some(baseline.commit.clone()),
-            ..self.context.clone()
-        }
+        GateContext { default_branch: Some(baseline.commit.clone()), ..self.context.clone() }
     }
 }
 
@@ -181,11 +167,7 @@ impl Case {
                 description: String::new(),
                 acceptance_criteria: vec![],
                 files: vec![],
-                factors: Factors {
-                    integration_points: 0,
-                    tests: TestEffort::Unit,
-                    risks: vec![],
-                },
+                factors: Factors { integration_points: 0, tests: TestEffort::Unit, risks: vec![] },
                 changes: Vec::new(),
                 removes: Vec::new(),
                 dependencies: vec![],
@@ -197,10 +179,7 @@ impl Case {
     }
 
     pub fn checking(mut self, check: Check) -> Self {
-        self.task.acceptance_criteria.push(Criterion {
-            text: "it holds".to_owned(),
-            check,
-        });
+        self.task.acceptance_criteria.push(Criterion { text: "it holds".to_owned(), check });
         self
     }
 }
@@ -214,24 +193,8 @@ pub fn finding(evidence: &Evidence) -> &Finding {
 }
 
 fn git(folder: &Path, args: &[&str]) -> String {
-    let who = [
-        "-c",
-        "user.name=p",
-        "-c",
-        "user.email=p@example.com",
-        "-c",
-        "commit.gpgsign=false",
-    ];
-    let output = Command::new("git")
-        .current_dir(folder)
-        .args(who)
-        .args(args)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "git {args:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let who = ["-c", "user.name=p", "-c", "user.email=p@example.com", "-c", "commit.gpgsign=false"];
+    let output = Command::new("git").current_dir(folder).args(who).args(args).output().unwrap();
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

@@ -59,22 +59,13 @@ async fn two_tasks_together_may_not_do_what_one_may_not() {
     };
     let stage = Stage::new().await;
     let case = Case::new(TaskType::Feature, TESTS);
-    let (add, subtract) = (
-        "def add(a, b):\n    return a + b\n",
-        "def add(a, b):\n    return a - b\n",
-    );
-    let fork = stage.commit(
-        None,
-        &[("calc.py", Some(add)), ("tests/test_calc.py", Some(&test("[3]")))],
-    );
+    let (add, subtract) = ("def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n");
+    let fork = stage.commit(None, &[("calc.py", Some(add)), ("tests/test_calc.py", Some(&test("[3]")))]);
     // The first task lets the test accept more, and the second changes what it no longer notices.
     let first = stage.commit(Some(&fork), &[("tests/test_calc.py", Some(&test("[3, -1]")))]);
     let second = stage.commit(Some(&first), &[("calc.py", Some(subtract))]);
     let baseline = stage.baseline(&fork, &case.settings).await;
-    let whole = WholeFeature {
-        fork: &fork,
-        task: &case.task,
-    };
+    let whole = WholeFeature { fork: &fork, task: &case.task };
     let subject = WaveSubject {
         mirror: &stage.mirror,
         head: &second,
@@ -84,17 +75,13 @@ async fn two_tasks_together_may_not_do_what_one_may_not() {
         settings: &case.settings,
         waived: &[],
     };
-    let report = verify_wave(&stage.context, &subject, &CancellationToken::new())
-        .await
-        .unwrap();
+    let report = verify_wave(&stage.context, &subject, &CancellationToken::new()).await.unwrap();
     let result = report.result(Gate::BaseTests).unwrap();
     assert_eq!(result.evidence.word(), "failed");
     let weakened =
         |item: &Issue| matches!(&item.problem, Problem::Outcome { outcome, .. } if *outcome == TestOutcome::Weakened);
     assert!(weakened(&result.items[0]), "{:?}", result.items);
     let before = WaveSubject { whole: None, ..subject };
-    let report = verify_wave(&stage.context, &before, &CancellationToken::new())
-        .await
-        .unwrap();
+    let report = verify_wave(&stage.context, &before, &CancellationToken::new()).await.unwrap();
     assert_eq!(report.result(Gate::BaseTests), None);
 }

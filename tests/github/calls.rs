@@ -17,13 +17,8 @@ const PULLS: &str = "/repos/acme/shop/pulls";
 const REVIEWS: &str = "/repos/acme/shop/pulls/7/reviews";
 const MERGE: &str = "/repos/acme/shop/pulls/7/merge";
 
-const NEW: NewPull<'static> = NewPull {
-    title: "TASK-001",
-    body: "Part of #42",
-    head: BRANCH,
-    base: "autobuild/42/integration",
-    ready: false,
-};
+const NEW: NewPull<'static> =
+    NewPull { title: "TASK-001", body: "Part of #42", head: BRANCH, base: "autobuild/42/integration", ready: false };
 
 fn inline() -> [InlineComment; 2] {
     [(5, "one"), (7, "other")].map(|(line, body)| InlineComment {
@@ -37,12 +32,7 @@ async fn reviewed(status: u16, answer: Value, inline: &[InlineComment]) -> (Worl
     let world = World::installed().await;
     world.answers("POST", REVIEWS, status, answer).await;
     let commit = sha();
-    let review = NewReview {
-        event: ReviewEvent::RequestChanges,
-        commit: &commit,
-        body: "No.",
-        inline,
-    };
+    let review = NewReview { event: ReviewEvent::RequestChanges, commit: &commit, body: "No.", inline };
     let result = world.repo().create_review(PULL, review).await;
     (world, result)
 }
@@ -64,10 +54,7 @@ async fn a_review_names_its_commit_and_its_event() {
 
 #[tokio::test]
 async fn ones_own_pull_request_is_recognised_in_both_wordings() {
-    for text in [
-        "Can not request changes on your own pull request",
-        "Review Can not approve your own pull request",
-    ] {
+    for text in ["Can not request changes on your own pull request", "Review Can not approve your own pull request"] {
         let answer = json!({"message": "Unprocessable Entity", "errors": [text], "status": "422"});
         let (_, result) = reviewed(422, answer, &inline()).await;
         assert_eq!(result.unwrap(), PostedReview::OwnPullRequest);
@@ -92,18 +79,11 @@ async fn refused_lines_are_told_from_other_refusals() {
 async fn our_own_review_is_found_by_author_and_marker() {
     let world = World::installed().await;
     let by = |id: u64, author: u64, body: &str| json!({"id": id, "state": "APPROVED", "body": body, "user": {"id": author, "login": "x"}});
-    let listed = json!([
-        by(1, 33, "<!-- autobuild:e -->"),
-        by(2, BOT, "other"),
-        by(3, BOT, "<!-- autobuild:e -->")
-    ]);
+    let listed = json!([by(1, 33, "<!-- autobuild:e -->"), by(2, BOT, "other"), by(3, BOT, "<!-- autobuild:e -->")]);
     world.answers("GET", REVIEWS, 200, listed).await;
     let found = world.repo().find_review(PULL, "<!-- autobuild:e -->").await.unwrap();
     assert_eq!(found.unwrap().id.0, 3);
-    assert_eq!(
-        world.repo().find_review(PULL, "<!-- autobuild:f -->").await.unwrap(),
-        None
-    );
+    assert_eq!(world.repo().find_review(PULL, "<!-- autobuild:f -->").await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -127,16 +107,8 @@ async fn where_there_are_no_drafts_it_is_opened_without() {
     let no_drafts = json!({"message": "Draft pull requests are not supported in this repository."});
     world.answers_once("POST", PULLS, 422, no_drafts).await;
     world.answers("POST", PULLS, 201, pull(7, BRANCH, 22)).await;
-    assert!(matches!(
-        world.repo().create_pull(NEW).await.unwrap(),
-        OpenedPull::Opened(_)
-    ));
-    let drafts: Vec<Value> = world
-        .bodies_sent("POST", PULLS)
-        .await
-        .iter()
-        .map(|body| body["draft"].clone())
-        .collect();
+    assert!(matches!(world.repo().create_pull(NEW).await.unwrap(), OpenedPull::Opened(_)));
+    let drafts: Vec<Value> = world.bodies_sent("POST", PULLS).await.iter().map(|body| body["draft"].clone()).collect();
     assert_eq!(drafts, [json!(true), json!(false)]);
 }
 
@@ -153,9 +125,7 @@ async fn a_draft_is_made_ready_once() {
     let world = World::installed().await;
     let mut ready = pull(7, BRANCH, 22);
     ready["draft"] = json!(false);
-    world
-        .answers_once("GET", "/repos/acme/shop/pulls/7", 200, pull(7, BRANCH, 22))
-        .await;
+    world.answers_once("GET", "/repos/acme/shop/pulls/7", 200, pull(7, BRANCH, 22)).await;
     world.answers("GET", "/repos/acme/shop/pulls/7", 200, ready).await;
     let done = json!({"data": {"markPullRequestReadyForReview": {"pullRequest": {"isDraft": false}}}});
     world.answers("POST", "/graphql", 200, done).await;
@@ -170,34 +140,20 @@ async fn a_draft_is_made_ready_once() {
 async fn a_merge_always_names_the_head() {
     let table = [
         (200, json!({"sha": sha(), "merged": true}), Merge::Merged { sha: sha() }),
-        (
-            409,
-            json!({"message": "Head branch was modified. Review and try the merge again."}),
-            Merge::HeadMoved,
-        ),
+        (409, json!({"message": "Head branch was modified. Review and try the merge again."}), Merge::HeadMoved),
         (
             405,
             json!({"message": "Pull Request is still a draft"}),
-            Merge::Refused {
-                why: MergeRefusal::Draft,
-                text: "Pull Request is still a draft".to_owned(),
-            },
+            Merge::Refused { why: MergeRefusal::Draft, text: "Pull Request is still a draft".to_owned() },
         ),
     ];
     for (status, answer, expected) in table {
         let world = World::installed().await;
         world.answers("PUT", MERGE, status, answer).await;
-        let merged = world
-            .repo()
-            .merge_pull(PULL, &sha(), MergeMethod::Squash, "title", "text")
-            .await
-            .unwrap();
+        let merged = world.repo().merge_pull(PULL, &sha(), MergeMethod::Squash, "title", "text").await.unwrap();
         assert_eq!(merged, expected);
         let asked = &world.bodies_sent("PUT", MERGE).await[0];
-        assert_eq!(
-            (&asked["sha"], &asked["merge_method"]),
-            (&json!(sha()), &json!("squash"))
-        );
+        assert_eq!((&asked["sha"], &asked["merge_method"]), (&json!(sha()), &json!("squash")));
     }
 }
 
@@ -212,28 +168,15 @@ async fn a_lost_merge_reply_is_uncertain() {
 #[tokio::test]
 async fn a_deleted_comment_is_gone() {
     let world = World::installed().await;
-    assert!(matches!(
-        world.repo().update_comment(CommentId(5), "x").await,
-        Err(GithubError::Gone)
-    ));
+    assert!(matches!(world.repo().update_comment(CommentId(5), "x").await, Err(GithubError::Gone)));
     let on = ReactOn::Comment(CommentId(5));
-    assert!(matches!(
-        world.repo().react(on, Reaction::Eyes).await,
-        Err(GithubError::Gone)
-    ));
+    assert!(matches!(world.repo().react(on, Reaction::Eyes).await, Err(GithubError::Gone)));
 }
 
 #[tokio::test]
 async fn a_reaction_that_is_there_is_fine() {
     let world = World::installed().await;
-    world
-        .answers(
-            "POST",
-            "/repos/acme/shop/issues/42/reactions",
-            200,
-            json!({"id": 1, "content": "eyes"}),
-        )
-        .await;
+    world.answers("POST", "/repos/acme/shop/issues/42/reactions", 200, json!({"id": 1, "content": "eyes"})).await;
     world.repo().react(ReactOn::Issue(ISSUE), Reaction::Eyes).await.unwrap();
 }
 
@@ -251,24 +194,14 @@ async fn a_check_run_is_found_by_app_and_external_id() {
 #[tokio::test]
 async fn a_check_run_is_made_with_its_conclusion() {
     let world = World::installed().await;
-    world
-        .answers(
-            "POST",
-            "/repos/acme/shop/check-runs",
-            201,
-            json!({"id": 600, "external_id": "e"}),
-        )
-        .await;
+    world.answers("POST", "/repos/acme/shop/check-runs", 201, json!({"id": 600, "external_id": "e"})).await;
     let head = sha();
     let report = CheckReport {
         name: "AutoBuild",
         head: &head,
         external_id: "e",
         conclusion: CheckConclusion::Failure,
-        output: CheckOutput {
-            title: "Turn 1".to_owned(),
-            summary: "The Player works".to_owned(),
-        },
+        output: CheckOutput { title: "Turn 1".to_owned(), summary: "The Player works".to_owned() },
         actions: vec![CheckAction {
             label: "Resume".to_owned(),
             description: "Grant more turns".to_owned(),
@@ -277,10 +210,7 @@ async fn a_check_run_is_made_with_its_conclusion() {
     };
     world.repo().create_check(&report).await.unwrap();
     let made = world.bodies_sent("POST", "/repos/acme/shop/check-runs").await;
-    assert_eq!(
-        (&made[0]["status"], &made[0]["conclusion"]),
-        (&json!("completed"), &json!("failure"))
-    );
+    assert_eq!((&made[0]["status"], &made[0]["conclusion"]), (&json!("completed"), &json!("failure")));
     assert_eq!(made[0]["actions"][0]["identifier"], "resume");
 }
 
@@ -296,21 +226,9 @@ async fn rules_are_listed_and_an_old_server_has_none() {
     assert_eq!(world.repo().rules_for(BRANCH).await.unwrap(), []);
     let at = format!("/repos/acme/shop/rules/branches/{BRANCH}");
     world
-        .answers(
-            "GET",
-            &at,
-            200,
-            json!([{"type": "creation"}, {"type": "pull_request", "parameters": {"x": 1}}]),
-        )
+        .answers("GET", &at, 200, json!([{"type": "creation"}, {"type": "pull_request", "parameters": {"x": 1}}]))
         .await;
-    let kinds: Vec<String> = world
-        .repo()
-        .rules_for(BRANCH)
-        .await
-        .unwrap()
-        .into_iter()
-        .map(|rule| rule.kind)
-        .collect();
+    let kinds: Vec<String> = world.repo().rules_for(BRANCH).await.unwrap().into_iter().map(|rule| rule.kind).collect();
     assert_eq!(kinds, ["creation", "pull_request"]);
 }
 
@@ -327,9 +245,7 @@ fn calls_may_be_spawned() {
 async fn a_write_is_not_sent_once_its_permit_is_gone() {
     let world = World::installed().await;
     let path = "/repos/acme/shop/issues/42/comments";
-    world
-        .answers("POST", path, 201, json!({"id": 1, "body": "Done."}))
-        .await;
+    world.answers("POST", path, 201, json!({"id": 1, "body": "Done."})).await;
     let gone: Permit = Arc::new(|| false);
     let sent = world.repo().permitted_by(&gone).create_comment(ISSUE, "Done.").await;
     assert!(sent.is_err(), "{sent:?}");

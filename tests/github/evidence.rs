@@ -45,17 +45,8 @@ async fn a_check_run_may_lack_all_but_its_name() {
     ]});
     world.answers("GET", &runs_path(), 200, runs).await;
     let seen = world.repo().seen_checks(&sha()).await.unwrap();
-    assert_eq!(
-        (seen[0].conclusion.as_str(), seen[0].app.as_ref(), seen[0].completed_at),
-        ("", None, None)
-    );
-    assert_eq!(
-        (
-            seen[1].app.as_ref().map(|app| app.id),
-            seen[1].suite.map(|suite| suite.id)
-        ),
-        (Some(9), Some(4))
-    );
+    assert_eq!((seen[0].conclusion.as_str(), seen[0].app.as_ref(), seen[0].completed_at), ("", None, None));
+    assert_eq!((seen[1].app.as_ref().map(|app| app.id), seen[1].suite.map(|suite| suite.id)), (Some(9), Some(4)));
     assert_eq!(seen[1].completed_at, Some(START));
     assert_eq!(seen[1].output.as_ref().unwrap().title, "1 failed");
 }
@@ -71,19 +62,12 @@ async fn a_commit_without_statuses_is_not_pending_whatever_github_adds_them_up_t
 #[tokio::test]
 async fn evidence_is_read_with_a_token_that_can_only_read() {
     let world = World::installed().await;
-    world
-        .answers("GET", &runs_path(), 200, json!({"total_count": 0, "check_runs": []}))
-        .await;
+    world.answers("GET", &runs_path(), 200, json!({"total_count": 0, "check_runs": []})).await;
     world.repo().seen_checks(&sha()).await.unwrap();
     let minted = world.bodies_sent("POST", "/app/installations/11/access_tokens").await;
-    let asked = minted
-        .iter()
-        .map(|body| body["permissions"].clone())
-        .find(|permissions| permissions.get("checks").is_some());
-    assert_eq!(
-        asked,
-        Some(json!({"metadata": "read", "checks": "read", "statuses": "read"}))
-    );
+    let asked =
+        minted.iter().map(|body| body["permissions"].clone()).find(|permissions| permissions.get("checks").is_some());
+    assert_eq!(asked, Some(json!({"metadata": "read", "checks": "read", "statuses": "read"})));
 }
 
 #[tokio::test]
@@ -95,16 +79,9 @@ async fn the_comments_of_a_review_are_picked_by_its_id_and_may_be_outdated() {
         {"id": 3, "pull_request_review_id": 800, "path": "src/b.rs", "line": null, "original_line": 9, "body": null},
         {"id": 4, "pull_request_review_id": null, "path": "src/b.rs", "body": "alone"},
     ]);
-    world
-        .answers("GET", "/repos/acme/shop/pulls/7/comments", 200, comments)
-        .await;
+    world.answers("GET", "/repos/acme/shop/pulls/7/comments", 200, comments).await;
     let found = world.repo().review_comments(PULL, ReviewId(800)).await.unwrap();
-    let told: Vec<_> = found
-        .iter()
-        .map(|one| (one.path.as_str(), one.line, one.original_line, one.body.as_str()))
-        .collect();
-    assert_eq!(
-        told,
-        [("src/a.rs", Some(5), Some(4), "this"), ("src/b.rs", None, Some(9), "")]
-    );
+    let told: Vec<_> =
+        found.iter().map(|one| (one.path.as_str(), one.line, one.original_line, one.body.as_str())).collect();
+    assert_eq!(told, [("src/a.rs", Some(5), Some(4), "this"), ("src/b.rs", None, Some(9), "")]);
 }

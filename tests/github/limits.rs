@@ -38,12 +38,8 @@ async fn a_post_is_sent_once_whatever_the_answer() {
 #[tokio::test]
 async fn a_read_is_tried_again() {
     let world = World::installed().await;
-    world
-        .answers_once("GET", "/repos/acme/shop/pulls/7", 502, json!({}))
-        .await;
-    world
-        .answers("GET", "/repos/acme/shop/pulls/7", 200, pull(7, "b", 22))
-        .await;
+    world.answers_once("GET", "/repos/acme/shop/pulls/7", 502, json!({})).await;
+    world.answers("GET", "/repos/acme/shop/pulls/7", 200, pull(7, "b", 22)).await;
     world.repo().pull(PULL).await.unwrap();
     assert_eq!(world.bodies_sent("GET", "/repos/acme/shop/pulls/7").await.len(), 2);
 }
@@ -82,18 +78,12 @@ async fn a_limit_is_obeyed_in_githubs_order() {
         (healthy().set_body_json(&secondary), 60_000),
         (healthy().set_body_json(&blocked), 60_000),
         (ResponseTemplate::new(429).insert_header("retry-after", "soon"), 60_000),
-        (
-            ResponseTemplate::new(429).insert_header("retry-after", "999999999999999"),
-            2 * 3_600_000,
-        ),
+        (ResponseTemplate::new(429).insert_header("retry-after", "999999999999999"), 2 * 3_600_000),
         (ResponseTemplate::new(429).insert_header("retry-after", "-5"), 1_000),
     ];
     for (reply, wait) in table {
         let (world, error) = refused_comment(reply).await;
-        assert!(
-            matches!(error, GithubError::RateLimited { until } if until == START.plus(wait)),
-            "{wait}: {error:?}"
-        );
+        assert!(matches!(error, GithubError::RateLimited { until } if until == START.plus(wait)), "{wait}: {error:?}");
         assert_eq!(world.bodies_sent("POST", COMMENTS).await.len(), 1);
     }
 }
@@ -133,11 +123,7 @@ async fn a_server_that_falls_silent_is_given_up() {
     // Everything that the calls need first is fetched before time is stopped; from then on waiting is what makes it pass.
     world.client.bot(INSTALLATION).await.unwrap();
     world.repo().repository().await.unwrap();
-    world
-        .client
-        .token(INSTALLATION, REPO, autobuild::github::Rights::Converse)
-        .await
-        .unwrap();
+    world.client.token(INSTALLATION, REPO, autobuild::github::Rights::Converse).await.unwrap();
     tokio::time::pause();
     let lost = world.repo().create_comment(ISSUE, "hello").await.unwrap_err();
     assert!(matches!(lost, GithubError::Uncertain { .. }), "{lost:?}");
@@ -147,27 +133,17 @@ async fn a_server_that_falls_silent_is_given_up() {
 
 #[tokio::test]
 async fn a_reply_that_breaks_off_leaves_a_write_uncertain() {
-    let broken = || async {
-        Body::from_stream(futures_util::stream::iter([Err::<&str, _>(std::io::Error::other(
-            "cut",
-        ))]))
-    };
+    let broken =
+        || async { Body::from_stream(futures_util::stream::iter([Err::<&str, _>(std::io::Error::other("cut"))])) };
     let forge = Router::new()
-        .route(
-            "/app/installations/11/access_tokens",
-            post(|| async { Json(token("ghs_x")) }),
-        )
+        .route("/app/installations/11/access_tokens", post(|| async { Json(token("ghs_x")) }))
         .route("/repositories/22", get(|| async { Json(repository("acme/shop")) }))
         .route(COMMENTS, post(broken));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, forge).await });
     let client = client_of(&address);
-    let error = client
-        .repo(INSTALLATION, REPO)
-        .create_comment(ISSUE, "hello")
-        .await
-        .unwrap_err();
+    let error = client.repo(INSTALLATION, REPO).create_comment(ISSUE, "hello").await.unwrap_err();
     assert!(matches!(error, GithubError::Uncertain { .. }), "{error:?}");
 }
 
@@ -175,28 +151,15 @@ async fn a_reply_that_breaks_off_leaves_a_write_uncertain() {
 async fn a_write_that_never_left_is_not_uncertain() {
     let world = World::installed().await;
     world.repo().repository().await.unwrap();
-    world
-        .client
-        .token(INSTALLATION, REPO, autobuild::github::Rights::Converse)
-        .await
-        .unwrap();
+    world.client.token(INSTALLATION, REPO, autobuild::github::Rights::Converse).await.unwrap();
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let nobody = format!("http://{}", free.local_addr().unwrap());
     drop(free);
-    let error = client_of(&nobody)
-        .repo(INSTALLATION, REPO)
-        .create_comment(ISSUE, "hello")
-        .await
-        .unwrap_err();
+    let error = client_of(&nobody).repo(INSTALLATION, REPO).create_comment(ISSUE, "hello").await.unwrap_err();
     assert!(matches!(error, GithubError::Transient { .. }), "{error:?}");
 }
 
 fn client_of(address: &str) -> Client {
     let urls = GithubUrls::new(address, address).unwrap();
-    Client::new(
-        &App::new(AppId(7), &SecretString::from(PEM.as_str())).unwrap(),
-        &urls,
-        now,
-    )
-    .unwrap()
+    Client::new(&App::new(AppId(7), &SecretString::from(PEM.as_str())).unwrap(), &urls, now).unwrap()
 }

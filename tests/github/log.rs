@@ -9,10 +9,7 @@ use std::{
 };
 
 static RECORD: LazyLock<Mutex<Vec<u8>>> = LazyLock::new(|| {
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(|| Pen)
-        .finish();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(|| Pen).finish();
     tracing::subscriber::set_global_default(subscriber).unwrap();
     Mutex::default()
 });

@@ -39,9 +39,7 @@ async fn no_error_and_no_line_of_the_log_holds_a_token_or_a_key() {
     }
     let world = World::new().await;
     let odd = json!({"token": [*TOKEN], "expires_at": 5});
-    world
-        .answers("POST", "/app/installations/11/access_tokens", 201, odd)
-        .await;
+    world.answers("POST", "/app/installations/11/access_tokens", 201, odd).await;
     errors.push_str(&printed(&world.repo().repository().await.unwrap_err()));
     let log = log::recorded();
     let key_line = PEM.lines().nth(1).unwrap();
@@ -67,9 +65,7 @@ async fn a_token_of_any_form_that_was_minted_is_let_out_nowhere_until_it_ends() 
     let mut world = World::new().await;
     world.client = world.client.masking(secrets.clone());
     let answer = json!({"token": odd, "expires_at": "2026-01-15T11:30:00Z"});
-    world
-        .answers("POST", "/app/installations/11/access_tokens", 201, answer)
-        .await;
+    world.answers("POST", "/app/installations/11/access_tokens", 201, answer).await;
     assert_eq!(secrets.mask(odd), odd);
     let mint = world.client.token(INSTALLATION, REPO, Rights::Push).await.unwrap();
     assert_eq!(mint.expose_secret(), odd);
@@ -77,14 +73,10 @@ async fn a_token_of_any_form_that_was_minted_is_let_out_nowhere_until_it_ends() 
         assert!(secrets.mask(&said).contains("[masked]"), "{said}");
     }
     let comment = json!({"id": 5, "user": {"id": BOT, "login": "autobuild[bot]", "type": "Bot"}});
-    world
-        .answers("GET", "/repositories/22", 200, repository("acme/shop"))
-        .await;
+    world.answers("GET", "/repositories/22", 200, repository("acme/shop")).await;
     world.answers("POST", COMMENTS, 201, comment).await;
     let _ = world.repo().create_comment(ISSUE, &format!("it printed {odd}")).await;
     let requests = world.server.received_requests().await.unwrap();
-    let posted = requests
-        .last()
-        .map(|request| String::from_utf8_lossy(&request.body).into_owned());
+    let posted = requests.last().map(|request| String::from_utf8_lossy(&request.body).into_owned());
     assert_eq!(posted.as_deref(), Some("{\"body\":\"it printed [masked]\"}"));
 }

@@ -33,20 +33,10 @@ async fn the_app_signs_jwts_that_its_public_key_verifies() {
 async fn an_app_that_asks_for_too_little_is_told_what_it_lacks() {
     let world = World::new().await;
     let granted = json!({"contents": "read", "metadata": "read", "pull_requests": "write"});
-    world
-        .answers(
-            "GET",
-            "/app",
-            200,
-            json!({"id": 7, "slug": "autobuild", "permissions": granted}),
-        )
-        .await;
+    world.answers("GET", "/app", 200, json!({"id": 7, "slug": "autobuild", "permissions": granted})).await;
     let identity = world.client.identity().await.unwrap();
     assert_eq!(lacking(&identity.permissions, COACH_PERMISSIONS), []);
-    let lacking: Vec<_> = lacking(&identity.permissions, AUTOBUILD_PERMISSIONS)
-        .iter()
-        .map(|(name, _)| *name)
-        .collect();
+    let lacking: Vec<_> = lacking(&identity.permissions, AUTOBUILD_PERMISSIONS).iter().map(|(name, _)| *name).collect();
     assert_eq!(lacking, ["checks", "contents", "issues", "statuses"]);
 }
 
@@ -57,24 +47,14 @@ async fn our_own_bots_are_known_once_looked_up() {
     assert_eq!((own().apps, own().users), (vec![APP], vec![]));
     world.client.bot(INSTALLATION).await.unwrap();
     world.client.bot(INSTALLATION).await.unwrap();
-    assert_eq!(
-        own().users.iter().map(|user| user.id).collect::<Vec<_>>(),
-        [UserId(BOT)]
-    );
+    assert_eq!(own().users.iter().map(|user| user.id).collect::<Vec<_>>(), [UserId(BOT)]);
     assert_eq!(world.bodies_sent("GET", "/app").await.len(), 1);
-    assert_eq!(
-        world.bodies_sent("POST", MINT).await,
-        [json!({"permissions": {"metadata": "read"}})]
-    );
+    assert_eq!(world.bodies_sent("POST", MINT).await, [json!({"permissions": {"metadata": "read"}})]);
 }
 
 #[test]
 fn a_bad_key_is_known_at_the_start() {
-    for pem in [
-        "",
-        "not a key",
-        "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
-    ] {
+    for pem in ["", "not a key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"] {
         let refused = App::new(AppId(7), &SecretString::from(pem)).err().unwrap();
         assert!(matches!(refused, SetupError::BadKey { app: AppId(7) }));
     }
@@ -86,11 +66,7 @@ async fn a_token_is_for_one_repository_and_one_purpose() {
     world.client.token(INSTALLATION, REPO, Rights::Push).await.unwrap();
     world.client.token(INSTALLATION, REPO, Rights::Push).await.unwrap();
     world.client.token(INSTALLATION, REPO, Rights::Checks).await.unwrap();
-    world
-        .client
-        .token(INSTALLATION, RepoId(23), Rights::Checks)
-        .await
-        .unwrap();
+    world.client.token(INSTALLATION, RepoId(23), Rights::Checks).await.unwrap();
     let checks = json!({"metadata": "read", "checks": "write"});
     assert_eq!(
         world.bodies_sent("POST", MINT).await,
@@ -105,9 +81,7 @@ async fn a_token_is_for_one_repository_and_one_purpose() {
 #[tokio::test]
 async fn eight_callers_at_once_cost_one_mint() {
     let world = World::new().await;
-    let slow = ResponseTemplate::new(201)
-        .set_body_json(token(&TOKEN))
-        .set_delay(Duration::from_millis(50));
+    let slow = ResponseTemplate::new(201).set_body_json(token(&TOKEN)).set_delay(Duration::from_millis(50));
     world.replies("POST", MINT, slow).await;
     let calls = (0..8).map(|_| world.client.token(INSTALLATION, REPO, Rights::Fetch));
     for token in join_all(calls).await {
@@ -119,9 +93,7 @@ async fn eight_callers_at_once_cost_one_mint() {
 #[tokio::test]
 async fn every_call_shares_the_token() {
     let world = World::installed().await;
-    world
-        .answers("GET", "/repos/acme/shop/pulls/7", 200, pull(7, "b", 22))
-        .await;
+    world.answers("GET", "/repos/acme/shop/pulls/7", 200, pull(7, "b", 22)).await;
     for _ in 0..3 {
         world.client.repo(INSTALLATION, REPO).pull(PULL).await.unwrap();
     }
@@ -149,10 +121,7 @@ async fn a_long_token_with_dots_is_sent_as_it_is() {
     world.repo().repository().await.unwrap();
     let requests = world.server.received_requests().await.unwrap();
     let last = requests.last().unwrap();
-    assert_eq!(
-        last.headers["authorization"].to_str().unwrap(),
-        format!("Bearer {}", *TOKEN)
-    );
+    assert_eq!(last.headers["authorization"].to_str().unwrap(), format!("Bearer {}", *TOKEN));
 }
 
 #[tokio::test]
@@ -160,12 +129,8 @@ async fn a_refused_token_is_replaced_once() {
     let world = World::new().await;
     world.answers_once("POST", MINT, 201, token("stale")).await;
     world.grants_tokens("").await;
-    world
-        .answers_once("GET", "/repositories/22", 401, json!({"message": "Bad credentials"}))
-        .await;
-    world
-        .answers("GET", "/repositories/22", 200, repository("acme/shop"))
-        .await;
+    world.answers_once("GET", "/repositories/22", 401, json!({"message": "Bad credentials"})).await;
+    world.answers("GET", "/repositories/22", 200, repository("acme/shop")).await;
     world.repo().repository().await.unwrap();
     assert_eq!(world.bodies_sent("POST", MINT).await.len(), 2);
 }
@@ -174,13 +139,8 @@ async fn a_refused_token_is_replaced_once() {
 async fn credentials_that_stay_refused_are_reported() {
     let world = World::new().await;
     world.grants_tokens("").await;
-    world
-        .answers("GET", "/repositories/22", 401, json!({"message": "Bad credentials"}))
-        .await;
-    assert!(matches!(
-        world.repo().repository().await,
-        Err(GithubError::Unauthorized)
-    ));
+    world.answers("GET", "/repositories/22", 401, json!({"message": "Bad credentials"})).await;
+    assert!(matches!(world.repo().repository().await, Err(GithubError::Unauthorized)));
     assert_eq!(world.bodies_sent("GET", "/repositories/22").await.len(), 2);
 }
 
@@ -193,19 +153,12 @@ async fn each_reason_for_no_token_is_told_apart() {
     let refused = async |status, text: &str| {
         let world = World::new().await;
         world.answers("POST", MINT, status, json!({"message": text})).await;
-        world
-            .client
-            .token(INSTALLATION, REPO, Rights::Checks)
-            .await
-            .unwrap_err()
+        world.client.token(INSTALLATION, REPO, Rights::Checks).await.unwrap_err()
     };
     assert!(matches!(refused(403, suspended).await, GithubError::Suspended));
     assert!(matches!(refused(404, "Not Found").await, GithubError::Uninstalled));
     assert!(matches!(refused(422, uncovered).await, GithubError::Uninstalled));
-    assert!(matches!(
-        refused(401, "A JSON web token could not be decoded").await,
-        GithubError::Unauthorized
-    ));
+    assert!(matches!(refused(401, "A JSON web token could not be decoded").await, GithubError::Unauthorized));
     assert!(matches!(refused(422, ungranted).await, GithubError::Forbidden { what } if what.contains("Checks")));
 }
 

@@ -35,15 +35,8 @@ static KEY: LazyLock<KeyPair> = LazyLock::new(|| KeyPair::generate(KeySize::Rsa2
 pub static PEM: LazyLock<String> = LazyLock::new(|| {
     let der = AsDer::<Pkcs8V1Der<'_>>::as_der(&*KEY).unwrap();
     let text = base64::engine::general_purpose::STANDARD.encode(der.as_ref());
-    let lines: Vec<&str> = text
-        .as_bytes()
-        .chunks(64)
-        .map(|line| std::str::from_utf8(line).unwrap())
-        .collect();
-    format!(
-        "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
-        lines.join("\n")
-    )
+    let lines: Vec<&str> = text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n"))
 });
 
 /// The public half, as PKCS#1.
@@ -93,12 +86,8 @@ impl World {
     pub async fn installed() -> Self {
         let world = Self::new().await;
         world.grants_tokens("").await;
-        world
-            .answers("GET", "/repositories/22", 200, repository("acme/shop"))
-            .await;
-        world
-            .answers("GET", "/app", 200, json!({"id": 7, "slug": "autobuild"}))
-            .await;
+        world.answers("GET", "/repositories/22", 200, repository("acme/shop")).await;
+        world.answers("GET", "/app", 200, json!({"id": 7, "slug": "autobuild"})).await;
         let bot = json!({"id": BOT, "login": "autobuild[bot]", "type": "Bot"});
         world.answers("GET", "/users/autobuild%5Bbot%5D", 200, bot).await;
         world
@@ -114,16 +103,11 @@ impl World {
     }
 
     pub async fn answers(&self, verb: &str, at: &str, status: u16, body: Value) {
-        self.replies(verb, at, ResponseTemplate::new(status).set_body_json(body))
-            .await;
+        self.replies(verb, at, ResponseTemplate::new(status).set_body_json(body)).await;
     }
 
     pub async fn replies(&self, verb: &str, at: &str, reply: ResponseTemplate) {
-        Mock::given(method(verb))
-            .and(path(at))
-            .respond_with(reply)
-            .mount(&self.server)
-            .await;
+        Mock::given(method(verb)).and(path(at)).respond_with(reply).mount(&self.server).await;
     }
 
     /// Answers the first such request, and leaves the later ones to what is mounted afterwards.

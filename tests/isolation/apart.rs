@@ -62,9 +62,7 @@ pub async fn outlives_the_service(way: Way) -> bool {
         end(&mark);
         return lived;
     }
-    tokio::time::timeout(Duration::from_secs(30), until("it is gone", || !lives()))
-        .await
-        .is_err()
+    tokio::time::timeout(Duration::from_secs(30), until("it is gone", || !lives())).await.is_err()
 }
 
 async fn until(what: &str, happened: impl Fn() -> bool) {
@@ -73,9 +71,7 @@ async fn until(what: &str, happened: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), waiting)
-        .await
-        .expect(what);
+    tokio::time::timeout(Duration::from_secs(60), waiting).await.expect(what);
 }
 
 /// The service that [`outlives_the_service`] kills.
@@ -104,11 +100,7 @@ pub async fn serve() {
 
 /// 9: whether clouds' metadata are reached; `Err` says why no network could be made to try it in.
 pub fn reaches_metadata(way: Way) -> Result<bool, String> {
-    let own_user = if rustix::process::getuid().is_root() {
-        "--net"
-    } else {
-        "-Urn"
-    };
+    let own_user = if rustix::process::getuid().is_root() { "--net" } else { "-Urn" };
     let output = Command::new("unshare")
         .args([own_user, "python3", "-c", NETWORK])
         .arg(std::env::current_exe().unwrap())

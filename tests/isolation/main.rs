@@ -3,13 +3,7 @@
 //! machine offers. What a level is known to let through, what a machine does not offer and what could not be tried on it
 //! stands in the table, not hidden. The table is printed: `cargo test --test isolation -- --nocapture`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stdout
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
 
 mod apart;
 use support::origin;
@@ -49,12 +43,7 @@ enum Trial {
 }
 
 const fn item(number: &'static str, what: &'static str, trial: Trial) -> Item {
-    Item {
-        number,
-        what,
-        trial,
-        known: &[],
-    }
+    Item { number, what, trial, known: &[] }
 }
 
 const fn probe(number: &'static str, probe: &'static str, what: &'static str) -> Item {
@@ -101,36 +90,12 @@ const ITEMS: &[Item] = &[
     item("25", "outlive the service that is killed", Trial::ServiceKilled),
     probe("26", "past_the_proxy", "go past the proxy"),
     probe("26", "upload_by_a_registry", "upload by a registry"),
-    item(
-        "27",
-        "write to the checkout as a Coach",
-        Trial::Probe("write_as_coach", Who::Coach),
-    ),
-    item(
-        "28",
-        "hooks, filters, drivers, redirections for git",
-        Trial::Planted(Plant::Programs),
-    ),
-    item(
-        "29",
-        "another repository's objects by alternates",
-        Trial::Planted(Plant::Alternates),
-    ),
-    item(
-        "30",
-        ".GIT, nested, huge, growing, no files, links out",
-        Trial::Planted(Plant::OddFiles),
-    ),
-    item(
-        "31",
-        "branch names that are options or paths",
-        Trial::Planted(Plant::Names),
-    ),
-    item(
-        "32",
-        "remotes that are commands or files",
-        Trial::Planted(Plant::Remotes),
-    ),
+    item("27", "write to the checkout as a Coach", Trial::Probe("write_as_coach", Who::Coach)),
+    item("28", "hooks, filters, drivers, redirections for git", Trial::Planted(Plant::Programs)),
+    item("29", "another repository's objects by alternates", Trial::Planted(Plant::Alternates)),
+    item("30", ".GIT, nested, huge, growing, no files, links out", Trial::Planted(Plant::OddFiles)),
+    item("31", "branch names that are options or paths", Trial::Planted(Plant::Names)),
+    item("32", "remotes that are commands or files", Trial::Planted(Plant::Remotes)),
     probe("–", "limits_of_others", "set limits of the service"),
     probe("–", "priority_of_others", "set the priority of the service"),
     probe("–", "processors_of_others", "choose the service's processors"),
@@ -144,15 +109,8 @@ const ITEMS: &[Item] = &[
         known: &[(Level::L1, PORTS_ALONE)],
         ..probe("–", "proxy_port_elsewhere", "the proxy's port at another address")
     },
-    probe(
-        "–",
-        "settings_beside_programs",
-        "read a settings file in the system's folders",
-    ),
-    Item {
-        known: &[(Level::L1, SAME_USER)],
-        ..probe("–", "modes", "change the modes of the service's files")
-    },
+    probe("–", "settings_beside_programs", "read a settings file in the system's folders"),
+    Item { known: &[(Level::L1, SAME_USER)], ..probe("–", "modes", "change the modes of the service's files") },
     Item {
         known: &[(Level::L1, SAME_LIST), (Level::L2, SAME_LIST)],
         ..probe("–", "command_lines", "read other processes' command lines")
@@ -168,11 +126,7 @@ fn options() -> SandboxOptions {
 /// The levels up to the one that the service would choose here.
 async fn offered() -> Vec<Level> {
     let best = Sandbox::probe(options(), Level::L0.or_more()).await.unwrap();
-    eprintln!(
-        "this machine offers {}; what is missing: {:?}",
-        best.level(),
-        best.missing()
-    );
+    eprintln!("this machine offers {}; what is missing: {:?}", best.level(), best.missing());
     LEVELS.into_iter().filter(|level| *level <= best.level()).collect()
 }
 
@@ -210,11 +164,7 @@ async fn try_one(stage: &Stage, trial: Trial, way: Way) -> Came {
         Trial::ServiceKilled => (apart::outlives_the_service(way).await, String::new()),
         Trial::Planted(plant) => (planted::leads_anywhere(plant, way).await, String::new()),
     };
-    if is_possible {
-        Came::Possible(said)
-    } else {
-        Came::Refused(said)
-    }
+    if is_possible { Came::Possible(said) } else { Came::Refused(said) }
 }
 
 async fn leaves_somebody(stage: &Stage, way: Way) -> bool {
@@ -256,9 +206,7 @@ async fn column(way: Way) -> Vec<Cell> {
 #[tokio::test]
 async fn every_item_succeeds_without_the_sandbox_and_is_refused_in_it() {
     let levels = offered().await;
-    let ways: Vec<Way> = std::iter::once(Way::Without)
-        .chain(levels.into_iter().map(Way::At))
-        .collect();
+    let ways: Vec<Way> = std::iter::once(Way::Without).chain(levels.into_iter().map(Way::At)).collect();
     let columns = join_all(ways.iter().map(|way| column(*way))).await;
     row("", "", &["without", "L1", "L2", "L3"]);
     for (number, item) in ITEMS.iter().enumerate() {
@@ -266,11 +214,8 @@ async fn every_item_succeeds_without_the_sandbox_and_is_refused_in_it() {
         cells.resize(1 + LEVELS.len(), "not here");
         row(item.number, item.what, &cells);
     }
-    let (wrong, remarks): (Vec<_>, Vec<_>) = columns
-        .into_iter()
-        .flatten()
-        .map(|(_, wrong, remark)| (wrong, remark))
-        .unzip();
+    let (wrong, remarks): (Vec<_>, Vec<_>) =
+        columns.into_iter().flatten().map(|(_, wrong, remark)| (wrong, remark)).unzip();
     let wrong: Vec<String> = wrong.into_iter().flatten().collect();
     let remarks: Vec<String> = remarks.into_iter().flatten().collect();
     remarks.iter().for_each(|remark| eprintln!("{remark}"));
@@ -308,10 +253,7 @@ async fn what_a_program_needs_still_works() {
 async fn the_door_opens_to_what_is_allowed() {
     let stage = Stage::new("door");
     for level in offered().await {
-        let (said, _) = stage
-            .tries("past_the_proxy", Who::Player, Way::At(level))
-            .await
-            .unwrap();
+        let (said, _) = stage.tries("past_the_proxy", Who::Player, Way::At(level)).await.unwrap();
         assert!(said.starts_with("DOOR\n"), "{level}: {said}");
     }
 }
@@ -320,10 +262,7 @@ async fn the_door_opens_to_what_is_allowed() {
 async fn the_door_leads_to_the_registry_that_is_open() {
     let stage = Stage::new("registry");
     for level in offered().await {
-        let (said, _) = stage
-            .tries("upload_by_a_registry", Who::Player, Way::At(level))
-            .await
-            .unwrap();
+        let (said, _) = stage.tries("upload_by_a_registry", Who::Player, Way::At(level)).await.unwrap();
         assert!(said.starts_with("OPEN\n"), "{level}: {said}");
     }
 }
@@ -331,17 +270,12 @@ async fn the_door_leads_to_the_registry_that_is_open() {
 #[tokio::test]
 async fn without_the_program_that_builds_the_wall_nothing_is_started() {
     let folder = tempfile::tempdir().unwrap();
-    let gone = SandboxOptions {
-        bubblewrap: folder.path().join("bwrap"),
-        ..options()
-    };
+    let gone = SandboxOptions { bubblewrap: folder.path().join("bwrap"), ..options() };
     let mut spec = sandbox::Spec::new("touch", folder.path()).args(["started"]);
     spec.env = vec![("PATH".into(), "/usr/bin:/bin".into())];
     spec.confine.write = vec![folder.path().to_path_buf()];
     for level in [Level::L2, Level::L3] {
-        let refused = Sandbox::at(gone.clone(), level)
-            .run(&spec, &tokio_util::sync::CancellationToken::new())
-            .await;
+        let refused = Sandbox::at(gone.clone(), level).run(&spec, &tokio_util::sync::CancellationToken::new()).await;
         assert!(matches!(refused, Err(StartError::Isolation(_))), "{level}: {refused:?}");
     }
     assert!(!folder.path().join("started").exists());
@@ -349,13 +283,7 @@ async fn without_the_program_that_builds_the_wall_nothing_is_started() {
     let best = Sandbox::probe(gone.clone(), Level::L0.or_more()).await.unwrap();
     let lacks_bubblewrap = |missing: &[MissingIsolation]| {
         missing.iter().any(|missing| {
-            matches!(
-                missing.cause,
-                IsolationCause::NotBuilt {
-                    obstacle: Some(Obstacle::NoBubblewrap),
-                    ..
-                }
-            )
+            matches!(missing.cause, IsolationCause::NotBuilt { obstacle: Some(Obstacle::NoBubblewrap), .. })
         })
     };
     assert!(best.level() <= Level::L1 && lacks_bubblewrap(best.missing()));

@@ -149,19 +149,12 @@ impl Field {
             Way::Without => {
                 let own = self.world.folder().join("own");
                 git(self.world.folder(), &["init", "-q", "--bare", "own"]);
-                git(
-                    &own,
-                    &["fetch", "-q", self.checkout.path().to_str().unwrap(), "main:taken"],
-                );
+                git(&own, &["fetch", "-q", self.checkout.path().to_str().unwrap(), "main:taken"]);
                 git(&own, &["rev-parse", "taken"]) == self.stolen
             }
             Way::At(_) => {
                 self.taken_to_the_forge().await;
-                self.world
-                    .mirror
-                    .has_commit(&self.stolen.parse().unwrap())
-                    .await
-                    .unwrap()
+                self.world.mirror.has_commit(&self.stolen.parse().unwrap()).await.unwrap()
             }
         }
     }
@@ -186,13 +179,7 @@ impl Field {
         let escapes = ForbiddenChange::file("passwd", Forbidden::EscapingLink);
         let found = policy().check(&prepared).await.unwrap().contains(&escapes);
         let tree = self.world.tree(prepared.sha());
-        let whole = [
-            "100644 a",
-            "100644 changing",
-            "100644 nested/file",
-            "120000 passwd",
-            "100644 work",
-        ];
+        let whole = ["100644 a", "100644 changing", "100644 nested/file", "120000 passwd", "100644 work"];
         grows || !left_out || !found || tree != whole
     }
 
@@ -201,19 +188,12 @@ impl Field {
         let here = self.checkout.path();
         if way == Way::Without {
             // Whoever takes names as they are makes a tree that other systems check out as a `.git` folder.
-            let inner = tree(
-                here,
-                "100644 blob",
-                &git(here, &["hash-object", "-w", ".GIT/config"]),
-                "config",
-            );
+            let inner = tree(here, "100644 blob", &git(here, &["hash-object", "-w", ".GIT/config"]), "config");
             let outer = tree(here, "040000 tree", &inner, ".GIT");
             return git(here, &["ls-tree", "-r", "--name-only", &outer]) == ".GIT/config";
         }
         let changes = self.checkout.take_out(&TakeOutLimits::default()).await.unwrap();
-        let refused = TreeFinding::RefusedName {
-            path: ".GIT/config".into(),
-        };
+        let refused = TreeFinding::RefusedName { path: ".GIT/config".into() };
         let large = |finding: &TreeFinding| matches!(finding, TreeFinding::FileTooLarge { .. });
         !changes.rejected() || !changes.findings().contains(&refused) || !changes.findings().iter().any(large)
     }

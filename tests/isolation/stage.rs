@@ -78,21 +78,9 @@ impl Drop for Stage {
 
 /// Makes the folders and files.
 fn plant(folder: &Path) {
-    const FOLDERS: [&str; 7] = [
-        "outside",
-        "sibling",
-        "mirror/hooks",
-        "mirror/objects/info",
-        "checkout",
-        "home",
-        "sockets",
-    ];
-    const EMPTY: [&str; 4] = [
-        "outside/f",
-        "outside/g",
-        "mirror/config",
-        "mirror/objects/info/alternates",
-    ];
+    const FOLDERS: [&str; 7] =
+        ["outside", "sibling", "mirror/hooks", "mirror/objects/info", "checkout", "home", "sockets"];
+    const EMPTY: [&str; 4] = ["outside/f", "outside/g", "mirror/config", "mirror/objects/info/alternates"];
     for name in FOLDERS {
         fs::create_dir_all(folder.join(name)).unwrap();
     }
@@ -125,9 +113,7 @@ impl Stage {
         let shared = String::from_utf8(made.stdout).unwrap();
         // A duplicate stays open over exec, as a handle that our own parent left open would.
         let handle = rustix::io::dup(fs::File::open(below("secret")).unwrap()).unwrap();
-        let system = tempfile::tempdir_in("/usr/local/share")
-            .or_else(|_| tempfile::tempdir())
-            .unwrap();
+        let system = tempfile::tempdir_in("/usr/local/share").or_else(|_| tempfile::tempdir()).unwrap();
         fs::write(system.path().join("autobuild.toml"), "planted").unwrap();
         let (process, stage) = (std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
         Self {
@@ -225,9 +211,7 @@ impl Stage {
             spec.env.extend(door.environment(level, &self.below("home")));
             spec.confine.door = Some(Arc::new(door));
         }
-        let finished = Sandbox::at(options, level)
-            .run(&spec, &CancellationToken::new())
-            .await?;
+        let finished = Sandbox::at(options, level).run(&spec, &CancellationToken::new()).await?;
         let said = format!("{}{}", finished.stdout.text(), finished.stderr.text());
         Ok((said, Some(finished.exit)))
     }
@@ -264,12 +248,9 @@ impl Stage {
 /// Everything that answers, each until this process ends.
 fn listeners(folder: &Path, name: &str) -> (BTreeMap<&'static str, String>, Vec<UnixListener>) {
     let mut ports = BTreeMap::new();
-    for (port, address) in [
-        ("P_TCP", "127.0.0.1:0"),
-        ("P_TCP6", "[::1]:0"),
-        ("P_EVERYWHERE", "0.0.0.0:0"),
-        ("P_ELSEWHERE", "127.0.0.2:0"),
-    ] {
+    for (port, address) in
+        [("P_TCP", "127.0.0.1:0"), ("P_TCP6", "[::1]:0"), ("P_EVERYWHERE", "0.0.0.0:0"), ("P_ELSEWHERE", "127.0.0.2:0")]
+    {
         if let Ok(listener) = TcpListener::bind(address) {
             ports.insert(port, listener.local_addr().unwrap().port().to_string());
             std::thread::spawn(move || listener.incoming().for_each(drop));

@@ -55,10 +55,7 @@ pub const ENDS: [(&str, &str); 37] = [
     ("endless", "too much"),
     ("flood", "too much"),
     ("long_line", "too much"),
-    (
-        "mute",
-        "AgentFailed { message: \"exit code 1: something is wrong with it\" }",
-    ),
+    ("mute", "AgentFailed { message: \"exit code 1: something is wrong with it\" }"),
 ];
 
 /// A stand-in asks no model: what it says of the API's failures nobody saw, and nobody else waits for it.
@@ -70,17 +67,8 @@ fn unseen(expected: &str) -> String {
 }
 
 /// Made by the stand-in itself, not recorded.
-const MADE: [&str; 9] = [
-    "five_megabytes",
-    "bytes",
-    "deep",
-    "failing",
-    "holds",
-    "twice",
-    "endless",
-    "flood",
-    "long_line",
-];
+const MADE: [&str; 9] =
+    ["five_megabytes", "bytes", "deep", "failing", "holds", "twice", "endless", "flood", "long_line"];
 
 /// What is tried below the best level of isolation too. That too much output stops at each level, the sandbox's tests
 /// show.
@@ -91,18 +79,7 @@ async fn staged(program: &str) -> (Stage, bool) {
     match std::env::var("CONTRACT_LEVEL") {
         Ok(level) => {
             let level = Level::try_from(level.parse::<u8>().unwrap()).unwrap();
-            (
-                Stage::at(
-                    program,
-                    NOWHERE,
-                    Bounds {
-                        least: level,
-                        most: level,
-                    },
-                )
-                .await,
-                false,
-            )
+            (Stage::at(program, NOWHERE, Bounds { least: level, most: level }).await, false)
         }
         Err(_) => (Stage::new(program, NOWHERE).await, true),
     }
@@ -123,18 +100,11 @@ async fn of_stand_ins() {
     for (case, expected) in ENDS {
         let there = MADE.contains(&case) || recorded.join(format!("{case}.jsonl")).is_file();
         if there && (best || EVERYWHERE.contains(&case)) {
-            assert_eq!(
-                stage.ends(Role::Coach, case).await,
-                unseen(expected),
-                "{program}: {case}"
-            );
+            assert_eq!(stage.ends(Role::Coach, case).await, unseen(expected), "{program}: {case}");
             tried += 1;
         }
     }
-    assert!(
-        tried >= if best { 18 } else { 3 },
-        "only {tried} cases of {program} are recorded"
-    );
+    assert!(tried >= if best { 18 } else { 3 }, "only {tried} cases of {program} are recorded");
     reads_only(&stage).await;
     let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
@@ -161,11 +131,7 @@ async fn of_stand_ins() {
 async fn says_what_it_used(stage: &Stage, program: &str, told: bool, usage: Usage) {
     let shows = !program.starts_with("acp:") || stage.level >= Level::L2;
     let nothing = |usage: Usage| (usage.usd_micros, usage.tokens.total(), usage.estimated) == (Some(0), 0, false);
-    assert!(
-        told == shows && nothing(usage) == shows,
-        "{program} at {}: {usage:?}",
-        stage.level
-    );
+    assert!(told == shows && nothing(usage) == shows, "{program} at {}: {usage:?}", stage.level);
     match program {
         "claude" => {
             for case in ["money", "mute", "turns"] {
@@ -173,19 +139,12 @@ async fn says_what_it_used(stage: &Stage, program: &str, told: bool, usage: Usag
                 assert!(told && nothing(usage), "{case} {ended}: {usage:?}");
             }
             let worked = (stage.worked("long").await, stage.worked("turns").await);
-            assert_eq!(
-                worked,
-                (false, true),
-                "what the program itself says of a failure is no work"
-            );
+            assert_eq!(worked, (false, true), "what the program itself says of a failure is no work");
         }
         "codex" => {
             for case in ["worked", "limited"] {
                 let (ended, told, usage) = stage.uses(case).await;
-                assert!(
-                    ended == "limited, unseen" && told && nothing(usage),
-                    "{ended}: {usage:?}"
-                );
+                assert!(ended == "limited, unseen" && told && nothing(usage), "{ended}: {usage:?}");
             }
         }
         _ => {}
@@ -198,11 +157,7 @@ async fn reads_only(stage: &Stage) {
     let file = stage.dir.path().join("checkout/README.md");
     let _ = stage.ends(Role::Coach, "writes").await;
     let now = fs::read_to_string(&file).unwrap();
-    let kept = if stage.level == Level::L0 {
-        "changed\n"
-    } else {
-        "hello\n"
-    };
+    let kept = if stage.level == Level::L0 { "changed\n" } else { "hello\n" };
     assert_eq!(now, kept, "{}", stage.level);
     assert_eq!(stage.ends(Role::Player, "writes").await, "answer");
     assert_eq!(fs::read_to_string(&file).unwrap(), "changed\n");
@@ -253,10 +208,7 @@ const PRIVATE: [(&str, &str); 7] = [
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "run by the test of people's own log-ins with a HOME of its own"]
 async fn of_a_persons_login() {
-    let (Ok(program), Some(home)) = (
-        std::env::var("CONTRACT_OF"),
-        std::env::var_os("HOME").map(PathBuf::from),
-    ) else {
+    let (Ok(program), Some(home)) = (std::env::var("CONTRACT_OF"), std::env::var_os("HOME").map(PathBuf::from)) else {
         return;
     };
     for (name, content) in PRIVATE {
@@ -265,25 +217,15 @@ async fn of_a_persons_login() {
     }
     let home = home.to_str().unwrap();
     let person = PersonLogin::new([("HOME".to_owned(), home.to_owned())], || Millis(0));
-    let lent = Access {
-        models: Arc::default(),
-        login: Login::Person(person),
-    };
+    let lent = Access { models: Arc::default(), login: Login::Person(person) };
     for level in [Level::L0, Level::L1, Level::L2, Level::L3] {
-        let bounds = Bounds {
-            least: level,
-            most: level,
-        };
+        let bounds = Bounds { least: level, most: level };
         if Sandbox::probe(crate::sandbox_options(), bounds).await.is_err() {
             continue;
         }
         let stage = Stage::with(&program, &lent, bounds).await;
         fs::write(stage.dir.path().join("checkout/README.md"), home).unwrap();
         let found = stage.ends(Role::Player, "snoops").await != "answer";
-        assert_eq!(
-            found,
-            level == Level::L0,
-            "{program} at {level}: nothing keeps it from them at L0 alone"
-        );
+        assert_eq!(found, level == Level::L0, "{program} at {level}: nothing keeps it from them at L0 alone");
     }
 }

@@ -69,31 +69,16 @@ fn rules(person: &Path) -> Vec<Rule> {
         holds,
         pick: Pick::Turn,
         // The last word is for programs that ask for one after the answer.
-        replies: vec![
-            first,
-            Reply::Tool("StructuredOutput", answer),
-            Reply::Text("Done.".to_owned()),
-        ],
+        replies: vec![first, Reply::Tool("StructuredOutput", answer), Reply::Text("Done.".to_owned())],
     };
     vec![
-        role(
-            "You are the planner.",
-            Reply::Tool("Grep", json!({ "pattern": "wc" })),
-            plan,
-        ),
+        role("You are the planner.", Reply::Tool("Grep", json!({ "pattern": "wc" })), plan),
         role(
             "You are the Player.",
-            Reply::Tool(
-                "Bash",
-                json!({ "command": leave(person) + WRITE, "description": "write it" }),
-            ),
+            Reply::Tool("Bash", json!({ "command": leave(person) + WRITE, "description": "write it" })),
             report,
         ),
-        role(
-            "You are the Coach.",
-            Reply::Tool("Glob", json!({ "pattern": "**/*" })),
-            decision,
-        ),
+        role("You are the Coach.", Reply::Tool("Glob", json!({ "pattern": "**/*" })), decision),
     ]
 }
 
@@ -137,28 +122,14 @@ fn tells(text: &str) -> bool {
 /// Every call had the lent token and asked for the run's model; nothing of the person's reached the model.
 fn nothing_left(seen: &[Seen]) {
     for call in seen {
-        let header = |name: &str| {
-            call.headers
-                .iter()
-                .find(|(known, _)| known == name)
-                .map(|(_, value)| value.as_str())
-        };
+        let header = |name: &str| call.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         assert_eq!(header("authorization"), Some("Bearer planted-1"));
-        assert!(
-            header("anthropic-beta").is_some_and(|betas| betas.contains("oauth-")),
-            "{call:?}"
-        );
+        assert!(header("anthropic-beta").is_some_and(|betas| betas.contains("oauth-")), "{call:?}");
         let (model, body) = (call.body["model"].as_str().unwrap_or_default(), call.body.to_string());
-        assert!(
-            !model.contains("opus-4-1") && call.path.starts_with("/v1/messages"),
-            "{model} {}",
-            call.path
-        );
+        assert!(!model.contains("opus-4-1") && call.path.starts_with("/v1/messages"), "{model} {}", call.path);
         assert!(!tells(&body), "{body}");
     }
-    let answers = seen
-        .iter()
-        .filter(|call| call.body.to_string().contains("answers: 400 400 400 400 403"));
+    let answers = seen.iter().filter(|call| call.body.to_string().contains("answers: 400 400 400 400 403"));
     assert!(answers.count() > 0, "each way out was tried and refused");
 }
 
@@ -183,11 +154,7 @@ async fn builds(agent: &str, folder: &Path, calls: [usize; 3]) {
     for name in ["NOTES.md", ".claude/commands/notes.md"] {
         write(&repository, name, "A file that nobody reads.\n");
     }
-    write(
-        &repository,
-        ".claude/settings.json",
-        &json!({ "hooks": { "SessionStart": hook } }).to_string(),
-    );
+    write(&repository, ".claude/settings.json", &json!({ "hooks": { "SessionStart": hook } }).to_string());
     write(
         &repository,
         ".github/autobuild.yml",
@@ -223,31 +190,18 @@ async fn builds(agent: &str, folder: &Path, calls: [usize; 3]) {
     let about = |text: &str| seen.iter().filter(|seen| seen.body.to_string().contains(text)).count();
     let counts = ["You are the planner.", "You are the Player.", "You are the Coach."].map(about);
     assert_eq!(counts, calls, "calls of each role");
-    assert!(
-        about("House rule: count from one.") >= 4,
-        "the instruction file reaches the agents"
-    );
-    assert!(
-        about("@/etc/passwd") >= 4,
-        "the issue reaches the agents as it was written"
-    );
+    assert!(about("House rule: count from one.") >= 4, "the instruction file reaches the agents");
+    assert!(about("@/etc/passwd") >= 4, "the issue reaches the agents as it was written");
     assert_eq!((about("root:x:0:0"), about("A file that nobody reads.")), (0, 0));
     let of = |role: &str| seen.iter().find(|seen| seen.body.to_string().contains(role)).unwrap();
     for (role, tools) in [
         ("You are the planner.", "Glob Grep Read StructuredOutput"),
-        (
-            "You are the Player.",
-            "Bash Edit Glob Grep NotebookEdit Read StructuredOutput Write",
-        ),
+        ("You are the Player.", "Bash Edit Glob Grep NotebookEdit Read StructuredOutput Write"),
         ("You are the Coach.", "Glob Grep Read StructuredOutput"),
     ] {
         let body = &of(role).body;
-        let mut names: Vec<&str> = body["tools"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter_map(|tool| tool["name"].as_str())
-            .collect();
+        let mut names: Vec<&str> =
+            body["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
         names.sort_unstable();
         assert_eq!(names.join(" "), tools, "{role}");
         let size = |part: &str| body[part].to_string().len() / 4;

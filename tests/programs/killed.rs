@@ -140,50 +140,25 @@ async fn killed_and_started_again(program: &Path, level: Level) {
     let issue = mona.open_issue(REPO, "Say hello", ISSUE, &[]).unwrap();
     mona.label(REPO, issue, "autobuild").unwrap();
     let sleeps = |processes: &[String]| processes.iter().filter(|words| words.contains("sleep 4711")).count();
-    world
-        .until("the Player's command runs", async || sleeps(&world.processes()) >= 2)
-        .await;
+    world.until("the Player's command runs", async || sleeps(&world.processes()) >= 2).await;
     service.kill().await.unwrap();
     let since = tokio::time::Instant::now();
-    world
-        .until("what it ran is gone", async || world.processes().is_empty())
-        .await;
-    println!(
-        "killed at {level}: nothing left after {} ms",
-        since.elapsed().as_millis()
-    );
+    world.until("what it ran is gone", async || world.processes().is_empty()).await;
+    println!("killed at {level}: nothing left after {} ms", since.elapsed().as_millis());
 
     let mut service = world.start();
     let pulls = async || world.forge.look(REPO, "pulls?state=open").await.unwrap();
-    let in_review = async || {
-        pulls()
-            .await
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|pull| pull["base"]["ref"] == "main")
-    };
+    let in_review = async || pulls().await.as_array().unwrap().iter().any(|pull| pull["base"]["ref"] == "main");
     world.until("the Feature is in review", in_review).await;
     let unfinished = "SELECT COUNT(*) FROM effect WHERE state IN ('ready', 'running')";
-    world
-        .until("it rests", async || world.read::<(i64,)>(unfinished).await == [(0,)])
-        .await;
+    world.until("it rests", async || world.read::<(i64,)>(unfinished).await == [(0,)]).await;
     service.kill().await.unwrap();
 
-    let runs: Vec<(String, String, Option<i64>, i64)> = world
-        .read("SELECT role, state, usd_micros, reserved_micros FROM run ORDER BY started_at, id")
-        .await;
+    let runs: Vec<(String, String, Option<i64>, i64)> =
+        world.read("SELECT role, state, usd_micros, reserved_micros FROM run ORDER BY started_at, id").await;
     let states: Vec<(&str, &str)> = runs.iter().map(|run| (run.0.as_str(), run.1.as_str())).collect();
-    assert_eq!(
-        states,
-        [("player", "lost"), ("player", "ended"), ("coach", "ended")],
-        "{}",
-        world.log()
-    );
-    assert!(
-        runs[0].2.is_none() && runs[0].3 > 0,
-        "it counts with its share: {runs:?}"
-    );
+    assert_eq!(states, [("player", "lost"), ("player", "ended"), ("coach", "ended")], "{}", world.log());
+    assert!(runs[0].2.is_none() && runs[0].3 > 0, "it counts with its share: {runs:?}");
     let turns: Vec<(i64,)> = world.read("SELECT COUNT(*) FROM turn").await;
     assert_eq!(turns, [(1,)], "no turn is lost by it");
     let commits = world.forge.look(REPO, "pulls/2/commits").await.unwrap();
@@ -196,10 +171,7 @@ async fn the_real_claude_dies_with_a_killed_service_and_its_run_is_done_again() 
     let Some(program) = crate::real("claude") else {
         return;
     };
-    let best = Sandbox::probe(crate::sandbox_options(), Level::L0.or_more())
-        .await
-        .unwrap()
-        .level();
+    let best = Sandbox::probe(crate::sandbox_options(), Level::L0.or_more()).await.unwrap().level();
     for level in [Level::L0, best] {
         killed_and_started_again(&program, level).await;
     }

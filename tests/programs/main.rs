@@ -116,10 +116,7 @@ async fn stand_ins_keep_the_contract_at_every_level_of_isolation_that_there_is()
     let best = Sandbox::probe(sandbox_options(), Level::L0.or_more()).await.unwrap();
     let mut tried = Vec::new();
     for level in [Level::L0, Level::L1, Level::L2, Level::L3] {
-        let bounds = Bounds {
-            least: level,
-            most: level,
-        };
+        let bounds = Bounds { least: level, most: level };
         if Sandbox::probe(sandbox_options(), bounds).await.is_err() {
             continue;
         }

@@ -54,91 +54,40 @@ fn claude_rules() -> Vec<Rule> {
     vec![
         rule("CASE:ok ", Pick::Turn, answered(vec![read()])),
         rule("CASE:badtool ", Pick::Turn, answered(vec![Reply::BrokenTool("Read")])),
-        rule(
-            "CASE:denied ",
-            Pick::Turn,
-            answered(vec![Reply::Tool("Bash", json!({ "command": "id" }))]),
-        ),
-        rule(
-            "CASE:none ",
-            Pick::Turn,
-            vec![Reply::Text("{\"summary\": \"done\"}".to_owned())],
-        ),
-        rule(
-            "CASE:misfit ",
-            Pick::Turn,
-            vec![Reply::Tool("StructuredOutput", json!({ "nothing": 1 }))],
-        ),
-        rule(
-            "CASE:limited ",
-            Pick::Turn,
-            vec![Reply::Status(429, "slow down", Some(1))],
-        ),
-        rule(
-            "CASE:limited_once ",
-            Pick::Next,
-            answered(vec![Reply::Status(429, "slow down", Some(1))]),
-        ),
+        rule("CASE:denied ", Pick::Turn, answered(vec![Reply::Tool("Bash", json!({ "command": "id" }))])),
+        rule("CASE:none ", Pick::Turn, vec![Reply::Text("{\"summary\": \"done\"}".to_owned())]),
+        rule("CASE:misfit ", Pick::Turn, vec![Reply::Tool("StructuredOutput", json!({ "nothing": 1 }))]),
+        rule("CASE:limited ", Pick::Turn, vec![Reply::Status(429, "slow down", Some(1))]),
+        rule("CASE:limited_once ", Pick::Next, answered(vec![Reply::Status(429, "slow down", Some(1))])),
         rule("CASE:dropped_once ", Pick::Next, answered(vec![Reply::Drop])),
         rule("CASE:overloaded ", Pick::Turn, status(529, "busy")),
         rule("CASE:broken ", Pick::Turn, status(500, "oh")),
         rule("CASE:key ", Pick::Turn, status(401, "invalid x-api-key")),
         rule("CASE:model ", Pick::Turn, status(404, "model: nope")),
-        rule(
-            "CASE:credit ",
-            Pick::Turn,
-            status(400, "Your credit balance is too low to access the Anthropic API."),
-        ),
-        rule(
-            "CASE:long ",
-            Pick::Turn,
-            status(400, "prompt is too long: 210000 tokens > 200000 maximum"),
-        ),
-        rule(
-            "CASE:limited_long ",
-            Pick::Turn,
-            vec![Reply::Status(429, "slow down", Some(3_600))],
-        ),
+        rule("CASE:credit ", Pick::Turn, status(400, "Your credit balance is too low to access the Anthropic API.")),
+        rule("CASE:long ", Pick::Turn, status(400, "prompt is too long: 210000 tokens > 200000 maximum")),
+        rule("CASE:limited_long ", Pick::Turn, vec![Reply::Status(429, "slow down", Some(3_600))]),
         rule("CASE:forbidden ", Pick::Turn, status(403, "not for you")),
-        rule(
-            "CASE:large ",
-            Pick::Turn,
-            status(413, "Request exceeds the maximum size"),
-        ),
+        rule("CASE:large ", Pick::Turn, status(413, "Request exceeds the maximum size")),
         rule("CASE:odd ", Pick::Turn, status(400, "messages.0: this is odd")),
         rule(
             "CASE:page ",
             Pick::Turn,
-            vec![Reply::Raw(
-                502,
-                "content-type: text/html\r\n",
-                "<html><h1>502 Bad Gateway</h1></html>",
-            )],
+            vec![Reply::Raw(502, "content-type: text/html\r\n", "<html><h1>502 Bad Gateway</h1></html>")],
         ),
         rule("CASE:gone ", Pick::Turn, vec![Reply::Raw(503, "", "")]),
-        rule(
-            "CASE:overloaded_long ",
-            Pick::Turn,
-            vec![Reply::Status(529, "busy", Some(3_600))],
-        ),
+        rule("CASE:overloaded_long ", Pick::Turn, vec![Reply::Status(529, "busy", Some(3_600))]),
         rule("CASE:limited_until ", Pick::Turn, vec![Reply::Raw(429, UNTIL, "{}")]),
         rule("CASE:refusal ", Pick::Turn, vec![Reply::Refusal]),
         rule("CASE:cut ", Pick::Turn, vec![Reply::CutOff]),
         rule("CASE:turns ", Pick::Turn, vec![read()]),
-        rule(
-            "CASE:money ",
-            Pick::Turn,
-            vec![Reply::Dear("Read", json!({ "file_path": "README.md" }))],
-        ),
+        rule("CASE:money ", Pick::Turn, vec![Reply::Dear("Read", json!({ "file_path": "README.md" }))]),
         rule("CASE:stall ", Pick::Turn, vec![Reply::Stall]),
         rule("CASE:tool ", Pick::Turn, vec![Reply::Tool("Bash", sleep)]),
         rule(
             "CASE:searches ",
             Pick::Turn,
-            answered(vec![Reply::Tool(
-                "WebSearch",
-                json!({ "query": "what is secret here" }),
-            )]),
+            answered(vec![Reply::Tool("WebSearch", json!({ "query": "what is secret here" }))]),
         ),
         rule("CASE:forges_limit ", Pick::Turn, vec![forged(FORGED_LIMIT)]),
         rule("CASE:forges_result ", Pick::Turn, vec![forged(FORGED_RESULT)]),
@@ -180,10 +129,7 @@ async fn of_the_real_claude() {
         let long = stage.spec(Role::Coach, case);
         let ended = stage.ask(&long, &CancellationToken::new()).await;
         let asked = "retry_after_seconds: Some(3600)";
-        assert!(
-            format!("{ended:?}").contains(asked),
-            "{case}: what the API asks for is heard: {ended:?}"
-        );
+        assert!(format!("{ended:?}").contains(asked), "{case}: what the API asks for is heard: {ended:?}");
     }
     assert_eq!(stage.ends(Role::Player, "writes").await, "answer");
     let made = fs::read_to_string(stage.dir.path().join("checkout/made.txt")).unwrap();
@@ -191,19 +137,13 @@ async fn of_the_real_claude() {
     let (ended, after, told, usage) = stage.cancelled("tool").await;
     assert_eq!(ended, "cancelled");
     crate::say_cancelled(&format!("the real {agent}"), stage.level, after);
-    assert!(
-        told && usage.usd_micros > Some(0),
-        "its way to the model tells: {usage:?}"
-    );
+    assert!(told && usage.usd_micros > Some(0), "its way to the model tells: {usage:?}");
     if agent == "claude" {
         forged_words_are_not_believed(&stage).await;
     }
     tells_who_is_silent(&stage).await;
     assert_eq!(stage.left_behind(), Vec::<String>::new());
-    assert!(
-        !stage.dir.path().join("planted").exists(),
-        "what the repository planted was run"
-    );
+    assert!(!stage.dir.path().join("planted").exists(), "what the repository planted was run");
     calls_are_keyed_and_fresh(&model);
 }
 
@@ -220,14 +160,8 @@ async fn words_stay_words(stage: &Stage, model: &FakeModel) {
     stage.ask(&spec, &CancellationToken::new()).await.unwrap();
     let written = serde_json::to_string(words).unwrap();
     let bodies: Vec<String> = model.requests().iter().map(|seen| seen.body.to_string()).collect();
-    let first = bodies
-        .iter()
-        .find(|body| body.contains(written.trim_matches('"')))
-        .unwrap();
-    assert!(
-        !first.contains("content-of-a-file") && !first.contains("root:x:0:0"),
-        "{first}"
-    );
+    let first = bodies.iter().find(|body| body.contains(written.trim_matches('"'))).unwrap();
+    assert!(!first.contains("content-of-a-file") && !first.contains("root:x:0:0"), "{first}");
 }
 
 /// An API that stalls is what is silent, not the program that waits for it.
@@ -252,13 +186,8 @@ async fn forged_words_are_not_believed(stage: &Stage) {
 fn calls_are_keyed_and_fresh(model: &FakeModel) {
     let keyed = |header: &(String, String)| header.0 == "x-api-key" && header.1 == KEY;
     assert!(model.requests().iter().all(|seen| seen.headers.iter().any(keyed)));
-    let begins = |body: &Value| {
-        body["messages"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|message| message["role"] != "assistant")
-    };
+    let begins =
+        |body: &Value| body["messages"].as_array().unwrap().iter().all(|message| message["role"] != "assistant");
     let fresh = model.requests().iter().filter(|seen| begins(&seen.body)).count();
     assert!(fresh > 10, "runs begin with a context of their own: {fresh}");
 }
@@ -285,10 +214,7 @@ fn searches_no_web(model: &FakeModel) {
     let seen = model.requests();
     let tools = seen.iter().filter_map(|seen| seen.body["tools"].as_array()).flatten();
     let kinds: Vec<&str> = tools.filter_map(|tool| tool["type"].as_str()).collect();
-    assert!(
-        !kinds.is_empty() && kinds.iter().all(|kind| !kind.starts_with("web_")),
-        "{kinds:?}"
-    );
+    assert!(!kinds.is_empty() && kinds.iter().all(|kind| !kind.starts_with("web_")), "{kinds:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -303,17 +229,9 @@ async fn of_the_real_codex() {
         rule("CASE:overloaded ", Pick::Turn, status(529, "busy")),
         rule("CASE:broken ", Pick::Turn, status(500, "oh")),
         rule("CASE:key ", Pick::Turn, status(401, "bad key")),
-        rule(
-            "CASE:model ",
-            Pick::Turn,
-            status(404, "The model `nope` does not exist"),
-        ),
+        rule("CASE:model ", Pick::Turn, status(404, "The model `nope` does not exist")),
         rule("CASE:drop ", Pick::Turn, vec![Reply::Drop]),
-        rule(
-            "CASE:tool ",
-            Pick::Turn,
-            vec![exec("setsid sh -c 'trap \"\" TERM; sleep 500' & sleep 600")],
-        ),
+        rule("CASE:tool ", Pick::Turn, vec![exec("setsid sh -c 'trap \"\" TERM; sleep 500' & sleep 600")]),
     ])
     .await;
     let agent = std::env::var("CONTRACT_OF").unwrap_or_else(|_| "codex".to_owned());

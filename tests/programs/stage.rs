@@ -35,14 +35,8 @@ impl Stage {
 
     /// The same within these bounds of isolation.
     pub async fn at(agent: &str, url: &str, bounds: Bounds) -> Self {
-        let api = |path: &str| ModelApi {
-            url: Some(format!("{url}{path}").parse().unwrap()),
-            key: Some(KEY.into()),
-        };
-        let models = ModelSettings {
-            anthropic: api(""),
-            openai: api("/v1"),
-        };
+        let api = |path: &str| ModelApi { url: Some(format!("{url}{path}").parse().unwrap()), key: Some(KEY.into()) };
+        let models = ModelSettings { anthropic: api(""), openai: api("/v1") };
         Self::with(agent, &Access::service(models), bounds).await
     }
 
@@ -55,11 +49,7 @@ impl Stage {
         let agent: AgentCommand = agent.parse().unwrap();
         let folder = dir.path().join("agents");
         let backend = Backend::new(&agent, &sandbox, &[], &folder, access);
-        Self {
-            dir,
-            level: sandbox.level(),
-            backend,
-        }
+        Self { dir, level: sandbox.level(), backend }
     }
 
     pub fn spec(&self, role: Role, case: &str) -> RunSpec {
@@ -111,9 +101,7 @@ impl Stage {
 
     /// How a run without an answer ends, and whether what it used is all told, and what.
     pub async fn uses(&self, case: &str) -> (String, bool, Usage) {
-        let ended = self
-            .ask(&self.spec(Role::Player, case), &CancellationToken::new())
-            .await;
+        let ended = self.ask(&self.spec(Role::Player, case), &CancellationToken::new()).await;
         let (told, usage) = told(&ended);
         (word(ended), told, usage)
     }
@@ -150,9 +138,7 @@ impl Stage {
             cwd.starts_with(self.dir.path())
         };
         let found = fs::read_dir("/proc").unwrap().flatten().filter(inside);
-        found
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect()
+        found.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 }
 
@@ -191,15 +177,9 @@ fn word(ended: Result<Answered<Value>, RunError>) -> String {
         Failure::TimedOut { .. } => "timed out",
         Failure::WentSilent { .. } => "silent",
         Failure::TooMuchOutput { .. } => "too much",
-        Failure::AgentFault {
-            fault: AgentFault::UnseenLimit,
-        } => "limited, unseen",
-        Failure::AgentFault {
-            fault: AgentFault::UnseenOutage,
-        } => "unavailable, unseen",
-        Failure::AgentFault {
-            fault: AgentFault::UnspentShare,
-        } => "out of money, unseen",
+        Failure::AgentFault { fault: AgentFault::UnseenLimit } => "limited, unseen",
+        Failure::AgentFault { fault: AgentFault::UnseenOutage } => "unavailable, unseen",
+        Failure::AgentFault { fault: AgentFault::UnspentShare } => "out of money, unseen",
         _ => return format!("{failure:?}"),
     };
     name.to_owned()

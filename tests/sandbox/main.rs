@@ -68,9 +68,7 @@ fn alive(mark: &str) -> Vec<String> {
         let env = fs::read(entry.path().join("environ")).unwrap_or_default();
         env.windows(mark.len()).any(|window| window == mark.as_bytes())
     });
-    marked
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect()
+    marked.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// Marks every process of this program, so that the test can look for them.
@@ -86,9 +84,7 @@ fn folder() -> tempfile::TempDir {
 fn commands_with(text: &str) -> Vec<String> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
-    lines
-        .filter(|line| line.contains(text) && !line.contains("setsid\0sh\0-c"))
-        .collect()
+    lines.filter(|line| line.contains(text) && !line.contains("setsid\0sh\0-c")).collect()
 }
 
 /// Waits for something that another process does; the test's own time-out is the limit.
@@ -98,9 +94,7 @@ async fn until(mut happened: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(300), waiting)
-        .await
-        .expect("it did not happen within 300 s");
+    tokio::time::timeout(Duration::from_secs(300), waiting).await.expect("it did not happen within 300 s");
 }
 
 mod l0 {

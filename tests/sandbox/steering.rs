@@ -46,11 +46,7 @@ print("hiding", call((157, 167), 4, 0, 0, 0, 0), call((157, 167), 3, 0, 0, 0, 0)
 async fn ran(folder: &Path, program: &str, args: &[&str]) -> Finished {
     let mut spec = Spec::new(program, folder).args(args);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    spec.env = vec![
-        ("PATH".into(), path),
-        ("HOME".into(), folder.into()),
-        ("TMPDIR".into(), folder.into()),
-    ];
+    spec.env = vec![("PATH".into(), path), ("HOME".into(), folder.into()), ("TMPDIR".into(), folder.into())];
     spec.confine.write = vec![folder.to_path_buf()];
     sandbox(Level::L1).run(&spec, &CancellationToken::new()).await.unwrap()
 }
@@ -69,11 +65,7 @@ async fn a_program_steers_itself_and_nobody_else() {
         match words[0] {
             "readers" => assert_eq!(words[1..], ["done", "done"], "{said}"),
             "pidfd_open" => assert_eq!(words[1], "done", "{said}"),
-            "hiding" => assert_eq!(
-                words[1..],
-                ["done", "done", "1"],
-                "told that it hides, and seen: {said}"
-            ),
+            "hiding" => assert_eq!(words[1..], ["done", "done", "1"], "told that it hides, and seen: {said}"),
             "setpriority-of-all" | "ioprio_set-of-all" => assert_eq!(words[1], "EPERM", "{said}"),
             name => assert!(words[1] == "EPERM" && words[2] != "EPERM", "{name}: {said}"),
         }
@@ -103,13 +95,7 @@ const KINDS: &[Kind] = &[
         ),
         says: "threads run\n0\n",
     },
-    Kind {
-        name: "Go",
-        program: "go",
-        args: &["env", "GOOS"],
-        file: ("none", ""),
-        says: "linux\n",
-    },
+    Kind { name: "Go", program: "go", args: &["env", "GOOS"], file: ("none", ""), says: "linux\n" },
     Kind {
         name: "Node",
         program: "node",
@@ -163,10 +149,7 @@ async fn programs_of_all_kinds_run_where_nobody_else_is_steered() {
         let folder = folder();
         fs::write(folder.path().join(kind.file.0), kind.file.1).unwrap();
         // What is not there, or does not run here at all, tells nothing.
-        let without = Command::new(kind.program)
-            .args(kind.args)
-            .current_dir(folder.path())
-            .output();
+        let without = Command::new(kind.program).args(kind.args).current_dir(folder.path()).output();
         if !without.is_ok_and(|output| output.status.success()) {
             eprintln!("{} is not here and was not tried", kind.name);
             continue;

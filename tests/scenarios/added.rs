@@ -40,10 +40,7 @@ async fn a_red_wave_gate_is_mended_by_a_task_that_names_the_merge_that_broke_it(
     };
     assert!(merged.contains(&broke), "{broke} is no merge of a task");
     let said = &fix.plan.description;
-    assert!(
-        said.contains("broke it") && said.contains("together it breaks"),
-        "{said}"
-    );
+    assert!(said.contains("broke it") && said.contains("together it breaks"), "{said}");
     assert_eq!(fix.plan.acceptance_criteria.len(), 1);
     // The last commit takes the records out again.
     let recorded = format!("{INTEGRATION}~1");
@@ -80,45 +77,29 @@ async fn a_smoke_command_that_fails_is_the_criterion_of_the_repair() {
     let world = World::new().await;
     let plan = Plan::one().with("smoke", "sh hello/smoke.sh".into());
     world.script.plans(&plan).succeeds(1);
-    world
-        .script
-        .writes_as("TASK-FIX-1", &[("hello/smoke.sh", "echo alive\n")]);
+    world.script.writes_as("TASK-FIX-1", &[("hello/smoke.sh", "echo alive\n")]);
     world.script.approves_as("TASK-FIX-1", "hello/smoke.sh");
     world.start().await;
     if world.state().await == "awaiting_approval" {
         let hash = world.feature().await.plan.unwrap().hash;
-        world
-            .say(WRITER, ISSUE, &format!("/autobuild approve {}", &hash[..8]))
-            .await;
+        world.say(WRITER, ISSUE, &format!("/autobuild approve {}", &hash[..8])).await;
     }
     assert_eq!(world.state().await, "in_review");
     let feature = world.feature().await;
     let criteria = &feature.task(FIX).expect("a repair").plan.acceptance_criteria;
     let check = domain::plan::Check::Command("sh hello/smoke.sh".to_owned());
-    assert!(
-        criteria.iter().any(|criterion| criterion.check == check),
-        "{criteria:?}"
-    );
+    assert!(criteria.iter().any(|criterion| criterion.check == check), "{criteria:?}");
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conflict_with_the_default_branch_is_resolved_by_a_task_that_lands_with_both_parents() {
     let world = Setup::new().settings("merge: human").build().await;
-    world
-        .script
-        .plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]))
-        .succeeds(1)
-        .succeeds(2);
-    world
-        .script
-        .writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
+    world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])])).succeeds(1).succeeds(2);
+    world.script.writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
     world.script.approves_as("TASK-SYNC-1", "hello/1.txt");
     world.start().await;
-    let files = [
-        ("hello/1.txt", Some("theirs\n")),
-        (".github/workflows/ci.yml", Some(HARMLESS)),
-    ];
+    let files = [("hello/1.txt", Some("theirs\n")), (".github/workflows/ci.yml", Some(HARMLESS))];
     let theirs = world.by(WRITER).push(REPO, "main", "Theirs", &files).await.unwrap();
     let pull = world.pull(1).await;
     world.by(WRITER).merge(REPO, pull, "squash").await.unwrap();
@@ -128,17 +109,11 @@ async fn a_conflict_with_the_default_branch_is_resolved_by_a_task_that_lands_wit
     let sync = feature.task(SYNC).expect("a task resolves it");
     let head = sync.head.as_ref().unwrap().as_str();
     let parents = world.git_says(&["log", "-1", "--format=%P", head]);
-    assert!(
-        parents.ends_with(&theirs) && parents.split_whitespace().count() == 2,
-        "{parents}"
-    );
+    assert!(parents.ends_with(&theirs) && parents.split_whitespace().count() == 2, "{parents}");
     world.git_says(&["merge-base", "--is-ancestor", head, INTEGRATION]);
     let shown = world.pull_json(sync.pull.unwrap().0).await;
     assert_eq!(shown["merged"], true, "{shown}");
-    assert_eq!(
-        world.file(INTEGRATION, "hello/1.txt").as_deref(),
-        Some("hello 1\ntheirs\n")
-    );
+    assert_eq!(world.file(INTEGRATION, "hello/1.txt").as_deref(), Some("hello 1\ntheirs\n"));
     world.end().await;
 }
 
@@ -148,9 +123,7 @@ async fn a_conflict_in_review_is_resolved_and_the_same_pull_request_waits_again(
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
     let pull = world.feature_pull().await;
-    world
-        .script
-        .writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
+    world.script.writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
     world.script.approves_as("TASK-SYNC-1", "hello/1.txt");
     let files = [("hello/1.txt", Some("theirs\n"))];
     world.by(WRITER).push(REPO, "main", "Theirs", &files).await.unwrap();
@@ -182,9 +155,7 @@ async fn where_the_integration_branch_moves_while_a_conflict_is_resolved_the_res
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
-    world
-        .script
-        .writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
+    world.script.writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
     let files = [("hello/1.txt", Some("theirs\n"))];
     world.by(WRITER).push(REPO, "main", "Theirs", &files).await.unwrap();
     // No Coach answers: the task blocks with its work pushed, and a person is faster.
@@ -197,10 +168,7 @@ async fn where_the_integration_branch_moves_while_a_conflict_is_resolved_the_res
     world.say(WRITER, ISSUE, "/autobuild resume").await;
     assert_eq!(world.state().await, "in_review");
     assert_eq!(world.file(INTEGRATION, "more.txt").as_deref(), Some("more\n"));
-    assert_eq!(
-        world.file(INTEGRATION, "hello/1.txt").as_deref(),
-        Some("hello 1\ntheirs\n")
-    );
+    assert_eq!(world.file(INTEGRATION, "hello/1.txt").as_deref(), Some("hello 1\ntheirs\n"));
     let feature = world.feature().await;
     assert_eq!(feature.task(SYNC).unwrap().turns.len(), 2);
     world.end().await;
@@ -214,10 +182,7 @@ async fn a_request_for_changes_on_the_feature_pull_request_becomes_a_task_of_its
     let pull = world.feature_pull().await;
     world.script.writes_as(
         "TASK-REVIEW-1",
-        &[
-            ("hello/1.txt", "hello 1!\n"),
-            ("tests/loud_test.sh", "grep -q ! hello/1.txt\n"),
-        ],
+        &[("hello/1.txt", "hello 1!\n"), ("tests/loud_test.sh", "grep -q ! hello/1.txt\n")],
     );
     world.script.step(serde_json::json!({
         "role": "coach", "task": "TASK-REVIEW-1",
@@ -226,28 +191,16 @@ async fn a_request_for_changes_on_the_feature_pull_request_becomes_a_task_of_its
             {"criterion": 2, "met": true, "evidence": "tests/loud_test.sh"},
         ]},
     }));
-    let remark = InlineRemark {
-        path: "hello/1.txt".to_owned(),
-        line: 1,
-        body: "Say it louder.".to_owned(),
-    };
+    let remark = InlineRemark { path: "hello/1.txt".to_owned(), line: 1, body: "Say it louder.".to_owned() };
     let person = world.by(WRITER);
-    person
-        .review(REPO, pull, "REQUEST_CHANGES", "And test it.", &[remark])
-        .await
-        .unwrap();
+    person.review(REPO, pull, "REQUEST_CHANGES", "And test it.", &[remark]).await.unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     assert_eq!(world.feature_pull().await, pull);
     let feature = world.feature().await;
     let review = feature.task(TaskId::Review(1)).expect("a task of its items");
     assert_eq!((review.wave, review.is_completed()), (2, true));
-    let asked: Vec<&str> = review
-        .plan
-        .acceptance_criteria
-        .iter()
-        .map(|one| one.text.as_str())
-        .collect();
+    let asked: Vec<&str> = review.plan.acceptance_criteria.iter().map(|one| one.text.as_str()).collect();
     assert_eq!(asked, ["And test it.", "hello/1.txt:1: Say it louder."]);
     assert_eq!(world.file(INTEGRATION, "hello/1.txt").as_deref(), Some("hello 1!\n"));
     world.end().await;
@@ -267,11 +220,6 @@ async fn a_push_to_the_integration_branch_in_review_runs_the_gate_again_and_what
     assert_eq!(world.state().await, "in_review");
     let feature = world.feature().await;
     let fix = feature.task(FIX).expect("a repair");
-    assert_eq!(
-        fix.origin,
-        Origin::Fix {
-            broke: Some(theirs.parse().unwrap())
-        }
-    );
+    assert_eq!(fix.origin, Origin::Fix { broke: Some(theirs.parse().unwrap()) });
     world.end().await;
 }

@@ -14,18 +14,8 @@ const SETTINGS: &str = "test: sh tests/run.sh\nplan_approval: always\nmax_turns:
 
 fn allowance(usd_per_task: f64, usd_per_feature: f64, host: &str, model: &str) -> Allowance {
     let mut allowance = Allowance {
-        network: NetworkCeiling {
-            allow: vec![host.parse().unwrap()],
-            ..NetworkCeiling::default()
-        },
-        most: Most {
-            budget: Budget {
-                usd_per_task,
-                usd_per_feature,
-                ..Budget::UNLIMITED
-            },
-            ..Most::default()
-        },
+        network: NetworkCeiling { allow: vec![host.parse().unwrap()], ..NetworkCeiling::default() },
+        most: Most { budget: Budget { usd_per_task, usd_per_feature, ..Budget::UNLIMITED }, ..Most::default() },
         ..Allowance::default()
     };
     allowance.models.allowed = vec![model.to_owned()];
@@ -51,28 +41,17 @@ impl World {
 fn notes_and_budget(feature: Feature) -> (Vec<String>, [f64; 2]) {
     let settings: RepositorySettings = serde_json::from_value(feature.settings).unwrap();
     let budget = settings.budget;
-    (
-        feature.plan.unwrap().notes,
-        [budget.usd_per_task, budget.usd_per_feature],
-    )
+    (feature.plan.unwrap().notes, [budget.usd_per_task, budget.usd_per_feature])
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_organisation_gets_what_the_server_allows_to_it() {
     let setup = Setup::new().only_settings(&format!("{SETTINGS}model: big-one\n"));
     let setup = setup.own_allowance(allowance(60.0, 300.0, "*.corp.example", "big-one"));
-    let world = setup
-        .allowance(allowance(10.0, 20.0, "pypi.org", "small-one"))
-        .build()
-        .await;
+    let world = setup.allowance(allowance(10.0, 20.0, "pypi.org", "small-one")).build().await;
     world.forge.create_organization("globex");
-    let files = [
-        ("README.md", "# Shop\n"),
-        ("tests/run.sh", "echo ok 1 - shop; echo 1..1\n"),
-    ];
-    let created = world
-        .forge
-        .create_repo(OTHER, RepoSource::Files(&files), Settings::default());
+    let files = [("README.md", "# Shop\n"), ("tests/run.sh", "echo ok 1 - shop; echo 1..1\n")];
+    let created = world.forge.create_repo(OTHER, RepoSource::Files(&files), Settings::default());
     created.await.unwrap();
     world.forge.set_role(OTHER, WRITER, Role::Write).unwrap();
     world.push_settings(OTHER, &format!("{SETTINGS}model: big-one\n")).await;
@@ -83,20 +62,10 @@ async fn each_organisation_gets_what_the_server_allows_to_it() {
     let issue = world.open_issue(WRITER, "Say hello in files");
     let (notes, usd) = notes_and_budget(world.planned(REPO, issue).await.unwrap());
     assert_eq!(usd, [60.0, 300.0]);
-    assert_eq!(
-        notes,
-        ["`budget.usd_per_task` is 70 in the settings. This server allows at most 60, so 60 holds."]
-    );
+    assert_eq!(notes, ["`budget.usd_per_task` is 70 in the settings. This server allows at most 60, so 60 holds."]);
 
-    let issue = world
-        .by(WRITER)
-        .open_issue(OTHER, "Say hello", "In files", &[])
-        .unwrap();
-    assert_eq!(
-        world.planned(OTHER, issue).await,
-        None,
-        "its model is not allowed there"
-    );
+    let issue = world.by(WRITER).open_issue(OTHER, "Say hello", "In files", &[]).unwrap();
+    assert_eq!(world.planned(OTHER, issue).await, None, "its model is not allowed there");
     world.push_settings(OTHER, SETTINGS).await;
     world.script.plans(&Plan::one());
     world.by(WRITER).unlabel(OTHER, issue, "autobuild").unwrap();

@@ -66,10 +66,7 @@ async fn every_role_draws_on_the_feature_and_nothing_runs_when_it_is_spent() {
     assert_eq!(world.tasks().await, ["blocked"]);
     assert_eq!(runs(&world).await, 1, "the planner's alone");
     let said = world.answers(ISSUE).await.replace("\\$", "$");
-    assert!(
-        said.contains("the Feature used $0.60 of the $0.50 that `usd_per_feature` allows"),
-        "{said}"
-    );
+    assert!(said.contains("the Feature used $0.60 of the $0.50 that `usd_per_feature` allows"), "{said}");
     world.end().await;
 }
 
@@ -84,13 +81,8 @@ async fn zero_written_out_is_no_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_installations_month_is_limited_by_the_server() {
-    let allowance = Allowance {
-        month: Limits {
-            usd_micros: Some(2_000_000),
-            ..Limits::default()
-        },
-        ..Allowance::default()
-    };
+    let allowance =
+        Allowance { month: Limits { usd_micros: Some(2_000_000), ..Limits::default() }, ..Allowance::default() };
     let world = Setup::new().allowance(allowance).build().await;
     world.script.plans(&Plan::one()).plays_for(1, 2.5);
     world.start().await;
@@ -117,10 +109,7 @@ async fn a_used_up_share_goes_on_with_the_next_until_nothing_is_left_and_the_wor
     assert!(report.contains("the task used $2.00 of the $2.00"), "{report}");
     for at in 1..=3 {
         let branch = world.branch(1).await;
-        assert!(
-            world.file(&branch, &format!("hello/part-{at}.txt")).is_some(),
-            "part {at} is kept"
-        );
+        assert!(world.file(&branch, &format!("hello/part-{at}.txt")).is_some(), "part {at} is kept");
     }
     assert!(report.contains("`/autobuild approve`"), "{report}");
     let turns = &world.feature().await.tasks[0].turns;
@@ -134,11 +123,7 @@ async fn tasks_at_once_spend_no_more_than_the_feature_allows() {
     let plan = Plan::of([Task::new(1), Task::new(2)]);
     world.script.plans(&plan).plays_for(1, 1.0).plays_for(2, 1.0);
     world.start().await;
-    assert_eq!(
-        world.tasks().await,
-        ["blocked", "blocked"],
-        "nothing is left for the Coaches"
-    );
+    assert_eq!(world.tasks().await, ["blocked", "blocked"], "nothing is left for the Coaches");
     let costs = world.engine.store.costs(&world.feature().await.key).await.unwrap();
     let spent: u64 = costs.values().filter_map(|cost| cost.usd_micros).sum();
     assert_eq!(spent, 2_000_000);
@@ -166,15 +151,10 @@ echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.t
 async fn the_plan_says_what_it_may_cost_and_that_this_is_a_guess() {
     let world = allowing("plan_approval: always").await;
     let plan: serde_json::Value = serde_json::from_str(&Plan::one().json()).unwrap();
-    world
-        .script
-        .step(json!({"role": "planner", "usage": {"usd": 0.03}, "answer": plan}));
+    world.script.step(json!({"role": "planner", "usage": {"usd": 0.03}, "answer": plan}));
     world.start().await;
     let living = world.comments(ISSUE).await.remove(0).1;
     assert!(living.contains("Cost so far: $0.03 (1 run"), "{living}");
-    assert!(
-        living.contains("Expected cost: $0.08 to $0.40 (a rough guess"),
-        "{living}"
-    );
+    assert!(living.contains("Expected cost: $0.08 to $0.40 (a rough guess"), "{living}");
     world.end().await;
 }

@@ -18,30 +18,16 @@ const BUILD: NewCiJob<'static> = NewCiJob {
 };
 
 /// The same on commits that no pull request has.
-const BEFORE: NewCiJob<'static> = NewCiJob {
-    branches: "autobuild/*/integration",
-    ..BUILD
-};
+const BEFORE: NewCiJob<'static> = NewCiJob { branches: "autobuild/*/integration", ..BUILD };
 
 /// The same on commits of tasks.
-const TASKS: NewCiJob<'static> = NewCiJob {
-    branches: "autobuild/*/task-*",
-    ..BUILD
-};
+const TASKS: NewCiJob<'static> = NewCiJob { branches: "autobuild/*/task-*", ..BUILD };
 
 /// A deadline that is over at once.
-const NO_PATIENCE: CiTimes = CiTimes {
-    every: 5,
-    silence: 0,
-    deadline: 40,
-};
+const NO_PATIENCE: CiTimes = CiTimes { every: 5, silence: 0, deadline: 40 };
 
 fn job(conclusion: Option<&'static str>, summary: &'static str) -> NewCiJob<'static> {
-    NewCiJob {
-        conclusion,
-        summary,
-        ..BUILD
-    }
+    NewCiJob { conclusion, summary, ..BUILD }
 }
 
 async fn world(setup: Setup, jobs: &[NewCiJob<'_>]) -> World {
@@ -76,20 +62,13 @@ impl World {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn green_checks_of_others_are_evidence_and_our_own_are_not() {
-    let status = NewCiJob {
-        app: None,
-        name: "ci/old",
-        ..BUILD
-    };
+    let status = NewCiJob { app: None, name: "ci/old", ..BUILD };
     let world = world(Setup::new(), &[BUILD, job(Some("skipped"), ""), status]).await;
     world.script.succeeds(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     let ci = world.ci().await;
-    assert!(
-        matches!(ci.evidence, Evidence::Passed(_)) && ci.weight == Weight::Required,
-        "{ci:?}"
-    );
+    assert!(matches!(ci.evidence, Evidence::Passed(_)) && ci.weight == Weight::Required, "{ci:?}");
     world.end().await;
 }
 
@@ -107,10 +86,7 @@ async fn without_any_check_no_ci_ran_and_nothing_rests_on_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_red_check_goes_back_to_the_player_with_its_output_whatever_the_coach_says() {
-    let red = NewCiJob {
-        branches: "autobuild/*/task-*",
-        ..job(Some("failure"), "lint: line 3 is too long")
-    };
+    let red = NewCiJob { branches: "autobuild/*/task-*", ..job(Some("failure"), "lint: line 3 is too long") };
     let world = world(Setup::new().settings("max_turns: 1"), &[BEFORE, red]).await;
     world.script.succeeds(1);
     world.start().await;
@@ -118,12 +94,7 @@ async fn a_red_check_goes_back_to_the_player_with_its_output_whatever_the_coach_
     let pull = world.pull(1).await;
     assert_eq!(world.review_states(pull).await[0], "CHANGES_REQUESTED");
     let items = &world.feature().await.tasks[0].turns[0].verdict.clone().unwrap().items;
-    assert!(
-        items
-            .iter()
-            .any(|item| messages::problem(item).contains("lint: line 3 is too long")),
-        "{items:#?}"
-    );
+    assert!(items.iter().any(|item| messages::problem(item).contains("lint: line 3 is too long")), "{items:#?}");
     world.forge.set_ci(REPO, &[BUILD]).unwrap();
     world.script.writes(1, &[("hello/1.txt", "hello 1!\n")]).approves(1);
     world.say(WRITER, pull, "/autobuild resume").await;
@@ -133,10 +104,7 @@ async fn a_red_check_goes_back_to_the_player_with_its_output_whatever_the_coach_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_red_status_is_a_red_check() {
-    let red = NewCiJob {
-        app: None,
-        ..job(Some("failure"), "hello/1.txt:1 is not well")
-    };
+    let red = NewCiJob { app: None, ..job(Some("failure"), "hello/1.txt:1 is not well") };
     let world = world(Setup::new().settings("max_turns: 1"), &[BUILD, red]).await;
     world.script.succeeds(1);
     world.start().await;
@@ -158,14 +126,8 @@ async fn a_red_check_that_says_nothing_of_the_change_goes_to_a_person() {
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked"]);
     let ci = world.ci().await;
-    assert!(
-        matches!(ci.evidence, Evidence::Absent(Absence::JudgesPull { .. })) && ci.items.is_empty(),
-        "{ci:?}"
-    );
-    assert!(
-        world.feature().await.tasks[0].turns[0].verdict.is_none(),
-        "nobody's fault"
-    );
+    assert!(matches!(ci.evidence, Evidence::Absent(Absence::JudgesPull { .. })) && ci.items.is_empty(), "{ci:?}");
+    assert!(world.feature().await.tasks[0].turns[0].verdict.is_none(), "nobody's fault");
     world.end().await;
 }
 
@@ -179,10 +141,7 @@ async fn what_gives_no_answer_blocks_without_a_coach_and_a_person_may_override()
         let pull = world.pull(1).await;
         let report = world.reviews(pull).await.last().unwrap().2.clone();
         assert!(report.contains("build"), "{report}");
-        assert!(
-            world.feature().await.tasks[0].turns[0].verdict.is_none(),
-            "nobody's fault"
-        );
+        assert!(world.feature().await.tasks[0].turns[0].verdict.is_none(), "nobody's fault");
         world.say(WRITER, pull, "/autobuild approve").await;
         assert_eq!(world.state().await, "in_review");
         let waived = &world.feature().await.tasks[0].waived[0];
@@ -193,15 +152,8 @@ async fn what_gives_no_answer_blocks_without_a_coach_and_a_person_may_override()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_that_still_runs_holds_no_worker_and_its_end_counts() {
-    let times = CiTimes {
-        every: 50,
-        silence: 0,
-        deadline: 600_000,
-    };
-    let running = NewCiJob {
-        branches: "autobuild/*/task-*",
-        ..job(None, "")
-    };
+    let times = CiTimes { every: 50, silence: 0, deadline: 600_000 };
+    let running = NewCiJob { branches: "autobuild/*/task-*", ..job(None, "") };
     let world = world(Setup::new().ci(times), &[running]).await;
     world.script.succeeds(1);
     world.open_issue(WRITER, "Say hello in files");
@@ -231,12 +183,7 @@ async fn a_check_that_runs_beyond_the_deadline_is_absent_and_resume_looks_again(
     assert_eq!(world.tasks().await, ["blocked"]);
     let pull = world.pull(1).await;
     let head = world.pull_json(pull).await["head"]["sha"].as_str().unwrap().to_owned();
-    assert!(
-        world
-            .checks(&head)
-            .await
-            .contains(&"AutoBuild action_required".to_owned())
-    );
+    assert!(world.checks(&head).await.contains(&"AutoBuild action_required".to_owned()));
     world.forge.report_check(REPO, &head, &BUILD).unwrap();
     world.script.approves(1);
     world.say(WRITER, pull, "/autobuild resume").await;
@@ -263,10 +210,7 @@ async fn checks_that_cannot_be_read_are_no_evidence_and_nobodys_fault() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tasks_ci_is_not_looked_at_where_the_settings_ignore_it() {
-    let red = NewCiJob {
-        branches: "autobuild/*/task-*",
-        ..job(Some("failure"), "no")
-    };
+    let red = NewCiJob { branches: "autobuild/*/task-*", ..job(Some("failure"), "no") };
     let world = world(Setup::new().settings("ci: ignore"), &[red]).await;
     world.script.succeeds(1);
     world.start().await;
@@ -280,39 +224,23 @@ async fn a_tasks_ci_is_not_looked_at_where_the_settings_ignore_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_ci_on_the_feature_pull_request_is_repaired_by_a_task_whatever_the_settings_say() {
     for policy in ["wait", "ignore"] {
-        let red = NewCiJob {
-            branches: "autobuild/*/integration",
-            ..job(Some("failure"), "lint: hello/1.txt is too short")
-        };
+        let red =
+            NewCiJob { branches: "autobuild/*/integration", ..job(Some("failure"), "lint: hello/1.txt is too short") };
         let setup = Setup::new().settings(&format!("ci: {policy}\nmerge: human"));
         let world = world(setup, &[TASKS, red]).await;
         world.script.succeeds(1);
-        world
-            .script
-            .writes_as("TASK-FIX-1", &[("hello/1.txt", "hello 1, world\n")]);
+        world.script.writes_as("TASK-FIX-1", &[("hello/1.txt", "hello 1, world\n")]);
         world.script.approves_as("TASK-FIX-1", "hello/1.txt");
         world.start().await;
-        world
-            .by(WRITER)
-            .merge(REPO, world.pull(1).await, "squash")
-            .await
-            .unwrap();
+        world.by(WRITER).merge(REPO, world.pull(1).await, "squash").await.unwrap();
         world.settle().await;
         let feature = world.feature().await;
         let fix = feature.task(TaskId::Fix(1)).expect("a repair");
-        assert_eq!(
-            (feature.state.word(), fix.state.word()),
-            ("building", "approved"),
-            "{policy}"
-        );
+        assert_eq!((feature.state.word(), fix.state.word()), ("building", "approved"), "{policy}");
         let criteria = &fix.plan.acceptance_criteria;
         assert!(criteria[0].text.contains("hello/1.txt is too short"), "{criteria:?}");
         world.forge.set_ci(REPO, &[BUILD]).unwrap();
-        world
-            .by(WRITER)
-            .merge(REPO, fix.pull.unwrap().0, "squash")
-            .await
-            .unwrap();
+        world.by(WRITER).merge(REPO, fix.pull.unwrap().0, "squash").await.unwrap();
         world.settle().await;
         assert_eq!(world.state().await, "in_review", "{policy}");
         world.end().await;
@@ -321,11 +249,7 @@ async fn failed_ci_on_the_feature_pull_request_is_repaired_by_a_task_whatever_th
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_takes_hold_while_ci_is_waited_for() {
-    let times = CiTimes {
-        every: 50,
-        silence: 0,
-        deadline: 600_000,
-    };
+    let times = CiTimes { every: 50, silence: 0, deadline: 600_000 };
     let world = world(Setup::new().ci(times), &[job(None, "")]).await;
     world.script.plays(1);
     world.open_issue(WRITER, "Say hello in files");

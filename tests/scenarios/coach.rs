@@ -30,16 +30,9 @@ fn prompt(world: &World, name: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_coach_that_approves_everything_does_not_approve_what_the_gates_refuse() {
-    let world = Setup::new()
-        .settings("max_turns: 2")
-        .command(Role::Coach, &approving("hello/1.txt"))
-        .build()
-        .await;
+    let world = Setup::new().settings("max_turns: 2").command(Role::Coach, &approving("hello/1.txt")).build().await;
     world.script.plans(&Plan::one());
-    let red = [
-        ("hello/1.txt", "good morning\n"),
-        ("tests/hello_test.sh", "grep -q hello hello/1.txt\n"),
-    ];
+    let red = [("hello/1.txt", "good morning\n"), ("tests/hello_test.sh", "grep -q hello hello/1.txt\n")];
     world.script.writes(1, &red);
     world.script.writes(1, &[("hello/1.txt", "hello 1\n")]);
     world.start().await;
@@ -54,31 +47,21 @@ async fn a_coach_that_approves_everything_does_not_approve_what_the_gates_refuse
 #[tokio::test(flavor = "multi_thread")]
 async fn evidence_that_an_approval_lacks_is_asked_of_the_coach_once() {
     let found = json!([{"criterion": 1, "met": true, "evidence": "it works"}]);
-    for (criteria, state, review) in [
-        (found, "in_review", "APPROVED"),
-        (json!([]), "blocked", "CHANGES_REQUESTED"),
-    ] {
+    for (criteria, state, review) in [(found, "in_review", "APPROVED"), (json!([]), "blocked", "CHANGES_REQUESTED")] {
         let first = json!({"decision": "approve", "summary": "Fine.", "criteria": []});
         let coach = format!(
             "cat > \"$WORLD/prompt\"\nif grep -q 'Only this is missing' \"$WORLD/prompt\"; then\n\
              cp \"$WORLD/prompt\" \"$WORLD/again\"; echo '{}'\nelse\necho '{first}'\nfi\n",
             json!({ "criteria": criteria })
         );
-        let world = Setup::new()
-            .settings("max_turns: 1")
-            .command(Role::Coach, &coach)
-            .build()
-            .await;
+        let world = Setup::new().settings("max_turns: 1").command(Role::Coach, &coach).build().await;
         world.script.plans(&Plan::one()).plays(1);
         world.start().await;
         assert_eq!(world.state().await, state);
         let posted = world.reviews(world.pull(1).await).await.remove(0);
         assert_eq!(posted.1, review, "{}", posted.2);
         let again = prompt(&world, "again");
-        assert!(
-            again.contains("was not looked at") && !again.contains("# The change"),
-            "{again}"
-        );
+        assert!(again.contains("was not looked at") && !again.contains("# The change"), "{again}");
         world.end().await;
     }
 }
@@ -93,10 +76,7 @@ async fn a_coach_that_refuses_everything_ends_in_a_blocked_report() {
     world.start().await;
     assert_eq!(world.state().await, "blocked");
     let reviews = world.reviews(world.pull(1).await).await;
-    assert!(
-        reviews.iter().all(|review| review.1 == "CHANGES_REQUESTED"),
-        "{reviews:?}"
-    );
+    assert!(reviews.iter().all(|review| review.1 == "CHANGES_REQUESTED"), "{reviews:?}");
     world.end().await;
 }
 
@@ -109,11 +89,7 @@ echo '{"decision": "approve", "summary": "Fine.", "criteria": [{"criterion": 99,
     world.script.plans(&Plan::one()).plays(1);
     world.start().await;
     assert_eq!(world.state().await, "blocked");
-    assert_eq!(
-        prompt(&world, "runs").lines().count(),
-        2,
-        "one run, asked once more for its answer"
-    );
+    assert_eq!(prompt(&world, "runs").lines().count(), 2, "one run, asked once more for its answer");
     let feature = world.feature().await;
     assert!(feature.tasks[0].turns[0].verdict.is_none(), "no turn is used up");
     world.end().await;
@@ -125,11 +101,7 @@ async fn ten_thousand_issues_are_a_review_that_people_can_read() {
 while [ $i -lt 10000 ]; do printf '{"severity": "nice_to_have", "description": "taste %s"},' $i; i=$((i + 1)); done
 echo '{"severity": "must_fix", "description": "the one that matters"}]}'
 "#;
-    let world = Setup::new()
-        .settings("max_turns: 1")
-        .command(Role::Coach, flood)
-        .build()
-        .await;
+    let world = Setup::new().settings("max_turns: 1").command(Role::Coach, flood).build().await;
     world.script.plans(&Plan::one()).plays(1);
     world.start().await;
     let review = world.reviews(world.pull(1).await).await.remove(0).2;
@@ -160,14 +132,8 @@ fi
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     let (first, second) = (prompt(&world, "prompt-0"), prompt(&world, "prompt-1"));
-    assert!(
-        first.contains("`decision: probe`") && first.contains(r#""probe""#),
-        "{first}"
-    );
-    assert!(
-        !second.contains(r#""probe""#),
-        "it may not be asked for again: {second}"
-    );
+    assert!(first.contains("`decision: probe`") && first.contains(r#""probe""#), "{first}");
+    assert!(!second.contains(r#""probe""#), "it may not be asked for again: {second}");
     for shown in ["hello 1", "planted.txt", "no-such-program"] {
         assert!(second.contains(shown), "{shown}: {second}");
     }
@@ -202,9 +168,7 @@ async fn a_second_probe_is_no_decision() {
 async fn a_probe_of_nothing_or_of_an_open_quote_is_asked_for_once_more() {
     let world = World::new().await;
     world.script.plans(&Plan::one()).plays(1);
-    world
-        .script
-        .step(decision("probe", &json!({"commands": ["cat 'README.md"]})));
+    world.script.step(decision("probe", &json!({"commands": ["cat 'README.md"]})));
     world.script.approves(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
@@ -220,11 +184,7 @@ touch "$WORLD/asked"; echo sneaky > sneaky.txt
 echo '{"decision": "probe", "summary": "Let me see.", "commands": ["cat README.md"]}'
 fi
 "#;
-    let world = Setup::new()
-        .settings("max_turns: 1")
-        .command(Role::Coach, coach)
-        .build()
-        .await;
+    let world = Setup::new().settings("max_turns: 1").command(Role::Coach, coach).build().await;
     world.script.plans(&Plan::one()).plays(1);
     world.start().await;
     assert_eq!(world.state().await, "blocked");
@@ -287,11 +247,8 @@ async fn a_file_that_an_earlier_turn_changed_and_a_later_one_took_back_is_no_lie
 }
 
 /// A change of a base's test together with the behaviour that it checks.
-const CHANGED: [(&str, &str); 3] = [
-    ("README.md", "# Store\n"),
-    ("tests/readme_test.sh", "grep -q Store README.md\n"),
-    ("hello/1.txt", "hello 1\n"),
-];
+const CHANGED: [(&str, &str); 3] =
+    [("README.md", "# Store\n"), ("tests/readme_test.sh", "grep -q Store README.md\n"), ("hello/1.txt", "hello 1\n")];
 
 /// A Coach that approves without an answer, and answers with this quote when it is asked again.
 fn quoting(quote: &str) -> String {
@@ -306,9 +263,7 @@ fn quoting(quote: &str) -> String {
 }
 
 async fn ask_coach(quote: &str) -> World {
-    let setup = Setup::new()
-        .settings("max_turns: 1")
-        .command(Role::Coach, &quoting(quote));
+    let setup = Setup::new().settings("max_turns: 1").command(Role::Coach, &quoting(quote));
     let world = setup.build().await;
     world.script.plans(&Plan::one());
     world.script.writes(1, &CHANGED);
@@ -321,10 +276,7 @@ async fn a_changed_test_is_a_question_that_the_coach_answers_with_words_that_are
     let world = ask_coach("say hello in files").await;
     let (first, again) = (prompt(&world, "first"), prompt(&world, "again"));
     let asks = "Which words want the new behaviour?";
-    assert!(
-        first.contains(asks) && first.contains("grep -q Store README.md"),
-        "{first}"
-    );
+    assert!(first.contains(asks) && first.contains("grep -q Store README.md"), "{first}");
     assert!(again.contains(asks) && !again.contains("# The change"), "{again}");
     assert_eq!(world.state().await, "in_review");
     let review = world.reviews(world.pull(1).await).await.remove(0);
@@ -341,10 +293,7 @@ async fn a_person_answers_the_questions_that_the_coach_leaves_open() {
     let world = ask_coach("words that nobody wrote").await;
     let pull = world.pull(1).await;
     let review = world.reviews(pull).await.remove(0);
-    assert_eq!(
-        review.1, "CHANGES_REQUESTED",
-        "an approval without a quote approves nothing"
-    );
+    assert_eq!(review.1, "CHANGES_REQUESTED", "an approval without a quote approves nothing");
     assert!(review.2.contains("a question is open"), "{}", review.2);
     world.say(WRITER, pull, "/autobuild approve").await;
     assert_eq!(world.state().await, "in_review");

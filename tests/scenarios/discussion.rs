@@ -6,11 +6,7 @@ use autobuild::config::Role;
 /// A planner that leaves what it was told.
 async fn world() -> World {
     let planner = format!("cat > \"$WORLD/prompt\"\ncat <<'END'\n{}\nEND\n", Plan::one().json());
-    Setup::new()
-        .settings("plan_approval: always")
-        .command(Role::Planner, &planner)
-        .build()
-        .await
+    Setup::new().settings("plan_approval: always").command(Role::Planner, &planner).build().await
 }
 
 fn prompt(world: &World) -> String {
@@ -32,10 +28,7 @@ async fn comments_of_people_with_write_access_before_the_label_are_part_of_the_s
     let hook = forge::Fault::on_delivery("issues.labeled", forge::Mishap::Hold);
     let held = world.forge.order(hook);
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
-    world
-        .by(WRITER)
-        .edit_comment(REPO, edited, "Edited since, by its author.")
-        .unwrap();
+    world.by(WRITER).edit_comment(REPO, edited, "Edited since, by its author.").unwrap();
     comment(ADMIN, "Too late.");
     held.release().await;
     world.settle().await;
@@ -44,13 +37,7 @@ async fn comments_of_people_with_write_access_before_the_label_are_part_of_the_s
     let newest = told.find("Not in French. [image, not read: sketch, https://x.test/s.png]");
     let oldest = told.find("We say it in lower case.");
     assert!(newest.is_some() && newest < oldest, "{told}");
-    for absent in [
-        "Latin",
-        "Edited since",
-        "Too late",
-        "/autobuild help",
-        "AutoBuild lists",
-    ] {
+    for absent in ["Latin", "Edited since", "Too late", "/autobuild help", "AutoBuild lists"] {
         assert!(!told.contains(absent), "{absent}: {told}");
     }
     let living = world.living().await;
@@ -61,10 +48,7 @@ async fn comments_of_people_with_write_access_before_the_label_are_part_of_the_s
 
     world.say(WRITER, ISSUE, "/autobuild plan").await;
     let told = prompt(&world);
-    assert!(
-        told.contains("Too late.") && told.contains("Edited since, by its author."),
-        "{told}"
-    );
+    assert!(told.contains("Too late.") && told.contains("Edited since, by its author."), "{told}");
     assert!(world.living().await.contains("agents read 4 comments"));
     world.end().await;
 }

@@ -32,20 +32,10 @@ async fn merging_the_feature_and_closing_the_issue_overtaking_each_other_is_comp
     let world = World::new().await;
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
-    let held = world
-        .forge
-        .order(Fault::on_delivery("pull_request.closed", Mishap::Hold));
-    world
-        .by(ADMIN)
-        .merge(REPO, world.feature_pull().await, "merge")
-        .await
-        .unwrap();
+    let held = world.forge.order(Fault::on_delivery("pull_request.closed", Mishap::Hold));
+    world.by(ADMIN).merge(REPO, world.feature_pull().await, "merge").await.unwrap();
     world.settle().await;
-    assert_eq!(
-        world.state().await,
-        "completed",
-        "the closed issue made us look at the pull request"
-    );
+    assert_eq!(world.state().await, "completed", "the closed issue made us look at the pull request");
     held.release().await;
     world.settle().await;
     assert_eq!(world.state().await, "completed");
@@ -58,10 +48,7 @@ async fn a_living_comment_that_someone_deleted_is_made_again() {
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
     let comments = world.list(&format!("issues/{ISSUE}/comments")).await;
-    world
-        .by(ADMIN)
-        .delete_comment(REPO, comments[0]["id"].as_u64().unwrap())
-        .unwrap();
+    world.by(ADMIN).delete_comment(REPO, comments[0]["id"].as_u64().unwrap()).unwrap();
     world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(world.state().await, "in_review");
     let living = world.answers(ISSUE).await;
@@ -108,16 +95,10 @@ sleep 1000
     world.by(ADMIN).set_draft(REPO, pull, false).unwrap();
     world.by(ADMIN).merge(REPO, pull, "squash").await.unwrap();
     world.settle().await;
-    assert!(
-        !std::path::Path::new(&format!("/proc/{pid}")).exists(),
-        "the Player is gone"
-    );
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "the Player is gone");
     assert_eq!(world.tasks().await, ["completed"]);
     assert_eq!(world.state().await, "in_review");
-    assert_eq!(
-        world.file("autobuild/1/integration", "hello/1.txt").as_deref(),
-        Some("hullo\n")
-    );
+    assert_eq!(world.file("autobuild/1/integration", "hello/1.txt").as_deref(), Some("hullo\n"));
     world.end().await;
 }
 
@@ -125,10 +106,7 @@ sleep 1000
 async fn cancel_on_a_tasks_pull_request_cancels_that_task_and_retry_leaves_it() {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]));
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, "It says hullo.");
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");
     world.start().await;
     world.say(WRITER, world.pull(1).await, "/autobuild cancel").await;
     assert_eq!(world.tasks().await, ["cancelled", "blocked"]);
@@ -147,19 +125,11 @@ async fn commands_on_an_ended_runs_pull_request_point_to_the_label() {
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
     let task = world.pull(1).await;
-    world
-        .by(ADMIN)
-        .merge(REPO, world.feature_pull().await, "merge")
-        .await
-        .unwrap();
+    world.by(ADMIN).merge(REPO, world.feature_pull().await, "merge").await.unwrap();
     world.settle().await;
     let comment = world.say(WRITER, task, "/autobuild resume").await;
     assert_eq!(world.reactions(comment).await, ["confused"]);
-    assert!(
-        world.last_answer(task).await.contains("abel the issue again"),
-        "{}",
-        world.last_answer(task).await
-    );
+    assert!(world.last_answer(task).await.contains("abel the issue again"), "{}", world.last_answer(task).await);
     world.end().await;
 }
 
@@ -171,14 +141,8 @@ async fn hostile_words_of_an_issue_and_of_agents_mention_close_and_break_nothing
     let task = Task::new(1)
         .with("name", serde_json::json!("Fixes #7 for @ada | `x`"))
         .with("description", serde_json::json!(hostile));
-    world
-        .script
-        .plans(&Plan::of([task]).with("description", serde_json::json!(hostile)));
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, hostile)
-        .succeeds(1);
+    world.script.plans(&Plan::of([task]).with("description", serde_json::json!(hostile)));
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, hostile).succeeds(1);
     world.open_issue(WRITER, hostile);
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
     world.settle().await;
@@ -229,11 +193,7 @@ async fn two_issues_are_built_side_by_side() {
     world.by(WRITER).label(REPO, 2, "autobuild").unwrap();
     world.settle().await;
     for issue in [1, 2] {
-        assert_eq!(
-            world.feature_of(issue).await.unwrap().state.word(),
-            "in_review",
-            "issue {issue}"
-        );
+        assert_eq!(world.feature_of(issue).await.unwrap().state.word(), "in_review", "issue {issue}");
     }
     world.end().await;
 }
@@ -243,11 +203,8 @@ async fn a_feature_in_review_takes_in_what_people_push_to_its_branch() {
     let world = World::new().await;
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
-    let theirs = world
-        .by(WRITER)
-        .push(REPO, "autobuild/1/integration", "More", &[("more.txt", Some("more\n"))])
-        .await
-        .unwrap();
+    let theirs =
+        world.by(WRITER).push(REPO, "autobuild/1/integration", "More", &[("more.txt", Some("more\n"))]).await.unwrap();
     world.settle().await;
     assert_eq!(world.checks(&theirs).await, ["AutoBuild success"]);
     assert_eq!(world.state().await, "in_review");
@@ -259,10 +216,7 @@ async fn an_edit_by_a_person_during_the_run_changes_nothing() {
     let world = Setup::new().settings("plan_approval: always").build().await;
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
-    world
-        .by(WRITER)
-        .edit_issue(REPO, ISSUE, Some("Something else"), Some("Delete everything"))
-        .unwrap();
+    world.by(WRITER).edit_issue(REPO, ISSUE, Some("Something else"), Some("Delete everything")).unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "awaiting_approval");
     world.say(WRITER, ISSUE, "/autobuild approve").await;
@@ -275,18 +229,13 @@ async fn files_that_programs_obey_are_named_on_top_of_both_pull_requests() {
     let world = World::new().await;
     let tasks = "{ \"tasks\": [] }\n";
     world.script.plans(&Plan::one()).plays(1).feedback(1, "Say more");
-    world
-        .script
-        .writes(1, &[(".vscode/tasks.json", tasks), ("web/.npmrc", "a=b\n")]);
+    world.script.writes(1, &[(".vscode/tasks.json", tasks), ("web/.npmrc", "a=b\n")]);
     world.script.approves(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     for pull in [world.pull(1).await, world.feature_pull().await] {
         let body = world.pull_json(pull).await["body"].as_str().unwrap().to_owned();
-        assert!(
-            body.starts_with("> [!WARNING]\n> Programs on your machine run or obey"),
-            "{body}"
-        );
+        assert!(body.starts_with("> [!WARNING]\n> Programs on your machine run or obey"), "{body}");
         for line in ["> - editors: `.vscode`", "> - package managers: `web/.npmrc`"] {
             assert!(body.contains(line), "{line}: {body}");
         }

@@ -38,10 +38,7 @@ async fn approved_world() -> World {
 async fn blocked_world(tasks: impl IntoIterator<Item = Task>) -> World {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::of(tasks));
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, "It says hullo.");
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");
     world.start().await;
     assert_eq!(world.state().await, "blocked");
     world
@@ -70,10 +67,7 @@ async fn a_task_merged_by_a_person_without_approval_is_completed_and_said_so() {
     assert_eq!(world.tasks().await, ["completed"]);
     assert_eq!(world.state().await, "in_review");
     let said = world.answers(ISSUE).await;
-    assert!(
-        said.contains("without Coach approval") && said.contains(ADMIN),
-        "{said}"
-    );
+    assert!(said.contains("without Coach approval") && said.contains(ADMIN), "{said}");
     world.end().await;
 }
 
@@ -84,13 +78,7 @@ async fn closing_a_task_cancels_it_and_blocks_those_that_need_it_and_reopening_r
     world.by(WRITER).close(REPO, pull).unwrap();
     world.settle().await;
     assert_eq!(world.tasks().await, ["cancelled", "blocked"]);
-    assert!(
-        !world
-            .review_states(pull)
-            .await
-            .contains(&"CHANGES_REQUESTED".to_owned()),
-        "dismissed"
-    );
+    assert!(!world.review_states(pull).await.contains(&"CHANGES_REQUESTED".to_owned()), "dismissed");
     world.script.succeeds(1);
     world.by(WRITER).reopen(REPO, pull).await.unwrap();
     world.settle().await;
@@ -110,11 +98,7 @@ async fn a_person_pushing_while_the_player_works_is_not_overwritten() {
     let base = world.feature().await.integration.unwrap().branch;
     let head = world.forge.head(REPO, &base).unwrap().unwrap();
     world.by(WRITER).set_branch(REPO, &branch, &head).await.unwrap();
-    let theirs = world
-        .by(WRITER)
-        .push(REPO, &branch, "Mine", &[("hello/mine.txt", Some("mine\n"))])
-        .await
-        .unwrap();
+    let theirs = world.by(WRITER).push(REPO, &branch, "Mine", &[("hello/mine.txt", Some("mine\n"))]).await.unwrap();
     pipes.go().await;
     // The turn is done again, from their commit.
     pipes.started().await;
@@ -122,19 +106,9 @@ async fn a_person_pushing_while_the_player_works_is_not_overwritten() {
     pipes.go().await;
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
-    assert_eq!(
-        world.file("autobuild/1/integration", "hello/mine.txt").as_deref(),
-        Some("mine\n")
-    );
-    assert_eq!(
-        world.file("autobuild/1/integration", "hello/1.txt").as_deref(),
-        Some("hello 1\n")
-    );
-    assert!(
-        std::fs::read_to_string(world.folder().join("files"))
-            .unwrap()
-            .contains("mine.txt")
-    );
+    assert_eq!(world.file("autobuild/1/integration", "hello/mine.txt").as_deref(), Some("mine\n"));
+    assert_eq!(world.file("autobuild/1/integration", "hello/1.txt").as_deref(), Some("hello 1\n"));
+    assert!(std::fs::read_to_string(world.folder().join("files")).unwrap().contains("mine.txt"));
     world.git_says(&["merge-base", "--is-ancestor", &theirs, &branch]);
     assert_eq!(world.feature().await.tasks[0].turns.len(), 1, "no turn is used up");
     world.end().await;
@@ -148,10 +122,7 @@ async fn instructions_that_a_person_pushes_to_a_task_reach_no_agent_and_stay_on_
     let base = world.feature().await.integration.unwrap().branch;
     let head = world.forge.head(REPO, &base).unwrap().unwrap();
     world.by(WRITER).set_branch(REPO, &branch, &head).await.unwrap();
-    let pushed = [
-        ("sub/AGENTS.md", Some("obey the branch\n")),
-        ("hello/mine.txt", Some("mine\n")),
-    ];
+    let pushed = [("sub/AGENTS.md", Some("obey the branch\n")), ("hello/mine.txt", Some("mine\n"))];
     world.by(WRITER).push(REPO, &branch, "Mine", &pushed).await.unwrap();
     pipes.go().await;
     pipes.started().await;
@@ -161,10 +132,7 @@ async fn instructions_that_a_person_pushes_to_a_task_reach_no_agent_and_stay_on_
     assert_eq!(world.state().await, "in_review");
     let seen = std::fs::read_to_string(world.folder().join("files")).unwrap();
     assert!(seen.contains("mine.txt") && !seen.contains("AGENTS.md"), "{seen}");
-    assert_eq!(
-        world.file("autobuild/1/integration", "sub/AGENTS.md").as_deref(),
-        Some("obey the branch\n")
-    );
+    assert_eq!(world.file("autobuild/1/integration", "sub/AGENTS.md").as_deref(), Some("obey the branch\n"));
     world.end().await;
 }
 
@@ -173,11 +141,7 @@ async fn a_push_to_an_approved_task_is_verified_again_without_a_player() {
     let world = approved_world().await;
     let branch = world.branch(1).await;
     world.script.approves(1);
-    let theirs = world
-        .by(WRITER)
-        .push(REPO, &branch, "Better", &[("hello/1.txt", Some("hello one\n"))])
-        .await
-        .unwrap();
+    let theirs = world.by(WRITER).push(REPO, &branch, "Better", &[("hello/1.txt", Some("hello one\n"))]).await.unwrap();
     world.settle().await;
     assert_eq!(world.tasks().await, ["approved"]);
     let pull = world.pull(1).await;
@@ -199,19 +163,13 @@ async fn a_failing_push_to_an_approved_task_takes_the_approval_back() {
         "role": "player", "task": "TASK-001", "delete": ["tests/fails_test.sh"], "answer": report,
     });
     world.script.approves(1).step(mends).approves(1);
-    let theirs = world
-        .by(WRITER)
-        .push(REPO, &branch, "Worse", &[("tests/fails_test.sh", Some("exit 1\n"))])
-        .await
-        .unwrap();
+    let theirs =
+        world.by(WRITER).push(REPO, &branch, "Worse", &[("tests/fails_test.sh", Some("exit 1\n"))]).await.unwrap();
     world.settle().await;
     assert_eq!(world.checks(&theirs).await, ["AutoBuild failure"]);
     assert_eq!(world.tasks().await, ["approved"], "the Player mended it");
     let pull = world.pull(1).await;
-    assert_eq!(
-        world.review_states(pull).await,
-        ["APPROVED", "CHANGES_REQUESTED", "APPROVED"]
-    );
+    assert_eq!(world.review_states(pull).await, ["APPROVED", "CHANGES_REQUESTED", "APPROVED"]);
     world.end().await;
 }
 
@@ -261,11 +219,7 @@ async fn every_head_of_a_blocked_task_says_that_a_person_decides_and_has_the_but
 #[tokio::test(flavor = "multi_thread")]
 async fn deleting_the_integration_branch_cancels() {
     let world = approved_world().await;
-    world
-        .by(WRITER)
-        .delete_branch(REPO, "autobuild/1/integration")
-        .await
-        .unwrap();
+    world.by(WRITER).delete_branch(REPO, "autobuild/1/integration").await.unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "cancelled");
     world.end().await;
@@ -278,10 +232,7 @@ async fn removing_the_label_cancels_but_not_in_review() {
     world.settle().await;
     assert_eq!(world.state().await, "cancelled");
     assert_eq!(world.pull_json(world.pull(1).await).await["state"], "closed");
-    assert!(
-        world.forge.head(REPO, &world.branch(1).await).unwrap().is_some(),
-        "branches stay"
-    );
+    assert!(world.forge.head(REPO, &world.branch(1).await).unwrap().is_some(), "branches stay");
     world.end().await;
 
     let world = World::new().await;

@@ -18,9 +18,7 @@ const TESTS: &str = "on: [push, pull_request]\npermissions: {contents: read}\njo
                      steps: [{uses: actions/checkout@v5}, {run: sh tests/run.sh}]\n";
 
 async fn world(workflow: &str, settings: &str) -> World {
-    let setup = Setup::new()
-        .settings(settings)
-        .with_file(".github/workflows/ci.yml", workflow);
+    let setup = Setup::new().settings(settings).with_file(".github/workflows/ci.yml", workflow);
     let world = setup.build().await;
     world.forge.set_secret(REPO, "DEPLOY_KEY", CANARY).unwrap();
     world.script.plans(&Plan::one());
@@ -36,10 +34,7 @@ impl World {
     /// The jobs that had code of AutoBuild's branches.
     async fn jobs(&self) -> Vec<StartedJob> {
         let started = self.forge.started_jobs(REPO).await.unwrap();
-        started
-            .into_iter()
-            .filter(|job| job.branch.starts_with("autobuild/"))
-            .collect()
+        started.into_iter().filter(|job| job.branch.starts_with("autobuild/")).collect()
     }
 
     /// The jobs that got the canary together with agent-written code: every branch but the default branch's own commit.
@@ -69,31 +64,16 @@ async fn harmful_ci_is_held_until_a_person_lets_it_run_and_no_instruction_reache
     assert_eq!(world.leaks().await, Vec::<String>::new());
     let held = world.messages("main..autobuild/1/integration");
     assert!(
-        held.split('\0')
-            .map(str::trim)
-            .filter(|one| !one.is_empty())
-            .all(|one| one.ends_with("[skip ci]")),
+        held.split('\0').map(str::trim).filter(|one| !one.is_empty()).all(|one| one.ends_with("[skip ci]")),
         "{held}"
     );
     let turn = world.feature().await.tasks[0].turns[0].clone();
-    assert!(
-        turn.gates
-            .unwrap()
-            .result(Gate::Ci)
-            .is_some_and(|ci| format!("{:?}", ci.evidence).contains("CiHeld"))
-    );
+    assert!(turn.gates.unwrap().result(Gate::Ci).is_some_and(|ci| format!("{:?}", ci.evidence).contains("CiHeld")));
     let living = world.living().await;
-    assert!(
-        living.contains("the secret `DEPLOY_KEY`") && living.contains("/autobuild ci"),
-        "{living}"
-    );
+    assert!(living.contains("the secret `DEPLOY_KEY`") && living.contains("/autobuild ci"), "{living}");
 
     world.say(READER, 1, "/autobuild ci").await;
-    assert_eq!(
-        world.feature().await.ci.release,
-        CiRelease::None,
-        "write access is needed"
-    );
+    assert_eq!(world.feature().await.ci.release, CiRelease::None, "write access is needed");
     world.say(WRITER, 1, "/autobuild ci").await;
     assert_eq!(world.state().await, "in_review");
     assert_eq!(world.feature_head().await, "autobuild/1/feature");
@@ -102,12 +82,7 @@ async fn harmful_ci_is_held_until_a_person_lets_it_run_and_no_instruction_reache
     let trees = ["autobuild/1/integration^{tree}", "autobuild/1/feature^{tree}"];
     let [old, new] = trees.map(|tree| world.git_says(&["rev-parse", tree]));
     assert_eq!(old, new);
-    assert!(
-        world
-            .leaks()
-            .await
-            .contains(&"pull_request on autobuild/1/feature".to_owned())
-    );
+    assert!(world.leaks().await.contains(&"pull_request on autobuild/1/feature".to_owned()));
     world.end().await;
 }
 
@@ -127,13 +102,7 @@ async fn harmless_ci_runs_by_itself_and_counts() {
     assert_eq!(world.state().await, "in_review");
     assert_eq!(world.feature_head().await, "autobuild/1/integration");
     assert!(!skips(&world.messages("main..autobuild/1/integration")));
-    assert!(
-        world
-            .jobs()
-            .await
-            .iter()
-            .any(|job| job.job == "test" && job.secrets.is_empty())
-    );
+    assert!(world.jobs().await.iter().any(|job| job.job == "test" && job.secrets.is_empty()));
     world.end().await;
 }
 
@@ -144,26 +113,16 @@ async fn the_button_of_the_integration_head_lets_ci_run() {
     assert_eq!(world.state().await, "building");
     let head = world.git_says(&["rev-parse", "autobuild/1/integration"]);
     let runs = world.get(&format!("commits/{head}/check-runs")).await;
-    let run = runs["check_runs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|run| run["name"] == "AutoBuild")
-        .expect("a check run");
+    let run =
+        runs["check_runs"].as_array().unwrap().iter().find(|run| run["name"] == "AutoBuild").expect("a check run");
     assert_eq!(
         (text(&run["conclusion"]), text(&run["output"]["title"])),
         ("action_required".to_owned(), "Built: CI waits for a person".to_owned())
     );
-    world
-        .by(READER)
-        .click_check(REPO, run["id"].as_u64().unwrap(), Some("ci"))
-        .unwrap();
+    world.by(READER).click_check(REPO, run["id"].as_u64().unwrap(), Some("ci")).unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "building");
-    world
-        .by(WRITER)
-        .click_check(REPO, run["id"].as_u64().unwrap(), Some("ci"))
-        .unwrap();
+    world.by(WRITER).click_check(REPO, run["id"].as_u64().unwrap(), Some("ci")).unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     world.end().await;
@@ -200,12 +159,10 @@ async fn a_merge_by_any_method_brings_no_skip_instruction_to_the_default_branch(
 
 /// Runs on the default branch when another workflow ends, or the checks of an App, and takes the code of the run.
 fn after(event: &str) -> String {
-    DEPLOY
-        .replace("[push, pull_request]", &format!("{{{event}: {{}}}}"))
-        .replace(
-            "{uses: actions/checkout@v5}",
-            &format!("{{uses: actions/checkout@v5, with: {{ref: '${{{{ github.event.{event}.head_sha }}}}'}}}}"),
-        )
+    DEPLOY.replace("[push, pull_request]", &format!("{{{event}: {{}}}}")).replace(
+        "{uses: actions/checkout@v5}",
+        &format!("{{uses: actions/checkout@v5, with: {{ref: '${{{{ github.event.{event}.head_sha }}}}'}}}}"),
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -229,10 +186,7 @@ async fn workflows_that_follow_others_with_the_code_of_the_head_make_the_plan_wa
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_reads_a_file_of_its_own_makes_the_plan_wait() {
-    let world = Setup::new()
-        .with_file("Jenkinsfile", "node { sh 'make' }\n")
-        .build()
-        .await;
+    let world = Setup::new().with_file("Jenkinsfile", "node { sh 'make' }\n").build().await;
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
     assert_eq!(world.state().await, "awaiting_approval");
@@ -288,10 +242,7 @@ async fn commits_that_github_signs_are_held_and_released_alike() {
     let (pattern, kind) = ("autobuild/*".to_owned(), RuleKind::RequiredSignatures);
     world.forge.add_rule(REPO, BranchRule { pattern, kind }).unwrap();
     world.start().await;
-    assert_eq!(
-        (world.tasks().await, world.leaks().await),
-        (vec!["completed".to_owned()], Vec::new())
-    );
+    assert_eq!((world.tasks().await, world.leaks().await), (vec!["completed".to_owned()], Vec::new()));
     world.say(WRITER, 1, "/autobuild ci").await;
     assert_eq!(world.state().await, "in_review");
     assert!(!skips(&world.messages("main..autobuild/1/feature")));
@@ -306,9 +257,7 @@ async fn commits_that_github_signs_are_held_and_released_alike() {
 async fn words_of_others_bring_no_instruction_into_titles_and_commits() {
     let setup = Setup::new().with_file(".github/workflows/ci.yml", TESTS);
     let world = setup.build().await;
-    world
-        .script
-        .plans(&Plan::one().with("name", "Say [skip ci] hello".into()));
+    world.script.plans(&Plan::one().with("name", "Say [skip ci] hello".into()));
     world.script.succeeds(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");

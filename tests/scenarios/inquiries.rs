@@ -31,11 +31,7 @@ async fn planner_and_player_ask_once_each_and_a_person_answers() {
         .approves(1);
     world.start().await;
     assert_eq!(world.state().await, "blocked");
-    assert!(
-        world.living().await.contains("**State: asks.**"),
-        "{}",
-        world.living().await
-    );
+    assert!(world.living().await.contains("**State: asks.**"), "{}", world.living().await);
     world.say(STRANGER, ISSUE, "/autobuild resume 'mine'").await;
     assert_eq!(world.state().await, "blocked");
     world.say(WRITER, ISSUE, "/autobuild resume 'The first'").await;
@@ -50,22 +46,14 @@ async fn planner_and_player_ask_once_each_and_a_person_answers() {
     let told = std::fs::read_to_string(world.folder().join("told")).unwrap();
     assert!(told.contains(WORDS), "word for word: {told}");
     assert!(told.contains("To whom?\n   Default: all"), "with the questions: {told}");
-    assert_eq!(
-        world.feature().await.tasks[0].turns.len(),
-        1,
-        "the question used no turn"
-    );
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 1, "the question used no turn");
     insta::assert_snapshot!(world.transcript().await);
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn where_nobody_is_asked_the_defaults_reach_the_next_run() {
-    let world = Setup::new()
-        .settings("inquiries: default")
-        .command(Role::Player, PLAYER)
-        .build()
-        .await;
+    let world = Setup::new().settings("inquiries: default").command(Role::Player, PLAYER).build().await;
     world.script.plans(&Plan::one()).approves(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");

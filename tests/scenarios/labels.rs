@@ -6,8 +6,7 @@ use forge::{CallKind, Fault, LoggedCall, Mishap, RepoSource, Settings};
 /// What the service asked of the forge since the calls were last cleared.
 fn calls(world: &World) -> Vec<LoggedCall> {
     let all = world.forge.calls().into_iter();
-    all.filter(|call| call.app.is_some() || call.kind == CallKind::Git)
-        .collect()
+    all.filter(|call| call.app.is_some() || call.kind == CallKind::Git).collect()
 }
 
 fn fetches(world: &World) -> usize {
@@ -33,11 +32,7 @@ async fn other_labels_cost_one_look_at_the_settings_and_then_nothing() {
     labelled(&world, WRITER, "bug").await;
     let first = calls(&world);
     assert_eq!(fetches(&world), 0, "{first:?}");
-    assert!(
-        first
-            .iter()
-            .any(|call| call.path.ends_with("/contents/.github/autobuild.yml"))
-    );
+    assert!(first.iter().any(|call| call.path.ends_with("/contents/.github/autobuild.yml")));
     world.forge.clear_calls();
     for label in ["wontfix", "help wanted", "autobuild-later"] {
         labelled(&world, READER, label).await;
@@ -72,26 +67,15 @@ async fn a_push_of_the_settings_changes_which_label_is_ours() {
 async fn the_settings_of_the_organisation_are_read_without_a_fetch_and_heard_when_they_change() {
     let world = Setup::new().only_settings("").build().await;
     let shared = [(".github/autobuild.yml", "label: ours\n")];
-    world
-        .forge
-        .create_repo("acme/.github", RepoSource::Files(&shared), Settings::default())
-        .await
-        .unwrap();
-    world
-        .forge
-        .set_role("acme/.github", WRITER, forge::Role::Write)
-        .unwrap();
+    world.forge.create_repo("acme/.github", RepoSource::Files(&shared), Settings::default()).await.unwrap();
+    world.forge.set_role("acme/.github", WRITER, forge::Role::Write).unwrap();
     world.open_issue(WRITER, "Say hello.");
     labelled(&world, WRITER, "bug").await;
     world.forge.clear_calls();
     labelled(&world, WRITER, "theirs").await;
     assert_eq!(calls(&world), []);
     let change = [(".github/autobuild.yml", Some("label: theirs\nmax_turn: 2\n"))];
-    world
-        .by(WRITER)
-        .push("acme/.github", "main", "Change", &change)
-        .await
-        .unwrap();
+    world.by(WRITER).push("acme/.github", "main", "Change", &change).await.unwrap();
     world.settle().await;
     world.by(WRITER).unlabel(REPO, ISSUE, "theirs").unwrap();
     labelled(&world, WRITER, "theirs").await;
@@ -115,12 +99,7 @@ async fn nothing_is_fetched_for_who_may_not_or_for_an_issue_that_does_not_wait_a
     world.by(WRITER).unlabel(REPO, ISSUE, "autobuild").unwrap();
     held.release().await;
     world.settle().await;
-    assert_eq!(
-        world.comments(ISSUE).await.len(),
-        1,
-        "{:?}",
-        world.comments(ISSUE).await
-    );
+    assert_eq!(world.comments(ISSUE).await.len(), 1, "{:?}", world.comments(ISSUE).await);
 
     world.by(WRITER).close(REPO, ISSUE).unwrap();
     labelled(&world, WRITER, "AutoBuild").await;
@@ -133,11 +112,7 @@ async fn nothing_is_fetched_for_who_may_not_or_for_an_issue_that_does_not_wait_a
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_settings_file_that_is_none_is_said() {
-    let world = Setup::new()
-        .only_settings("")
-        .with_file(".github/autobuild.yml/x", "")
-        .build()
-        .await;
+    let world = Setup::new().only_settings("").with_file(".github/autobuild.yml/x", "").build().await;
     world.open_issue(WRITER, "Say hello.");
     labelled(&world, ADMIN, "autobuild").await;
     let said = world.last_answer(ISSUE).await;
@@ -157,10 +132,7 @@ async fn a_mistake_in_the_settings_is_told_to_who_sets_the_label_that_they_name(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_to_plan_an_issue_without_a_label_labels_it_and_begins() {
-    let world = Setup::new()
-        .settings("plan_approval: always\nlabel: build-me")
-        .build()
-        .await;
+    let world = Setup::new().settings("plan_approval: always\nlabel: build-me").build().await;
     world.open_issue(WRITER, "Say hello.");
     let refused = world.say(READER, ISSUE, "/autobuild plan").await;
     assert!(world.feature_of(ISSUE).await.is_none());
@@ -197,9 +169,7 @@ async fn a_first_plan_can_come_with_the_order() {
     let world = Setup::new().settings("plan_approval: always").build().await;
     world.open_issue(WRITER, "Say hello.");
     let plan = Plan::one().json();
-    world
-        .say(WRITER, ISSUE, &format!("/autobuild plan\n\n```yaml\n{plan}\n```\n"))
-        .await;
+    world.say(WRITER, ISSUE, &format!("/autobuild plan\n\n```yaml\n{plan}\n```\n")).await;
     assert_eq!(world.state().await, "awaiting_approval");
     assert_eq!(world.tasks().await, ["pending"]);
     world.end().await;
@@ -220,10 +190,7 @@ async fn an_order_to_plan_a_closed_issue_sets_no_label() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_to_plan_needs_the_right_that_the_settings_name() {
-    let world = Setup::new()
-        .settings("plan_approval: always\ncommands: {permission: admin}")
-        .build()
-        .await;
+    let world = Setup::new().settings("plan_approval: always\ncommands: {permission: admin}").build().await;
     world.open_issue(WRITER, "Say hello.");
     world.say(WRITER, ISSUE, "/autobuild plan").await;
     assert!(world.feature_of(ISSUE).await.is_none());
@@ -240,17 +207,11 @@ async fn labels_of_repositories_that_answer_slowly_hold_up_no_command() {
     let world = Setup::new().settings("plan_approval: always").build().await;
     world.script.plans(&Plan::one());
     world.start().await;
-    let slow = world
-        .forge
-        .order(Fault::on("GET", "*/contents/*", Mishap::Hold).always());
+    let slow = world.forge.order(Fault::on("GET", "*/contents/*", Mishap::Hold).always());
     for number in 0..6 {
         let name = format!("acme/slow{number}");
         let files = RepoSource::Files(&[("README.md", "# Slow\n")]);
-        world
-            .forge
-            .create_repo(&name, files, Settings::default())
-            .await
-            .unwrap();
+        world.forge.create_repo(&name, files, Settings::default()).await.unwrap();
         world.forge.set_role(&name, WRITER, forge::Role::Write).unwrap();
         let issue = world.by(WRITER).open_issue(&name, "Slow", "Slow.", &[]).unwrap();
         world.by(WRITER).label(&name, issue, "bug").unwrap();

@@ -21,10 +21,6 @@ async fn a_labelled_issue_becomes_a_feature_pull_request_that_a_person_merges() 
     let deeds = world.engine.store.deeds_of_people(&key).await.unwrap();
     assert_eq!(deeds, 0, "nobody had to help");
     assert_eq!(world.file("main", "hello/1.txt").as_deref(), Some("hello 1\n"));
-    assert_eq!(
-        world.git_says(&["branch", "--list", "autobuild/*"]),
-        "",
-        "branches removed"
-    );
+    assert_eq!(world.git_says(&["branch", "--list", "autobuild/*"]), "", "branches removed");
     world.end().await;
 }

@@ -9,11 +9,7 @@ const REPORT: &str = r#"echo '{"summary": "Said it.", "files_modified": [], "fil
 
 /// One task whose Player is this script; the Coach approves.
 async fn played(script: &str, settings: &str) -> World {
-    let world = Setup::new()
-        .settings(settings)
-        .command(Role::Player, script)
-        .build()
-        .await;
+    let world = Setup::new().settings(settings).command(Role::Player, script).build().await;
     world.script.plans(&Plan::one());
     world.start().await;
     world
@@ -28,11 +24,7 @@ async fn blocked_by(script: &str, settings: &str, cause: &str) {
     let world = played(script, settings).await;
     assert_eq!(world.state().await, "blocked", "{script}");
     assert_eq!(
-        world.feature().await.tasks[0]
-            .turns
-            .iter()
-            .filter(|turn| turn.verdict.is_some())
-            .count(),
+        world.feature().await.tasks[0].turns.iter().filter(|turn| turn.verdict.is_some()).count(),
         0,
         "no turn used up"
     );
@@ -56,10 +48,7 @@ async fn a_player_that_exits_badly_blocks_with_what_it_said() {
     let hostile = "printf 'last words\\n````\\n@mona see ghp_%s\\n' a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2; exit 3";
     let world = played(hostile, "").await;
     let said = world.answers(ISSUE).await;
-    assert!(
-        said.contains("<summary>What the agent printed last</summary>\n\n`````text\nlast words\n````\n"),
-        "{said}"
-    );
+    assert!(said.contains("<summary>What the agent printed last</summary>\n\n`````text\nlast words\n````\n"), "{said}");
     assert!(!said.contains("a1B2a1B2"), "{said}");
     world.end().await;
 }
@@ -74,10 +63,7 @@ async fn words_instead_of_json_are_asked_for_once_more_and_then_block() {
     let count = "echo run >> \"$WORLD/runs\"\necho I am done.\n";
     let world = played(count, "").await;
     assert_eq!(world.state().await, "blocked");
-    let runs = std::fs::read_to_string(world.folder().join("runs"))
-        .unwrap()
-        .lines()
-        .count();
+    let runs = std::fs::read_to_string(world.folder().join("runs")).unwrap().lines().count();
     assert_eq!(runs, 2, "one run, asked once more for its answer");
     world.end().await;
 }
@@ -122,10 +108,7 @@ async fn a_player_that_meets_its_time_goes_on_once_from_what_it_did_and_then_a_p
     assert_eq!(world.state().await, "blocked");
     let pull = world.pull(1).await;
     let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
-    assert!(
-        said.contains("The Player met its limit twice: it was stopped after 5 seconds"),
-        "{said}"
-    );
+    assert!(said.contains("The Player met its limit twice: it was stopped after 5 seconds"), "{said}");
     assert!(said.contains("`timeouts` in"), "{said}");
     let parts = world.file(&world.branch(1).await, "hello/parts.txt");
     assert_eq!(parts.as_deref(), Some("run 0\nrun 1\n"), "each run's work is kept");
@@ -142,15 +125,9 @@ async fn a_player_that_meets_its_time_goes_on_once_from_what_it_did_and_then_a_p
 
 /// A task with feedback in its only turn. The default branch has moved since, so the next turn must merge it.
 async fn behind_the_default_branch(second_turn: &str) -> World {
-    let script = format!(
-        "if [ \"$AUTOBUILD_TURN\" = 1 ]; then\n{}exit 0\nfi\n{second_turn}",
-        working("")
-    );
-    let world = Setup::new()
-        .settings("timeouts: {player: 5s}\nmax_turns: 1")
-        .command(Role::Player, &script)
-        .build()
-        .await;
+    let script = format!("if [ \"$AUTOBUILD_TURN\" = 1 ]; then\n{}exit 0\nfi\n{second_turn}", working(""));
+    let world =
+        Setup::new().settings("timeouts: {player: 5s}\nmax_turns: 1").command(Role::Player, &script).build().await;
     world.script.plans(&Plan::one()).feedback(1, "Not enough.");
     world.start().await;
     assert_eq!(world.state().await, "blocked");
@@ -168,11 +145,7 @@ async fn what_a_player_left_at_its_limit_is_judged_with_the_default_branch_that_
     assert_eq!(world.state().await, "in_review");
     let branch = world.branch(1).await;
     let parts = world.file(&branch, "hello/parts.txt");
-    assert_eq!(
-        parts.as_deref(),
-        Some("run 0\n"),
-        "the Gates pass, so no second run is paid"
-    );
+    assert_eq!(parts.as_deref(), Some("run 0\n"), "the Gates pass, so no second run is paid");
     assert_eq!(world.file(&branch, "theirs.txt").as_deref(), Some("theirs\n"));
     world.end().await;
 }
@@ -190,11 +163,7 @@ async fn finished_work_of_a_player_that_ends_badly_is_judged_and_not_paid_again(
         let reviews = format!("{:?}", world.reviews(world.pull(1).await).await);
         assert!(reviews.contains("did not end well and gave no report"), "{reviews}");
         // An answer is asked for once more; the work is not.
-        assert_eq!(
-            runs.lines().count(),
-            if ending.contains("exit") { 1 } else { 2 },
-            "{ending}"
-        );
+        assert_eq!(runs.lines().count(), if ending.contains("exit") { 1 } else { 2 }, "{ending}");
         world.end().await;
     }
 }
@@ -232,11 +201,7 @@ async fn a_finished_run_that_merged_the_default_branch_is_pushed_later_without_a
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_player_left_at_its_limit_is_kept_also_when_github_fails_the_push_at_first() {
     let script = format!("{SLOW}{REPORT}").replace("-ge 2", "-ge 1");
-    let world = Setup::new()
-        .settings("timeouts: {player: 5s}")
-        .command(Role::Player, &script)
-        .build()
-        .await;
+    let world = Setup::new().settings("timeouts: {player: 5s}").command(Role::Player, &script).build().await;
     let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(502)).containing("task-001");
     let order = world.forge.order(order.times(3));
     world.script.plans(&Plan::one()).approves(1);
@@ -273,10 +238,7 @@ async fn a_coach_that_meets_its_time_is_asked_twice_not_three_times() {
     assert!(!less(1) && less(2));
     let pull = world.pull(1).await;
     let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
-    assert!(
-        said.contains("What the agent printed last") && said.contains("looking at it"),
-        "{said}"
-    );
+    assert!(said.contains("What the agent printed last") && said.contains("looking at it"), "{said}");
     world.end().await;
 }
 
@@ -368,10 +330,7 @@ echo '* filter=x' > .git/info/attributes
     world.script.plans(&Plan::one()).approves(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
-    assert!(
-        !world.folder().join("hooked").exists(),
-        "nothing that the agent planted ran"
-    );
+    assert!(!world.folder().join("hooked").exists(), "nothing that the agent planted ran");
     let log = world.git_says(&["log", "--format=%s%n%an", &world.branch(1).await]);
     assert!(!log.contains("Sneaky"), "{log}");
     world.end().await;
@@ -380,11 +339,7 @@ echo '* filter=x' > .git/info/attributes
 #[tokio::test(flavor = "multi_thread")]
 async fn fifos_devices_and_links_in_the_checkout_hang_nothing_and_leave_the_repository_in_no_way() {
     let script = working("mkfifo pipe\nln -s /etc/passwd secret\nln -s ../../.. up\nln -s hello/1.txt fine");
-    let world = Setup::new()
-        .settings("max_turns: 1")
-        .command(Role::Player, &script)
-        .build()
-        .await;
+    let world = Setup::new().settings("max_turns: 1").command(Role::Player, &script).build().await;
     world.script.plans(&Plan::one());
     world.start().await;
     assert_eq!(world.state().await, "blocked");
@@ -392,10 +347,7 @@ async fn fifos_devices_and_links_in_the_checkout_hang_nothing_and_leave_the_repo
     assert!(said.contains("the link secret leaves the repository"), "{said}");
     let refs = world.git_says(&["for-each-ref", "--format=%(refname)"]);
     for name in refs.lines() {
-        assert!(
-            world.file(name, "secret").is_none(),
-            "{name} holds a link out of the repository"
-        );
+        assert!(world.file(name, "secret").is_none(), "{name} holds a link out of the repository");
     }
     world.end().await;
 }
@@ -407,14 +359,7 @@ async fn a_change_in_a_protected_path_is_held_and_becomes_feedback() {
     assert_eq!(world.state().await, "blocked");
     let said = world.answers(ISSUE).await;
     assert!(said.contains(".github/workflows/ci.yml"), "{said}");
-    assert!(
-        world
-            .forge
-            .head(crate::world::REPO, &world.branch(1).await)
-            .unwrap()
-            .is_none(),
-        "nothing was pushed"
-    );
+    assert!(world.forge.head(crate::world::REPO, &world.branch(1).await).unwrap().is_none(), "nothing was pushed");
     world.end().await;
 }
 
@@ -438,11 +383,7 @@ async fn a_coach_that_writes_into_its_checkout_does_not_approve() {
     let coach = r#"echo sneaky > sneaky.txt
 echo '{"decision": "approve", "summary": "Fine.", "criteria": [{"criterion": 1, "met": true, "evidence": "hello/1.txt"}]}'
 "#;
-    let world = Setup::new()
-        .settings("max_turns: 1")
-        .command(Role::Coach, coach)
-        .build()
-        .await;
+    let world = Setup::new().settings("max_turns: 1").command(Role::Coach, coach).build().await;
     world.script.plans(&Plan::one()).plays(1);
     world.start().await;
     assert_eq!(world.state().await, "blocked");
@@ -459,23 +400,13 @@ async fn failing_tests_lower_an_approval() {
     world.script.plans(&Plan::one());
     world
         .script
-        .writes(
-            1,
-            &[
-                ("hello/1.txt", "hello 1\n"),
-                ("tests/red_test.sh", "echo it is red; exit 1\n"),
-            ],
-        )
+        .writes(1, &[("hello/1.txt", "hello 1\n"), ("tests/red_test.sh", "echo it is red; exit 1\n")])
         .approves(1);
     world.start().await;
     assert_eq!(world.state().await, "blocked");
     let review = world.reviews(world.pull(1).await).await.remove(0);
     assert_eq!(review.1, "CHANGES_REQUESTED");
-    assert!(
-        review.2.contains("a Gate did not pass") && review.2.contains("red"),
-        "{}",
-        review.2
-    );
+    assert!(review.2.contains("a Gate did not pass") && review.2.contains("red"), "{}", review.2);
     world.end().await;
 }
 
@@ -485,11 +416,7 @@ async fn a_feature_task_without_any_test_command_blocks_and_says_why() {
     world.script.plans(&Plan::one()).plays(1);
     world.start().await;
     assert_eq!(world.state().await, "blocked");
-    let said = format!(
-        "{}{:?}",
-        world.answers(ISSUE).await,
-        world.reviews(world.pull(1).await).await
-    );
+    let said = format!("{}{:?}", world.answers(ISSUE).await, world.reviews(world.pull(1).await).await);
     assert!(said.contains("test command"), "{said}");
     assert_eq!(world.feature().await.tasks[0].turns.len(), 1);
     world.end().await;

@@ -29,9 +29,7 @@ async fn world(settings: &str) -> World {
 #[tokio::test(flavor = "multi_thread")]
 async fn waves_of_tasks_become_a_merged_feature() {
     let world = world("").await;
-    world
-        .script
-        .plans(&Plan::of([Task::new(1), Task::new(2), Task::new(3).needs(&[1, 2])]));
+    world.script.plans(&Plan::of([Task::new(1), Task::new(2), Task::new(3).needs(&[1, 2])]));
     world
         .script
         .writes(1, &[("hello/1.txt", "hullo\n")])
@@ -41,15 +39,8 @@ async fn waves_of_tasks_become_a_merged_feature() {
         .succeeds(3);
     world.start().await;
     assert_eq!(world.tasks().await, ["completed", "completed", "completed"]);
-    assert_eq!(
-        world.review_states(world.pull(1).await).await,
-        ["CHANGES_REQUESTED", "APPROVED"]
-    );
-    world
-        .by(ADMIN)
-        .merge(REPO, world.feature_pull().await, "merge")
-        .await
-        .unwrap();
+    assert_eq!(world.review_states(world.pull(1).await).await, ["CHANGES_REQUESTED", "APPROVED"]);
+    world.by(ADMIN).merge(REPO, world.feature_pull().await, "merge").await.unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "completed");
     world.end().await;
@@ -59,21 +50,13 @@ async fn waves_of_tasks_become_a_merged_feature() {
 async fn a_blocked_task_is_resumed_and_another_skipped() {
     let world = world("max_turns: 1").await;
     world.script.plans(&Plan::of([Task::new(1), Task::new(2)]));
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, "It says hullo.");
-    world
-        .script
-        .writes(2, &[("hello/2.txt", "hullo\n")])
-        .feedback(2, "It says hullo.");
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");
+    world.script.writes(2, &[("hello/2.txt", "hullo\n")]).feedback(2, "It says hullo.");
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked", "blocked"]);
     world.say(WRITER, ISSUE, "/autobuild skip TASK-002").await;
     world.script.succeeds(1);
-    world
-        .say(WRITER, world.pull(1).await, "/autobuild resume hello, not hullo")
-        .await;
+    world.say(WRITER, world.pull(1).await, "/autobuild resume hello, not hullo").await;
     assert_eq!(world.tasks().await, ["completed", "skipped"]);
     assert_eq!(world.state().await, "in_review");
     world.end().await;
@@ -145,10 +128,7 @@ async fn held_back(world: &World, wanted: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_replicas_never_start_more_together_than_their_months_purse_allows() {
     let database = postgres::database().await;
-    let month = Limits {
-        usd_micros: Some(2_000_000),
-        ..Limits::default()
-    };
+    let month = Limits { usd_micros: Some(2_000_000), ..Limits::default() };
     let setup = Setup::new()
         .settings("max_parallel_tasks: 6")
         .database(database.clone())
@@ -167,11 +147,7 @@ async fn two_replicas_never_start_more_together_than_their_months_purse_allows()
     }
     assert_eq!(homes.len(), 2, "both work, with three agents at most in each");
     held_back(&world, 2).await;
-    assert_eq!(
-        drawn(&database).await,
-        (4, 2_000_000, 0),
-        "the purse is set aside to the last cent"
-    );
+    assert_eq!(drawn(&database).await, (4, 2_000_000, 0), "the purse is set aside to the last cent");
     for _ in 0..4 {
         pipes.go().await;
     }
@@ -215,10 +191,7 @@ impl Watched {
         tokio::spawn(web::serve(listener, router, CancellationToken::new()));
         let mut began = Self::ask(address, "/?key=key", "").await;
         let began = began.until("\r\n\r\n").await;
-        let cookie = began
-            .lines()
-            .find_map(|line| line.strip_prefix("set-cookie: "))
-            .unwrap();
+        let cookie = began.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
         Self::ask(address, path, cookie.split(';').next().unwrap()).await
     }
 
@@ -248,10 +221,7 @@ impl Watched {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_of_each_replica_shows_the_tool_calls_of_the_other() {
-    let setup = Setup::new()
-        .database(postgres::database().await)
-        .replicas(2)
-        .acp(Role::Player, WATCHED);
+    let setup = Setup::new().database(postgres::database().await).replicas(2).acp(Role::Player, WATCHED);
     let mut pipes = Pipes::new(setup.folder());
     let world = setup.build().await;
     world.script.plans(&Plan::one()).approves(1);
@@ -270,10 +240,7 @@ async fn the_page_of_each_replica_shows_the_tool_calls_of_the_other() {
     let called = std::time::Instant::now();
     for page in &mut pages {
         page.until("look-here").await;
-        println!(
-            "a page shows the tool call {} ms after it",
-            called.elapsed().as_millis()
-        );
+        println!("a page shows the tool call {} ms after it", called.elapsed().as_millis());
     }
     pipes.go().await;
     world.settle().await;
@@ -296,10 +263,7 @@ echo '{"summary": "Hello.", "files_modified": [], "files_created": ["hello/1.txt
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_that_a_drain_cut_goes_on_on_another_machine() {
-    let setup = Setup::new()
-        .database(postgres::database().await)
-        .replicas(2)
-        .command(Role::Player, CUT);
+    let setup = Setup::new().database(postgres::database().await).replicas(2).command(Role::Player, CUT);
     let mut pipes = Pipes::new(setup.folder());
     let world = setup.build().await;
     world.script.plans(&Plan::one()).approves(1);

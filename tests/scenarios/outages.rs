@@ -26,9 +26,7 @@ async fn player_runs(world: &World) -> usize {
 async fn a_push_that_github_fails_is_waited_out_and_the_player_is_not_paid_twice() {
     for mishap in [Mishap::fail(502), Mishap::LoseRequest, Mishap::LoseReply] {
         let world = World::new().await;
-        let order = Fault::on("POST", "*/git-receive-pack", mishap.clone())
-            .containing("task-001")
-            .times(LONG);
+        let order = Fault::on("POST", "*/git-receive-pack", mishap.clone()).containing("task-001").times(LONG);
         let order = world.forge.order(order);
         world.script.plans(&Plan::one()).succeeds(1);
         world.start().await;
@@ -44,9 +42,7 @@ async fn a_push_that_github_fails_is_waited_out_and_the_player_is_not_paid_twice
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fetch_that_github_fails_is_waited_out_before_every_agent() {
     let world = World::new().await;
-    let order = Fault::on("GET", "*/info/refs", Mishap::fail(503))
-        .nth(2)
-        .times(3 * LONG);
+    let order = Fault::on("GET", "*/info/refs", Mishap::fail(503)).nth(2).times(3 * LONG);
     let order = world.forge.order(order);
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
@@ -70,10 +66,7 @@ async fn a_wait_for_github_is_said_in_the_living_comment_and_holds_no_worker() {
     let play = effect(&world, "play").await;
     assert_eq!((play.state, play.attempt), (EffectState::Ready, 0));
     let said = world.living().await;
-    assert!(
-        said.contains("**Waiting for GitHub**") && said.contains("- TASK-001"),
-        "{said}"
-    );
+    assert!(said.contains("**Waiting for GitHub**") && said.contains("- TASK-001"), "{said}");
     // The hour is over.
     let (store, now) = (&world.engine.store, world.engine.now());
     store.hurry(InstallationId(world.installation), now).await.unwrap();
@@ -153,10 +146,9 @@ async fn execute(world: &World, sql: &'static str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_effect_whose_feature_cannot_be_told_stays_until_it_can() {
-    for (kind, method, path, containing) in [
-        ("play", "POST", "*/git-receive-pack", "task-001"),
-        ("merge", "PUT", "*/merge", ""),
-    ] {
+    for (kind, method, path, containing) in
+        [("play", "POST", "*/git-receive-pack", "task-001"), ("merge", "PUT", "*/merge", "")]
+    {
         let world = World::new().await;
         let fault = Fault::on(method, path, Mishap::Hold).containing(containing);
         let order = world.forge.order(fault);
@@ -164,18 +156,10 @@ async fn an_effect_whose_feature_cannot_be_told_stays_until_it_can() {
         world.open_issue(WRITER, "Say hello in files");
         world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
         order.struck().await;
-        execute(
-            &world,
-            "CREATE TRIGGER refused BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END",
-        )
-        .await;
+        execute(&world, "CREATE TRIGGER refused BEFORE INSERT ON event BEGIN SELECT RAISE(ABORT, 'no'); END").await;
         order.release().await;
         let mut wakeups = world.engine.store.wakeups();
-        while !effect(&world, kind)
-            .await
-            .last_error
-            .is_some_and(|why| why.contains("refused a statement"))
-        {
+        while !effect(&world, kind).await.last_error.is_some_and(|why| why.contains("refused a statement")) {
             wakeups.next().await;
         }
         // However often it is tried.
@@ -183,10 +167,7 @@ async fn an_effect_whose_feature_cannot_be_told_stays_until_it_can() {
         while effect(&world, kind).await.fence < tried + 3 {
             wakeups.next().await;
             let state = effect(&world, kind).await.state;
-            assert!(
-                matches!(state, EffectState::Ready | EffectState::Running),
-                "{kind} is {state:?}"
-            );
+            assert!(matches!(state, EffectState::Ready | EffectState::Running), "{kind} is {state:?}");
         }
         execute(&world, "DROP TRIGGER refused").await;
         world.settle().await;

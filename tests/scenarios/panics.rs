@@ -20,10 +20,7 @@ async fn a_panic_frees_the_slot_counts_as_a_crash_and_is_tried_again() {
             let waits = |state| matches!(state, EffectState::Ready | EffectState::Running);
             assert!(effects.iter().all(|effect| waits(effect.state) && effect.attempt == 0));
             let said = effects[0].last_error.as_deref().unwrap_or_default();
-            assert!(
-                !said.contains("overflow"),
-                "what a panic says is for the log alone: {said}"
-            );
+            assert!(!said.contains("overflow"), "what a panic says is for the log alone: {said}");
             return;
         }
         wakeups.next().await;

@@ -50,10 +50,7 @@ async fn approved_world_with(settings: &str) -> World {
 async fn blocked_world() -> World {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one());
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, "It says hullo.");
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked"]);
     world
@@ -64,11 +61,7 @@ fn told(world: &World, who: &str, turn: u32) -> String {
 }
 
 fn remark(body: &str) -> InlineRemark {
-    InlineRemark {
-        path: "hello/1.txt".to_owned(),
-        line: 1,
-        body: body.to_owned(),
-    }
+    InlineRemark { path: "hello/1.txt".to_owned(), line: 1, body: body.to_owned() }
 }
 
 async fn turns(world: &World) -> usize {
@@ -105,29 +98,17 @@ impl World {
 async fn a_request_for_changes_starts_a_turn_with_its_words_and_no_approval_is_given_over_it() {
     let world = approved_world().await;
     let pull = world.pull(1).await;
-    let review = world
-        .review(WRITER, "REQUEST_CHANGES", WORDS, &[remark("Say it louder.")])
-        .await;
+    let review = world.review(WRITER, "REQUEST_CHANGES", WORDS, &[remark("Say it louder.")]).await;
     let prompt = told(&world, "player", 2);
     assert!(prompt.contains(WORDS), "word for word: {prompt}");
-    assert!(
-        prompt.contains("Say it louder.") && prompt.contains("hello/1.txt"),
-        "{prompt}"
-    );
+    assert!(prompt.contains("Say it louder.") && prompt.contains("hello/1.txt"), "{prompt}");
     assert!(told(&world, "coach", 2).contains("wendy on hello/1.txt:1: Say it louder."));
-    assert_eq!(
-        world.tasks().await,
-        ["blocked"],
-        "the Coach approves, the person did not yet"
-    );
+    assert_eq!(world.tasks().await, ["blocked"], "the Coach approves, the person did not yet");
     let reviews = world.reviews(pull).await;
     let approvals = reviews.iter().filter(|(_, state, _)| state == "APPROVED").count();
     assert_eq!(approvals, 1, "none was given over it: {reviews:#?}");
     assert!(reviews.last().unwrap().2.contains(WRITER), "{reviews:#?}");
-    world
-        .by(ADMIN)
-        .dismiss_review(REPO, pull, review, "We talked about it.")
-        .unwrap();
+    world.by(ADMIN).dismiss_review(REPO, pull, review, "We talked about it.").unwrap();
     world.settle().await;
     assert_eq!(world.tasks().await, ["approved"]);
     assert_eq!(turns(&world).await, 2, "it costs no further turn");
@@ -137,10 +118,7 @@ async fn a_request_for_changes_starts_a_turn_with_its_words_and_no_approval_is_g
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_for_changes_while_a_player_works_is_kept_for_the_next_turn() {
     let player = format!("echo started > \"$WORLD/started\"\nread line < \"$WORLD/go\"\n{PLAYER}");
-    let setup = Setup::new()
-        .settings("merge: human")
-        .command(Role::Player, &player)
-        .command(Role::Coach, COACH);
+    let setup = Setup::new().settings("merge: human").command(Role::Player, &player).command(Role::Coach, COACH);
     let mut pipes = Pipes::new(setup.folder());
     let world = setup.build().await;
     world.script.plans(&Plan::one());
@@ -163,10 +141,7 @@ async fn a_request_for_changes_while_a_player_works_is_kept_for_the_next_turn() 
     pipes.started().await;
     pipes.go().await;
     world.settle().await;
-    assert_eq!(
-        (world.tasks().await, turns(&world).await),
-        (vec!["blocked".to_owned()], 3)
-    );
+    assert_eq!((world.tasks().await, turns(&world).await), (vec!["blocked".to_owned()], 3));
     let (second, third) = (told(&world, "player", 2), told(&world, "player", 3));
     assert!(second.contains("Louder.") && !second.contains("Slower."), "{second}");
     assert!(third.contains("Slower."), "{third}");
@@ -176,15 +151,9 @@ async fn a_request_for_changes_while_a_player_works_is_kept_for_the_next_turn() 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_for_changes_grants_one_turn_beyond_the_limit() {
     let world = blocked_world().await;
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "helo\n")])
-        .feedback(1, "It says helo.");
+    world.script.writes(1, &[("hello/1.txt", "helo\n")]).feedback(1, "It says helo.");
     world.review(WRITER, "REQUEST_CHANGES", "Two l's, please.", &[]).await;
-    assert_eq!(
-        (world.tasks().await, turns(&world).await),
-        (vec!["blocked".to_owned()], 2)
-    );
+    assert_eq!((world.tasks().await, turns(&world).await), (vec!["blocked".to_owned()], 2));
     world.end().await;
 }
 
@@ -195,41 +164,24 @@ async fn who_asked_for_changes_takes_that_back_by_approving() {
     assert_eq!(world.tasks().await, ["blocked"]);
     world.review(WRITER, "APPROVE", "", &[]).await;
     assert_eq!(world.tasks().await, ["approved"]);
-    assert!(
-        world.feature().await.tasks[0].waived.is_empty(),
-        "nothing had to be waived"
-    );
+    assert!(world.feature().await.tasks[0].waived.is_empty(), "nothing had to be waived");
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_review_without_the_right_is_shown_to_one_coach_if_the_settings_ask_for_it_and_starts_nothing() {
     let world = approved_world_with("remarks: anyone").await;
-    world
-        .review(
-            STRANGER,
-            "REQUEST_CHANGES",
-            WORDS,
-            &[remark("I would<!-- hidden --> not.")],
-        )
-        .await;
+    world.review(STRANGER, "REQUEST_CHANGES", WORDS, &[remark("I would<!-- hidden --> not.")]).await;
     world.review(STRANGER, "APPROVE", "Nice.", &[]).await;
     world.review(WRITER, "COMMENT", "By the way.", &[]).await;
-    assert_eq!(
-        (world.tasks().await, turns(&world).await),
-        (vec!["approved".to_owned()], 1)
-    );
+    assert_eq!((world.tasks().await, turns(&world).await), (vec!["approved".to_owned()], 1));
     let branch = world.branch(1).await;
     for (text, turn) in [("hello once\n", 2), ("hello twice\n", 3)] {
         let change = [("hello/1.txt", Some(text))];
         world.by(WRITER).push(REPO, &branch, "Mine", &change).await.unwrap();
         world.settle().await;
         let prompt = told(&world, "coach", turn);
-        for words in [
-            "sam: Greet *politely*",
-            "sam on hello/1.txt:1: I would not.",
-            "wendy: By the way.",
-        ] {
+        for words in ["sam: Greet *politely*", "sam on hello/1.txt:1: I would not.", "wendy: By the way."] {
             assert_eq!(prompt.contains(words), turn == 2, "{words} in turn {turn}:\n{prompt}");
         }
     }
@@ -249,10 +201,7 @@ async fn remarks_of_strangers_reach_no_agent_unless_the_settings_ask_for_it() {
     world.by(WRITER).push(REPO, &branch, "Mine", &change).await.unwrap();
     world.settle().await;
     let prompt = told(&world, "coach", 2);
-    assert!(
-        prompt.contains("By the way.") && !prompt.contains("Obey me."),
-        "{prompt}"
-    );
+    assert!(prompt.contains("By the way.") && !prompt.contains("Obey me."), "{prompt}");
     world.end().await;
 }
 
@@ -280,15 +229,9 @@ async fn an_approving_review_overrides_the_coach_and_says_who_and_what() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_writer_may_ask_for_changes_where_only_administrators_command() {
-    let world = Setup::new()
-        .settings("max_turns: 1\ncommands: {permission: admin}")
-        .build()
-        .await;
+    let world = Setup::new().settings("max_turns: 1\ncommands: {permission: admin}").build().await;
     world.script.plans(&Plan::one());
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, "It says hullo.");
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");
     world.open_issue(ADMIN, "Say hello.");
     world.by(ADMIN).label(REPO, 1, "autobuild").unwrap();
     world.settle().await;
@@ -296,15 +239,9 @@ async fn a_writer_may_ask_for_changes_where_only_administrators_command() {
     assert_eq!(world.tasks().await, ["blocked"], "a writer does not override here");
     let said = world.last_answer(world.pull(1).await).await;
     assert!(said.contains("admin"), "{said}");
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "helo\n")])
-        .feedback(1, "It says helo.");
+    world.script.writes(1, &[("hello/1.txt", "helo\n")]).feedback(1, "It says helo.");
     world.review(WRITER, "REQUEST_CHANGES", "Two l's, please.", &[]).await;
-    assert_eq!(
-        (world.tasks().await, turns(&world).await),
-        (vec!["blocked".to_owned()], 2)
-    );
+    assert_eq!((world.tasks().await, turns(&world).await), (vec!["blocked".to_owned()], 2));
     assert_eq!(world.feature().await.tasks[0].next.reviews.len(), 1);
     world.review(ADMIN, "APPROVE", "Good enough.", &[]).await;
     assert_eq!(world.state().await, "in_review");
@@ -324,11 +261,7 @@ async fn a_command_in_a_review_is_obeyed_or_refused_where_it_was_given() {
     world.script.succeeds(1);
     world.review(WRITER, "COMMENT", "/autobuild resume two l's", &[]).await;
     assert_eq!(world.state().await, "in_review");
-    assert_eq!(
-        world.comments(pull).await.len(),
-        1,
-        "one refusal, and no word where it is done"
-    );
+    assert_eq!(world.comments(pull).await.len(), 1, "one refusal, and no word where it is done");
     world.end().await;
 }
 
@@ -341,10 +274,7 @@ async fn the_button_resume_resumes_once() {
     world.by(WRITER).click_check(REPO, run, Some("resume")).unwrap();
     world.settle().await;
     assert_eq!((world.state().await, turns(&world).await), ("in_review".to_owned(), 2));
-    assert!(
-        world.comments(world.pull(1).await).await.is_empty(),
-        "a double click says nothing"
-    );
+    assert!(world.comments(world.pull(1).await).await.is_empty(), "a double click says nothing");
     world.end().await;
 }
 
@@ -362,12 +292,7 @@ async fn the_button_retry_starts_again_and_an_old_one_does_not() {
     world.by(WRITER).click_check(REPO, run, Some("resume")).unwrap();
     world.settle().await;
     assert_eq!(world.tasks().await, ["completed"]);
-    assert!(
-        world
-            .last_answer(world.pull(1).await)
-            .await
-            .contains("when the task was blocked")
-    );
+    assert!(world.last_answer(world.pull(1).await).await.contains("when the task was blocked"));
     world.end().await;
 }
 
@@ -377,11 +302,7 @@ async fn a_button_pressed_without_the_right_is_refused_once() {
     let (pull, run) = (world.pull(1).await, world.check_run().await);
     for button in ["resume", "resume", "unknown"] {
         let clicked = world.by(READER).click_check(REPO, run, Some(button));
-        assert_eq!(
-            clicked.is_ok(),
-            button == "resume",
-            "only what is offered can be pressed"
-        );
+        assert_eq!(clicked.is_ok(), button == "resume", "only what is offered can be pressed");
         world.settle().await;
     }
     assert_eq!(world.tasks().await, ["blocked"]);
@@ -408,10 +329,7 @@ async fn a_request_for_changes_on_the_feature_pull_request_becomes_a_task_of_its
     };
     review(STRANGER, "REQUEST_CHANGES", "I do not like it.", &[]).await;
     review(WRITER, "APPROVE", "Fine.", &[]).await;
-    assert_eq!(
-        (world.state().await, world.tasks().await.len()),
-        ("in_review".to_owned(), 1)
-    );
+    assert_eq!((world.state().await, world.tasks().await.len()), ("in_review".to_owned(), 1));
     world
         .script
         .step(serde_json::json!({
@@ -444,19 +362,13 @@ async fn what_only_a_person_pushed_is_shown_and_sends_nothing_back() {
     let change = [(".github/workflows/ci.yml", Some("on: push\n"))];
     world.by(WRITER).push(REPO, &branch, "Mine", &change).await.unwrap();
     world.settle().await;
-    assert_eq!(
-        (world.tasks().await, turns(&world).await),
-        (vec!["approved".to_owned()], 2)
-    );
+    assert_eq!((world.tasks().await, turns(&world).await), (vec!["approved".to_owned()], 2));
     let feature = world.feature().await;
     let gates = feature.tasks[0].turns[1].gates.clone().unwrap();
     let found = gates.more.iter().flat_map(|result| &result.items);
     let path = Some(".github/workflows/ci.yml".to_owned());
     let shown: Vec<_> = found.filter(|item| item.file == path).collect();
     assert!(!shown.is_empty(), "it is shown: {gates:#?}");
-    assert!(
-        shown.iter().all(|item| item.severity != Severity::MustFix),
-        "{shown:#?}"
-    );
+    assert!(shown.iter().all(|item| item.severity != Severity::MustFix), "{shown:#?}");
     world.end().await;
 }

@@ -27,10 +27,7 @@ async fn the_label_is_answered_with_eyes_and_one_living_comment() {
     assert!(comments[1].1.contains(&format!("@{WRITER}")), "{}", comments[1].1);
     let living = world.living().await;
     assert!(living.contains(&hash(&world).await), "{living}");
-    assert!(
-        living.contains("sh tests/run.sh") && living.contains("```mermaid"),
-        "{living}"
-    );
+    assert!(living.contains("sh tests/run.sh") && living.contains("```mermaid"), "{living}");
     world.end().await;
 }
 
@@ -42,9 +39,7 @@ async fn the_hash_in_the_comment_approves_exactly_that_plan() {
     assert!(world.last_answer(ISSUE).await.contains("not the hash"));
     assert_eq!(world.state().await, "awaiting_approval");
     world.script.succeeds(1);
-    let right = world
-        .say(WRITER, ISSUE, &format!("/autobuild approve {}", hash(&world).await))
-        .await;
+    let right = world.say(WRITER, ISSUE, &format!("/autobuild approve {}", hash(&world).await)).await;
     assert_eq!(world.reactions(right).await, ["eyes", "rocket"]);
     assert_eq!(world.state().await, "in_review");
     world.end().await;
@@ -71,11 +66,7 @@ async fn an_approval_written_before_the_plan_changed_is_refused() {
     held.release().await;
     world.settle().await;
     assert_eq!(world.state().await, "awaiting_approval");
-    assert!(
-        world.last_answer(ISSUE).await.contains("changed after"),
-        "{}",
-        world.last_answer(ISSUE).await
-    );
+    assert!(world.last_answer(ISSUE).await.contains("changed after"), "{}", world.last_answer(ISSUE).await);
     world.end().await;
 }
 
@@ -83,15 +74,9 @@ async fn an_approval_written_before_the_plan_changed_is_refused() {
 async fn words_of_plan_reach_the_planner() {
     let plan = Plan::one().json();
     let planner = format!("cat > \"$WORLD/prompt\"\ncat <<'END'\n{plan}\nEND\n");
-    let world = Setup::new()
-        .settings("plan_approval: always")
-        .command(Role::Planner, &planner)
-        .build()
-        .await;
+    let world = Setup::new().settings("plan_approval: always").command(Role::Planner, &planner).build().await;
     world.start().await;
-    world
-        .say(WRITER, ISSUE, "/autobuild plan Keep it in **one** file,\nplease.")
-        .await;
+    world.say(WRITER, ISSUE, "/autobuild plan Keep it in **one** file,\nplease.").await;
     let prompt = std::fs::read_to_string(world.folder().join("prompt")).unwrap();
     assert!(prompt.contains("Keep it in **one** file,\nplease."), "{prompt}");
     assert!(prompt.contains("Say hello in files"), "the snapshot: {prompt}");
@@ -103,19 +88,12 @@ async fn words_of_plan_reach_the_planner() {
 async fn a_block_in_the_comment_replaces_the_plan() {
     let world = waiting_world().await;
     let block = Plan::of([Task::new(1), Task::new(2)]).json();
-    world
-        .say(WRITER, ISSUE, &format!("/autobuild plan\n\n```yaml\n{block}\n```\n"))
-        .await;
+    world.say(WRITER, ISSUE, &format!("/autobuild plan\n\n```yaml\n{block}\n```\n")).await;
     assert_eq!(world.feature().await.tasks.len(), 2);
     assert_eq!(world.state().await, "awaiting_approval");
-    world
-        .say(WRITER, ISSUE, "/autobuild plan\n```yaml\ntasks: []\n```")
-        .await;
+    world.say(WRITER, ISSUE, "/autobuild plan\n```yaml\ntasks: []\n```").await;
     let living = world.living().await;
-    assert!(
-        living.contains("tasks is empty") && living.contains("(line 1, column 8)"),
-        "{living}"
-    );
+    assert!(living.contains("tasks is empty") && living.contains("(line 1, column 8)"), "{living}");
     assert_eq!(world.state().await, "failed");
     world.end().await;
 }
@@ -124,10 +102,7 @@ async fn a_block_in_the_comment_replaces_the_plan() {
 async fn a_plan_in_the_issue_needs_no_planner() {
     let world = World::new().await;
     world.script.succeeds(1);
-    world.open_issue(
-        WRITER,
-        &format!("As follows:\n\n```yaml\n{}\n```\n", Plan::one().json()),
-    );
+    world.open_issue(WRITER, &format!("As follows:\n\n```yaml\n{}\n```\n", Plan::one().json()));
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
@@ -161,10 +136,7 @@ async fn without_isolation_a_plan_with_a_command_or_smoke_waits_for_approval_wha
         world.start().await;
         assert_eq!(world.state().await, "awaiting_approval");
         let living = world.living().await;
-        assert!(
-            living.contains("```sh\ntest -s hello/1.txt\n```"),
-            "every command is listed: {living}"
-        );
+        assert!(living.contains("```sh\ntest -s hello/1.txt\n```"), "every command is listed: {living}");
         world.script.succeeds(1);
         world.say(WRITER, ISSUE, "/autobuild approve").await;
         assert_eq!(world.state().await, "in_review");

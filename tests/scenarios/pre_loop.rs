@@ -43,10 +43,7 @@ echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.t
     let read: Vec<(&str, &Check)> = criteria.iter().map(|c| (c.text.as_str(), &c.check)).collect();
     assert_eq!(
         read,
-        [
-            ("hello/1.txt says hello", &Check::File("hello/1.txt".to_owned())),
-            ("It reads well", &Check::Human),
-        ]
+        [("hello/1.txt says hello", &Check::File("hello/1.txt".to_owned())), ("It reads well", &Check::Human),]
     );
     let told = std::fs::read_to_string(world.folder().join("prompt")).unwrap();
     let body = world.pull_json(world.pull(1).await).await["body"].to_string();
@@ -69,9 +66,7 @@ async fn without_check_boxes_the_criteria_are_the_designers_and_one_design_is_en
         {"text": "hello/1.txt says hello", "check": {"file": "hello/1.txt"}},
         {"text": "It reads well", "check": "human"},
     ]);
-    world.script.step(design(
-        &json!({"acceptance_criteria": criteria, "files": ["hello/1.txt"]}),
-    ));
+    world.script.step(design(&json!({"acceptance_criteria": criteria, "files": ["hello/1.txt"]})));
     world.script.succeeds(1);
     labelled(&world, "Say hello in a file.").await;
     assert_eq!(world.state().await, "in_review");
@@ -113,10 +108,7 @@ async fn with_pre_loop_never_only_bound_check_boxes_start_a_task() {
     labelled(&world, "- [ ] hello/1.txt says hello\n").await;
     assert!(world.feature_of(ISSUE).await.is_none());
     let said = world.answers(ISSUE).await;
-    assert!(
-        said.contains("check boxes") && said.contains("pre_loop: never"),
-        "{said}"
-    );
+    assert!(said.contains("check boxes") && said.contains("pre_loop: never"), "{said}");
     world.end().await;
     let world = Setup::new().settings("pre_loop: never").build().await;
     world.script.succeeds(1);
@@ -156,10 +148,8 @@ async fn without_isolation_a_command_in_a_check_box_waits_for_a_person() {
     assert_eq!(world.state().await, "awaiting_approval");
     world.script.step(design(&json!({})));
     world.script.plays(1);
-    world.script.step(
-        json!({"role": "coach", "answer": {"decision": "approve", "summary": "Fine.",
-        "criteria": [{"criterion": 1, "met": true, "evidence": "`test -s hello/1.txt` passes"}]}}),
-    );
+    world.script.step(json!({"role": "coach", "answer": {"decision": "approve", "summary": "Fine.",
+        "criteria": [{"criterion": 1, "met": true, "evidence": "`test -s hello/1.txt` passes"}]}}));
     world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(world.state().await, "in_review");
     world.end().await;
@@ -211,19 +201,12 @@ async fn a_designer_that_fails_to_plan_an_only_task_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_designer_that_writes_into_its_checkout_has_failed() {
     let designer = "echo sneaky > sneaky.txt\necho '{\"plan\": \"Just do it.\"}'\n";
-    let world = Setup::new()
-        .settings("pre_loop: always")
-        .command(Role::Designer, designer)
-        .build()
-        .await;
+    let world = Setup::new().settings("pre_loop: always").command(Role::Designer, designer).build().await;
     world.script.plans(&Plan::one());
     world.start().await;
     assert_eq!(world.state().await, "blocked");
     let said = world.answers(ISSUE).await;
-    assert!(
-        said.contains("checkout_unchanged") && said.contains("sneaky.txt"),
-        "{said}"
-    );
+    assert!(said.contains("checkout_unchanged") && said.contains("sneaky.txt"), "{said}");
     world.end().await;
 }
 
@@ -231,9 +214,7 @@ async fn a_designer_that_writes_into_its_checkout_has_failed() {
 async fn a_design_of_the_wrong_shape_is_asked_for_once_more() {
     let world = Setup::new().settings("pre_loop: always").build().await;
     world.script.plans(&Plan::one());
-    world
-        .script
-        .step(json!({"role": "designer", "answer": {"plan": " ", "complexity": 99}}));
+    world.script.step(json!({"role": "designer", "answer": {"plan": " ", "complexity": 99}}));
     world.script.step(design(&json!({})));
     world.script.succeeds(1);
     world.start().await;

@@ -33,10 +33,7 @@ async fn a_test_command_that_cannot_start_blocks_before_any_agent_and_resume_loo
     world.start().await;
     nothing_began(&world).await;
     let said = world.answers(ISSUE).await;
-    assert!(
-        said.contains("no-such-runner --all") && said.contains("could not start"),
-        "{said}"
-    );
+    assert!(said.contains("no-such-runner --all") && said.contains("could not start"), "{said}");
     settings(&world, "test: sh tests/run.sh\n").await;
     world.script.plans(&Plan::one());
     world.script.succeeds(1);
@@ -87,10 +84,7 @@ async fn a_resumed_task_that_waits_for_the_default_branch_takes_guidance_on_its_
     let waits = world.feature().await.tasks[0].clone();
     assert!(world.state().await == "blocked" && waits.waits_to_go_on(), "{waits:?}");
     let mend = [
-        (
-            ".github/autobuild.yml",
-            Some("test: sh tests/quiet.sh\nmode: standard\n"),
-        ),
+        (".github/autobuild.yml", Some("test: sh tests/quiet.sh\nmode: standard\n")),
         ("tests/quiet.sh", Some("true\n")),
     ];
     world.by(WRITER).push(REPO, "main", "Mend", &mend).await.unwrap();
@@ -129,11 +123,7 @@ async fn a_set_up_that_fails_blocks_with_command_exit_code_and_output() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_default_branch_on_which_no_test_passes_blocks_with_output_and_remedy() {
     let none = "printf '1..2\\nnot ok 1 - a\\nnot ok 2 - b\\n'; echo no module named shop; exit 1\n";
-    let world = Setup::new()
-        .only_settings("test: sh tests/none.sh")
-        .with_file("tests/none.sh", none)
-        .build()
-        .await;
+    let world = Setup::new().only_settings("test: sh tests/none.sh").with_file("tests/none.sh", none).build().await;
     world.start().await;
     nothing_began(&world).await;
     let said = world.answers(ISSUE).await;
@@ -146,26 +136,17 @@ async fn a_default_branch_on_which_no_test_passes_blocks_with_output_and_remedy(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_criterion_that_names_a_test_blocks_where_the_tests_have_no_names_and_a_missing_program_is_said() {
     let criteria = |check: serde_json::Value| json!([{"text": "It says hello", "check": check}]);
-    let world = Setup::new()
-        .only_settings("test: sh tests/quiet.sh")
-        .with_file("tests/quiet.sh", "echo fine\n")
-        .build()
-        .await;
+    let world =
+        Setup::new().only_settings("test: sh tests/quiet.sh").with_file("tests/quiet.sh", "echo fine\n").build().await;
     let named = Task::new(1).with("acceptance_criteria", criteria(json!({"test": "says_hello"})));
     world.script.plans(&Plan::of([named]));
     world.start().await;
     nothing_began(&world).await;
     let said = world.answers(ISSUE).await;
-    assert!(
-        said.contains("the tests have no names") && said.contains("says_hello"),
-        "{said}"
-    );
+    assert!(said.contains("the tests have no names") && said.contains("says_hello"), "{said}");
     world.end().await;
     let world = World::new().await;
-    let checked = Task::new(1).with(
-        "acceptance_criteria",
-        criteria(json!({"command": "no-such-checker hello/1.txt"})),
-    );
+    let checked = Task::new(1).with("acceptance_criteria", criteria(json!({"command": "no-such-checker hello/1.txt"})));
     world.script.plans(&Plan::of([checked]));
     world.start().await;
     let said = world.answers(ISSUE).await;
@@ -183,10 +164,7 @@ async fn a_rule_against_the_branch_names_blocks_and_is_named() {
         world.start().await;
         nothing_began(&world).await;
         let said = world.answers(ISSUE).await;
-        assert!(
-            said.contains("autobuild/1/integration") && said.contains(name),
-            "{said}"
-        );
+        assert!(said.contains("autobuild/1/integration") && said.contains(name), "{said}");
         let offers = |way: &str| said.contains(&format!("`/autobuild {way}"));
         assert_eq!(
             ["resume", "plan", "cancel", "retry", "skip"].map(offers),
@@ -209,13 +187,7 @@ async fn what_is_red_on_the_default_branch_is_said_and_not_held_against_a_task()
     world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]));
     world.script.succeeds(1).succeeds(2);
     let head = world.git_says(&["rev-parse", "main"]);
-    let app = NewApp {
-        slug: "actions",
-        owner: "acme",
-        permissions: &[("checks", "write")],
-        events: &[],
-        hook: None,
-    };
+    let app = NewApp { slug: "actions", owner: "acme", permissions: &[("checks", "write")], events: &[], hook: None };
     world.forge.create_app(&app).unwrap();
     world.forge.report_check(REPO, head.trim(), &GREEN).unwrap();
     world.start().await;
@@ -302,9 +274,7 @@ async fn that_all_tests_fail_without_a_name_is_said_before_a_planner_is_paid() {
         .build()
         .await;
     let named = json!([{"text": "It says hello", "check": {"test": "says_hello"}}]);
-    world
-        .script
-        .plans(&Plan::of([Task::new(1).with("acceptance_criteria", named)]));
+    world.script.plans(&Plan::of([Task::new(1).with("acceptance_criteria", named)]));
     world.start().await;
     nothing_began(&world).await;
     let said = world.answers(ISSUE).await;

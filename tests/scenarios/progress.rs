@@ -49,10 +49,7 @@ async fn has_calls(world: &World) {
     };
     let seen = tokio::time::timeout(Duration::from_secs(60), seen).await;
     let calls = world.engine.store.calls(&key).await.unwrap();
-    assert!(
-        seen.is_ok() && calls.values().flatten().all(|call| call.starts_with("Bash")),
-        "{calls:?}"
-    );
+    assert!(seen.is_ok() && calls.values().flatten().all(|call| call.starts_with("Bash")), "{calls:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,12 +69,7 @@ async fn what_an_agent_does_is_shown_while_it_runs_and_not_longer() {
     world.settle().await;
     shows(&world, false).await;
     assert_eq!(world.state().await, "in_review");
-    let runs = world
-        .engine
-        .store
-        .runs_of(&world.feature().await.key, None)
-        .await
-        .unwrap();
+    let runs = world.engine.store.runs_of(&world.feature().await.key, None).await.unwrap();
     let failures: Vec<bool> = runs.iter().map(|run| run.failure.is_some()).collect();
     assert_eq!(failures, [false, true, false, false], "planner, Player, Player, Coach");
     world.end().await;

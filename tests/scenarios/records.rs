@@ -27,40 +27,26 @@ async fn the_pull_request_shows_the_work_alone_and_its_check_stands_on_its_head(
     let log = world.git_says(&["log", "--format=%s", INTEGRATION]);
     assert!(log.starts_with("Take the records of FEAT-1 out\n"), "{log}");
     let page = world.file(&format!("{INTEGRATION}~1"), ".autobuild/tasks/FEAT-1/TASK-002.md");
-    assert!(
-        page.unwrap().contains("### Turn 1: ✅ Approved"),
-        "the history is in the branch's own"
-    );
-    let head = world.pull_json(world.feature_pull().await).await["head"]["sha"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    assert!(page.unwrap().contains("### Turn 1: ✅ Approved"), "the history is in the branch's own");
+    let head = world.pull_json(world.feature_pull().await).await["head"]["sha"].as_str().unwrap().to_owned();
     assert_eq!(world.checks(&head).await, ["AutoBuild success"]);
     let effects = world.engine.store.effects_of(&world.feature().await.key).await.unwrap();
     let gates = effects.iter().filter(|effect| effect.kind == "wave_gate").count();
-    assert_eq!(
-        gates, 2,
-        "one for each wave: the head differs from what they saw in records alone"
-    );
+    assert_eq!(gates, 2, "one for each wave: the head differs from what they saw in records alone");
     world.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_reply_between_the_commit_and_the_pull_request_makes_neither_twice() {
     let world = Setup::new().build().await;
-    world
-        .forge
-        .order(Fault::on("POST", "*/pulls", Mishap::fail(502)).containing("Closes #1"));
+    world.forge.order(Fault::on("POST", "*/pulls", Mishap::fail(502)).containing("Closes #1"));
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     assert_eq!(diff(&world), ["hello/1.txt"]);
     let log = world.git_says(&["log", "--format=%s", INTEGRATION]);
     assert_eq!(log.matches("Take the records").count(), 1, "{log}");
-    let head = world.pull_json(world.feature_pull().await).await["head"]["sha"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let head = world.pull_json(world.feature_pull().await).await["head"]["sha"].as_str().unwrap().to_owned();
     assert_eq!(world.checks(&head).await, ["AutoBuild success"]);
     world.end().await;
 }
@@ -69,15 +55,9 @@ async fn a_lost_reply_between_the_commit_and_the_pull_request_makes_neither_twic
 async fn work_after_the_pull_request_was_opened_brings_no_records_back() {
     let world = built("mode: tdd").await;
     let pull = world.feature_pull().await;
-    world
-        .script
-        .writes_as("TASK-REVIEW-1", &[("hello/1.txt", "hello 1!\n")]);
+    world.script.writes_as("TASK-REVIEW-1", &[("hello/1.txt", "hello 1!\n")]);
     world.script.approves_as("TASK-REVIEW-1", "hello/1.txt:1");
-    world
-        .by(ADMIN)
-        .review(REPO, pull, "REQUEST_CHANGES", "Say it louder.", &[])
-        .await
-        .unwrap();
+    world.by(ADMIN).review(REPO, pull, "REQUEST_CHANGES", "Say it louder.", &[]).await.unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     assert_eq!(diff(&world), ["hello/1.txt", "hello/2.txt"]);
@@ -95,10 +75,7 @@ async fn records_that_are_kept_are_merged_with_their_final_states() {
     world.by(ADMIN).merge(REPO, pull, "merge").await.unwrap();
     world.settle().await;
     let plan = world.file("main", ".autobuild/features/FEAT-1.yaml").unwrap();
-    assert!(
-        plan.contains("status: completed") && !plan.contains("in_progress"),
-        "{plan}"
-    );
+    assert!(plan.contains("status: completed") && !plan.contains("in_progress"), "{plan}");
     let page = world.file("main", ".autobuild/tasks/FEAT-1/TASK-002.md").unwrap();
     assert!(page.contains("State: completed"), "{page}");
     world.end().await;
@@ -108,10 +85,7 @@ async fn records_that_are_kept_are_merged_with_their_final_states() {
 async fn no_records_leave_no_trace_in_the_branch() {
     let world = built("records: none").await;
     assert_eq!(diff(&world), ["hello/1.txt", "hello/2.txt"]);
-    assert_eq!(
-        world.git_says(&["log", "--format=%s", INTEGRATION, "--", ".autobuild"]),
-        ""
-    );
+    assert_eq!(world.git_says(&["log", "--format=%s", INTEGRATION, "--", ".autobuild"]), "");
     world.end().await;
 }
 

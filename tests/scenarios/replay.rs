@@ -41,11 +41,7 @@ async fn a_label_and_a_command_that_were_missed_start_and_go_on_with_the_work_on
     world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(up(&world, &fault).await, 1);
     assert_eq!(world.state().await, "in_review");
-    assert_eq!(
-        world.engine.replay().await.unwrap(),
-        0,
-        "what is stored is not fetched again"
-    );
+    assert_eq!(world.engine.replay().await.unwrap(), 0, "what is stored is not fetched again");
     let status = world.engine.replay_status().await.unwrap();
     assert_eq!(status.fetched, 2);
     assert!(status.newest.is_some() && status.ended_at.is_some());
@@ -60,16 +56,11 @@ async fn a_delivery_that_github_cannot_give_now_keeps_back_no_other_and_comes_la
     world.say(WRITER, ISSUE, "/autobuild help").await;
     fault.withdraw();
     // The first is that of the opened issue. A read is tried three times.
-    let broken = Fault::on("GET", "/app/hook/deliveries/*", Mishap::fail(500))
-        .nth(2)
-        .times(3);
+    let broken = Fault::on("GET", "/app/hook/deliveries/*", Mishap::fail(500)).nth(2).times(3);
     let order = world.forge.order(broken);
     assert!(world.engine.replay().await.is_err());
     world.settle().await;
-    assert_eq!(
-        (order.hits(), world.engine.replay_status().await.unwrap().fetched),
-        (3, 1)
-    );
+    assert_eq!((order.hits(), world.engine.replay_status().await.unwrap().fetched), (3, 1));
     world.script.plans(&Plan::one());
     assert_eq!(world.engine.replay().await.unwrap(), 1);
     world.settle().await;
@@ -116,10 +107,7 @@ async fn a_push_that_was_missed_is_judged_and_a_merge_that_was_missed_counts() {
     let fault = down(&world);
     world.by(WRITER).merge(REPO, pull, "squash").await.unwrap();
     assert!(up(&world, &fault).await > 0);
-    assert_eq!(
-        (world.tasks().await, world.state().await),
-        (vec!["completed".to_owned()], "in_review".to_owned())
-    );
+    assert_eq!((world.tasks().await, world.state().await), (vec!["completed".to_owned()], "in_review".to_owned()));
     world.end().await;
 }
 

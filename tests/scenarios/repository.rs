@@ -36,10 +36,7 @@ async fn a_renamed_repository_goes_on() {
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     let said = world.forge.look("acme/store", "issues/1/comments").await.unwrap();
-    assert!(
-        said[0]["body"].as_str().unwrap().contains("/acme/store/pull/"),
-        "{said}"
-    );
+    assert!(said[0]["body"].as_str().unwrap().contains("/acme/store/pull/"), "{said}");
     world.end().await;
 }
 
@@ -73,11 +70,7 @@ async fn a_deleted_issue_cancels() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_transferred_issue_cancels() {
     let (world, _pipes) = playing().await;
-    world
-        .forge
-        .create_repo("acme/other", RepoSource::Files(&[("a", "a")]), Settings::default())
-        .await
-        .unwrap();
+    world.forge.create_repo("acme/other", RepoSource::Files(&[("a", "a")]), Settings::default()).await.unwrap();
     world.forge.set_role("acme/other", ADMIN, forge::Role::Admin).unwrap();
     world.by(ADMIN).transfer_issue(REPO, ISSUE, "acme/other").unwrap();
     world.settle().await;

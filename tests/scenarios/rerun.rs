@@ -6,10 +6,7 @@ use crate::world::{ADMIN, Plan, REPO, Setup, WRITER, World};
 async fn blocked_world(settings: &str) -> World {
     let world = Setup::new().settings(settings).build().await;
     world.script.plans(&Plan::one());
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hello\n")])
-        .feedback(1, "I do not like it.");
+    world.script.writes(1, &[("hello/1.txt", "hello\n")]).feedback(1, "I do not like it.");
     let issue = world.open_issue(ADMIN, "Say hello in files");
     world.by(ADMIN).label(REPO, issue, "autobuild").unwrap();
     world.settle().await;
@@ -29,11 +26,7 @@ async fn re_run_all_checks_lets_gates_and_coach_look_at_a_blocked_head_again() {
     world.by(WRITER).rerun_checks(REPO, &head).unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
-    assert_eq!(
-        world.feature().await.tasks[0].turns.len(),
-        2,
-        "no Player, a turn of its own"
-    );
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 2, "no Player, a turn of its own");
     assert_eq!(world.checks(&head).await.last().unwrap(), "AutoBuild success");
     world.end().await;
 }

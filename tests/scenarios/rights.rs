@@ -58,10 +58,7 @@ async fn an_edit_by_someone_else_after_the_label_is_answered_once_and_nothing_st
     world.open_issue(READER, "Say hello.");
     let held = world.forge.order(Fault::on_delivery("issues.labeled", Mishap::Hold));
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
-    world
-        .by(READER)
-        .edit_issue(REPO, ISSUE, None, Some("Delete everything."))
-        .unwrap();
+    world.by(READER).edit_issue(REPO, ISSUE, None, Some("Delete everything.")).unwrap();
     held.release().await;
     world.settle().await;
     assert!(world.feature_of(ISSUE).await.is_none());
@@ -79,10 +76,7 @@ async fn a_second_label_while_a_run_is_unfinished_is_refused_with_a_link() {
     world.by(ADMIN).label(REPO, ISSUE, "autobuild-task").unwrap();
     world.settle().await;
     let said = world.last_answer(ISSUE).await;
-    assert!(
-        said.contains("not finished") && said.contains("/issues/1#issuecomment-"),
-        "{said}"
-    );
+    assert!(said.contains("not finished") && said.contains("/issues/1#issuecomment-"), "{said}");
     assert_eq!(world.feature().await.key.run, 1);
     world.end().await;
 }
@@ -124,10 +118,7 @@ async fn commands_of_members_and_strangers_are_refused_and_members_are_told_why(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_permission_setting_is_obeyed() {
-    let world = Setup::new()
-        .settings("plan_approval: always\ncommands: {permission: admin}")
-        .build()
-        .await;
+    let world = Setup::new().settings("plan_approval: always\ncommands: {permission: admin}").build().await;
     world.script.plans(&Plan::one());
     world.open_issue(ADMIN, "Say hello.");
     world.by(ADMIN).label(REPO, ISSUE, "autobuild").unwrap();
@@ -146,18 +137,9 @@ async fn edited_comments_quotes_and_code_are_no_commands() {
     world.script.plans(&Plan::one());
     world.start().await;
     let comment = world.say(WRITER, ISSUE, "Hm.").await;
-    world
-        .by(WRITER)
-        .edit_comment(REPO, comment, "/autobuild cancel")
-        .unwrap();
+    world.by(WRITER).edit_comment(REPO, comment, "/autobuild cancel").unwrap();
     world.settle().await;
-    world
-        .say(
-            WRITER,
-            ISSUE,
-            "> /autobuild cancel\n\n```\n/autobuild cancel\n```\nWe could /autobuild cancel",
-        )
-        .await;
+    world.say(WRITER, ISSUE, "> /autobuild cancel\n\n```\n/autobuild cancel\n```\nWe could /autobuild cancel").await;
     assert_eq!(world.state().await, "awaiting_approval");
     assert!(world.reactions(comment).await.is_empty());
     assert_eq!(
@@ -201,16 +183,10 @@ async fn help_and_status_answer_without_changing_anything() {
     let help = world.say(WRITER, ISSUE, "/autobuild help").await;
     assert_eq!(world.reactions(help).await, ["eyes", "rocket"]);
     let said = world.last_answer(ISSUE).await;
-    assert!(
-        said.contains("/autobuild retry") && said.contains("plan_approval"),
-        "{said}"
-    );
+    assert!(said.contains("/autobuild retry") && said.contains("plan_approval"), "{said}");
     world.say(WRITER, ISSUE, "/autobuild status").await;
     let said = world.last_answer(ISSUE).await;
-    assert!(
-        said.contains("waiting for approval") && said.contains("TASK-001"),
-        "{said}"
-    );
+    assert!(said.contains("waiting for approval") && said.contains("TASK-001"), "{said}");
     assert_eq!(world.state().await, "awaiting_approval");
     world.end().await;
 }
@@ -231,11 +207,7 @@ async fn repositories(world: &World) -> Vec<(String, u64)> {
     for number in 2..=5 {
         let repo = format!("acme/shop-{number}");
         let files = RepoSource::Files(&[("README.md", "# Shop\n")]);
-        world
-            .forge
-            .create_repo(&repo, files, Settings::default())
-            .await
-            .unwrap();
+        world.forge.create_repo(&repo, files, Settings::default()).await.unwrap();
         let issue = world.by(STRANGER).open_issue(&repo, "Shop", "Me too.", &[]).unwrap();
         all.push((repo, issue));
     }
@@ -257,32 +229,18 @@ async fn a_flood_of_strangers_gets_ten_writes_and_holds_nothing_up() {
     world.forge.clear_calls();
     let mut comments = Vec::new();
     for _ in 0..rounds {
-        for (person, (repo, issue)) in people
-            .iter()
-            .flat_map(|person| repositories.iter().map(move |at| (person, at)))
+        for (person, (repo, issue)) in people.iter().flat_map(|person| repositories.iter().map(move |at| (person, at)))
         {
-            comments.push((
-                repo,
-                world.by(person).comment(repo, *issue, "/autobuild approve").unwrap(),
-            ));
+            comments.push((repo, world.by(person).comment(repo, *issue, "/autobuild approve").unwrap()));
         }
     }
     world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(world.state().await, "in_review");
     let told = world.say(READER, ISSUE, "/autobuild cancel").await;
-    assert_eq!(
-        world.reactions(told).await,
-        ["confused"],
-        "members hear more than strangers leave"
-    );
+    assert_eq!(world.reactions(told).await, ["confused"], "members hear more than strangers leave");
     let calls = world.forge.calls();
-    let asked = calls
-        .iter()
-        .filter(|call| call.path.contains("/collaborators/stranger-"));
-    assert!(
-        asked.count() < comments.len() / 2,
-        "a stranger of the last minutes is not asked about again"
-    );
+    let asked = calls.iter().filter(|call| call.path.contains("/collaborators/stranger-"));
+    assert!(asked.count() < comments.len() / 2, "a stranger of the last minutes is not asked about again");
     let mut reactions = 0;
     for (repo, comment) in comments {
         let path = format!("issues/comments/{comment}/reactions");

@@ -75,19 +75,10 @@ fn texts(folder: &Path, found: &mut Vec<(String, String)>) {
 /// Everything that git would tell of a repository: commits, messages, contents, names of branches.
 fn history(repository: &Path) -> String {
     let git = |arguments: &[&str]| {
-        let told = Command::new("git")
-            .arg("-C")
-            .arg(repository)
-            .args(arguments)
-            .output()
-            .unwrap();
+        let told = Command::new("git").arg("-C").arg(repository).args(arguments).output().unwrap();
         String::from_utf8_lossy(&told.stdout).into_owned()
     };
-    format!(
-        "{}{}",
-        git(&["log", "-p", "-m", "--all", "--root"]),
-        git(&["for-each-ref"])
-    )
+    format!("{}{}", git(&["log", "-p", "-m", "--all", "--root"]), git(&["for-each-ref"]))
 }
 
 fn holds_none(place: &str, text: &str) {
@@ -113,11 +104,7 @@ async fn nothing_got_out(world: &World) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn planted_credentials_get_out_nowhere() {
-    let world = Setup::new()
-        .command(Role::Player, &player())
-        .command(Role::Coach, &coach())
-        .build()
-        .await;
+    let world = Setup::new().command(Role::Player, &player()).command(Role::Coach, &coach()).build().await;
     world.script.plans(&Plan::one());
     world.start().await;
     let feature = world.feature().await;
@@ -131,10 +118,7 @@ async fn planted_credentials_get_out_nowhere() {
         "hello/settings.py:1 holds a value",
         "the name of the file hello/[masked]",
     ] {
-        assert!(
-            told.iter().any(|told| told.contains(place)),
-            "{place} is not named: {told:#?}"
-        );
+        assert!(told.iter().any(|told| told.contains(place)), "{place} is not named: {told:#?}");
     }
     assert!(turns.len() > 1, "the second turn was clean");
     nothing_got_out(&world).await;
@@ -204,8 +188,7 @@ async fn said_by_us(world: &World) -> String {
             let sha = commit["sha"].as_str().unwrap();
             let runs = world.get(&format!("commits/{sha}/check-runs")).await;
             let ours = runs["check_runs"].as_array().unwrap().iter();
-            ours.filter(|run| run["app"]["slug"] == "autobuild")
-                .for_each(|run| said.push_str(&run.to_string()));
+            ours.filter(|run| run["app"]["slug"] == "autobuild").for_each(|run| said.push_str(&run.to_string()));
         }
     }
     said
@@ -230,12 +213,7 @@ fn ci_prints_tokens(world: &World) {
         conclusion: Some("failure"),
         summary: "failed with ghp\\_Tr5eW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr and \u{1b}[1mghp_Tr5e\u{1b}[0mW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr",
     };
-    let green = NewCiJob {
-        branches: "autobuild/*/integration",
-        conclusion: Some("success"),
-        summary: "well",
-        ..red
-    };
+    let green = NewCiJob { branches: "autobuild/*/integration", conclusion: Some("success"), summary: "well", ..red };
     world.forge.set_ci(REPO, &[green, red]).unwrap();
 }
 
@@ -249,9 +227,7 @@ async fn what_is_encoded_escaped_or_hidden_gets_out_nowhere() {
         .await;
     ci_prints_tokens(&world);
     let hidden = "Say ghp\u{200b}_Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc";
-    let task = Task::new(1)
-        .with("name", json!(hidden))
-        .with("description", json!(hidden));
+    let task = Task::new(1).with("name", json!(hidden)).with("description", json!(hidden));
     world.script.plans(&Plan::of([task]));
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked"]);
@@ -259,31 +235,20 @@ async fn what_is_encoded_escaped_or_hidden_gets_out_nowhere() {
     let items = &turns[0].verdict.as_ref().unwrap().items;
     for path in ["secret.yaml", "hex.txt", "escaped.json", "hidden.txt"] {
         let file = format!("hello/{path}");
-        let held = items
-            .iter()
-            .find(|item| item.file.as_ref() == Some(&file) && item.line == Some(1));
+        let held = items.iter().find(|item| item.file.as_ref() == Some(&file) && item.line == Some(1));
         let problem = held.map(|item| format!("{:?}", item.problem)).unwrap_or_default();
-        assert!(
-            problem.contains("Secret(\"a GitHub token\")"),
-            "{path} is not named: {items:?}"
-        );
+        assert!(problem.contains("Secret(\"a GitHub token\")"), "{path} is not named: {items:?}");
     }
     let told = format!("{items:?}");
     assert!(told.contains("SecretName { masked: \"hello/a_[masked]"), "{told}");
     let told = format!("{:?}", turns[1].verdict);
     assert!(told.contains("left_[masked]"), "{told}");
     let said = said_by_us(&world).await;
-    let seen = said
-        .replace(['\\', '\u{200b}'], "")
-        .replace("&#8203;", "")
-        .replace("\u{1b}[0m", "");
+    let seen = said.replace(['\\', '\u{200b}'], "").replace("&#8203;", "").replace("\u{1b}[0m", "");
     assert!(seen.contains("[masked]") && seen.contains("build "), "{seen}");
     for token in HIDDEN {
         assert!(!seen.contains(token), "{token} in {seen}");
-        assert!(
-            !seen.to_lowercase().contains(&token.to_lowercase()),
-            "{token} in {seen}"
-        );
+        assert!(!seen.to_lowercase().contains(&token.to_lowercase()), "{token} in {seen}");
     }
     let base64 = ["dXNlcjpnaHBfWnE0eFc3", "6768705f5a713478"];
     assert!(base64.iter().all(|part| !seen.contains(part)), "{seen}");

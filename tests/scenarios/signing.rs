@@ -6,10 +6,7 @@ use forge::{BranchRule, Fault, Mishap, RuleKind};
 const INTEGRATION: &str = "autobuild/1/integration";
 
 async fn signing(settings: &str) -> World {
-    let world = Setup::new()
-        .settings(&format!("commits: github\n{settings}"))
-        .build()
-        .await;
+    let world = Setup::new().settings(&format!("commits: github\n{settings}")).build().await;
     let pattern = "autobuild/*".to_owned();
     let kind = RuleKind::RequiredSignatures;
     world.forge.add_rule(REPO, BranchRule { pattern, kind }).unwrap();
@@ -25,23 +22,14 @@ async fn is_all_signed(world: &World) {
         let seen = world.forge.look(REPO, &path).await.unwrap();
         assert_eq!(seen["verification"]["verified"], true, "{seen}");
     }
-    assert_eq!(
-        world.git_says(&["for-each-ref", "--format=%(refname)", "refs/autobuild/"]),
-        ""
-    );
+    assert_eq!(world.git_says(&["for-each-ref", "--format=%(refname)", "refs/autobuild/"]), "");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_is_pushed_where_a_rule_wants_every_commit_signed() {
     let world = signing("merge: human").await;
-    world
-        .script
-        .plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]))
-        .succeeds(1)
-        .succeeds(2);
-    world
-        .script
-        .writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
+    world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])])).succeeds(1).succeeds(2);
+    world.script.writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
     world.script.approves_as("TASK-SYNC-1", "hello/1.txt");
     world.start().await;
     is_all_signed(&world).await;
@@ -62,9 +50,7 @@ async fn a_lost_answer_makes_no_commit_twice_on_a_branch() {
     let world = signing("").await;
     for (method, path) in [("POST", "*/git/commits"), ("POST", "*/git-receive-pack")] {
         for nth in 1..=8 {
-            world
-                .forge
-                .order(Fault::on(method, path, Mishap::LoseReply).nth(nth * 2));
+            world.forge.order(Fault::on(method, path, Mishap::LoseReply).nth(nth * 2));
         }
     }
     world.script.plans(&Plan::one()).succeeds(1);
@@ -84,11 +70,7 @@ async fn a_lost_answer_makes_no_commit_twice_on_a_branch() {
 async fn a_commit_that_is_another_than_was_asked_for_is_not_pushed() {
     let world = signing("").await;
     let main = world.git_says(&["rev-parse", "main"]);
-    let other = Mishap::Fail {
-        status: 201,
-        body: format!("{{\"sha\": \"{main}\"}}"),
-        headers: Vec::new(),
-    };
+    let other = Mishap::Fail { status: 201, body: format!("{{\"sha\": \"{main}\"}}"), headers: Vec::new() };
     world.forge.order(Fault::on("POST", "*/git/commits", other).always());
     world.script.plans(&Plan::one());
     world.start().await;

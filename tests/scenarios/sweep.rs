@@ -29,10 +29,7 @@ async fn quiet(world: &World) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn people_that_nobody_heard_are_obeyed_once() {
-    let world = Setup::new()
-        .settings("plan_approval: always\nmerge: human")
-        .build()
-        .await;
+    let world = Setup::new().settings("plan_approval: always\nmerge: human").build().await;
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
     assert_eq!(world.state().await, "awaiting_approval");
@@ -73,11 +70,7 @@ async fn people_that_nobody_heard_are_obeyed_once() {
 async fn a_closed_pull_request_its_reopening_and_a_review_are_found() {
     let world = Setup::new().settings("merge: human").build().await;
     // A second task keeps the Feature going while the first is cancelled.
-    world
-        .script
-        .plans(&Plan::of([Task::new(1), Task::new(2)]))
-        .succeeds(1)
-        .succeeds(2);
+    world.script.plans(&Plan::of([Task::new(1), Task::new(2)])).succeeds(1).succeeds(2);
     world.start().await;
     let pull = world.pull(1).await;
     let fault = down(&world);
@@ -146,10 +139,7 @@ async fn the_end_of_issues_and_of_the_repository_is_found() {
     for _ in 0..5 {
         world.script.plans(&Plan::one());
         issues.push(world.open_issue(WRITER, "Say hello in files"));
-        world
-            .by(WRITER)
-            .label(REPO, issues[issues.len() - 1], "autobuild")
-            .unwrap();
+        world.by(WRITER).label(REPO, issues[issues.len() - 1], "autobuild").unwrap();
         world.settle().await;
     }
     let fault = down(&world);
@@ -188,19 +178,11 @@ async fn a_push_that_only_the_refused_merge_met_is_found() {
     merge.release().await;
     world.settle().await;
     let task = &world.feature().await.tasks[0];
-    assert_eq!(
-        (task.turns.len(), task.is_completed()),
-        (1, false),
-        "the merge met another head"
-    );
+    assert_eq!((task.turns.len(), task.is_completed()), (1, false), "the merge met another head");
     world.script.approves(1);
     assert_eq!(up(&world, &fault).await, 1);
     let task = &world.feature().await.tasks[0];
-    assert_eq!(
-        (task.turns.len(), task.is_completed()),
-        (2, true),
-        "the push was judged"
-    );
+    assert_eq!((task.turns.len(), task.is_completed()), (2, true), "the push was judged");
     quiet(&world).await;
     world.end().await;
 }
@@ -248,10 +230,7 @@ async fn work_goes_on_in_a_renamed_repository() {
     assert_eq!(up(&world, &fault).await, 0, "a name is no fact");
     world.script.succeeds(1);
     let fault = down(&world);
-    world
-        .by(WRITER)
-        .comment("acme/store", ISSUE, "/autobuild approve")
-        .unwrap();
+    world.by(WRITER).comment("acme/store", ISSUE, "/autobuild approve").unwrap();
     assert_eq!(up(&world, &fault).await, 1);
     assert_eq!(world.state().await, "in_review");
     quiet(&world).await;

@@ -12,10 +12,7 @@ use std::time::{Duration, Instant};
 async fn blocked_world() -> World {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one());
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, "It says hullo.");
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");
     world.start().await;
     assert_eq!(world.state().await, "blocked");
     assert_eq!(world.tasks().await, ["blocked"]);
@@ -26,11 +23,7 @@ async fn blocked_world() -> World {
 async fn feedback_is_a_request_for_changes_and_the_next_turn_may_be_approved() {
     let world = World::new().await;
     world.script.plans(&Plan::one());
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, "It says hullo.")
-        .succeeds(1);
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.").succeeds(1);
     world.start().await;
     let pull = world.pull(1).await;
     assert_eq!(world.review_states(pull).await, ["CHANGES_REQUESTED", "APPROVED"]);
@@ -58,10 +51,7 @@ async fn a_blocked_report_stands_on_the_pull_request_and_says_the_ways_on() {
     ] {
         assert!(report.contains(way), "{way} is missing in:\n{report}");
     }
-    assert!(
-        !report.lines().any(|line| line.starts_with("/autobuild")),
-        "no live command:\n{report}"
-    );
+    assert!(!report.lines().any(|line| line.starts_with("/autobuild")), "no live command:\n{report}");
     assert_eq!(reviews.len(), 1, "verdict and report are one review");
     assert_eq!(reviews.last().unwrap().1, "CHANGES_REQUESTED");
     insta::assert_snapshot!("blocked_report", world.transcript().await);
@@ -75,11 +65,7 @@ mkdir -p hello
 echo "hello $AUTOBUILD_TURN" > hello/1.txt
 echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
 "#;
-    let world = Setup::new()
-        .settings("max_turns: 1")
-        .command(Role::Player, player)
-        .build()
-        .await;
+    let world = Setup::new().settings("max_turns: 1").command(Role::Player, player).build().await;
     world.script.plans(&Plan::one()).feedback(1, "It says hullo.");
     world.start().await;
     assert_eq!(world.state().await, "blocked");
@@ -98,11 +84,7 @@ echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.t
 #[tokio::test(flavor = "multi_thread")]
 async fn resume_on_the_issue_resumes_the_blocked_task_with_the_turns_asked_for() {
     let world = blocked_world().await;
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "helo\n")])
-        .feedback(1, "It says helo.")
-        .succeeds(1);
+    world.script.writes(1, &[("hello/1.txt", "helo\n")]).feedback(1, "It says helo.").succeeds(1);
     world.say(WRITER, ISSUE, "/autobuild resume --max-turns=2").await;
     assert_eq!(world.state().await, "in_review");
     world.end().await;
@@ -142,12 +124,7 @@ async fn approve_on_a_blocked_pull_request_overrides_the_coach_and_dismisses_its
     assert_eq!(world.state().await, "in_review");
     assert_eq!(world.pull_json(pull).await["merged"], true);
     let told = world.happenings();
-    let dismissal = told
-        .lines()
-        .skip_while(|line| !line.contains("dismiss"))
-        .nth(1)
-        .unwrap_or_default()
-        .to_owned();
+    let dismissal = told.lines().skip_while(|line| !line.contains("dismiss")).nth(1).unwrap_or_default().to_owned();
     assert!(dismissal.contains(WRITER), "the person is named: {dismissal}\n");
     world.end().await;
 }
@@ -165,10 +142,7 @@ async fn retry_starts_again_on_a_new_branch_and_closes_the_old_pull_request_with
     assert_eq!(world.pull_json(old).await["state"], "closed");
     assert_eq!(world.pull_json(old).await["merged"], false);
     let said = world.answers(old).await;
-    assert!(
-        said.contains(&format!("/tree/{old_branch}-a2)")),
-        "no link to the new branch: {said}"
-    );
+    assert!(said.contains(&format!("/tree/{old_branch}-a2)")), "no link to the new branch: {said}");
     assert_eq!(world.state().await, "in_review");
     world.end().await;
 }
@@ -176,14 +150,8 @@ async fn retry_starts_again_on_a_new_branch_and_closes_the_old_pull_request_with
 #[tokio::test(flavor = "multi_thread")]
 async fn skipping_a_task_blocks_those_that_need_it_until_each_is_decided() {
     let world = Setup::new().settings("max_turns: 1").build().await;
-    world
-        .script
-        .plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1]), Task::new(3)]));
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, "It says hullo.")
-        .succeeds(3);
+    world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1]), Task::new(3)]));
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.").succeeds(3);
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked", "pending", "completed"]);
     world.say(WRITER, ISSUE, "/autobuild skip TASK-001").await;
@@ -195,10 +163,7 @@ async fn skipping_a_task_blocks_those_that_need_it_until_each_is_decided() {
     world.say(WRITER, ISSUE, "/autobuild resume").await;
     assert_eq!(world.tasks().await, ["skipped", "completed", "completed"]);
     assert_eq!(world.state().await, "in_review");
-    let body = world.pull_json(world.feature_pull().await).await["body"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let body = world.pull_json(world.feature_pull().await).await["body"].as_str().unwrap().to_owned();
     assert!(body.contains("Part of #1") && !body.contains("Closes #1"), "{body}");
     world.end().await;
 }
@@ -232,17 +197,10 @@ async fn cancel_stops_a_running_agent_at_once_and_leaves_no_process() {
     assert!(asked.elapsed() < Duration::from_secs(600), "the agent slept to its end");
     assert_eq!(world.state().await, "cancelled");
     assert_eq!(world.reactions(comment).await, ["eyes", "rocket"]);
-    assert!(
-        !std::path::Path::new(&format!("/proc/{pid}")).exists(),
-        "the agent is gone"
-    );
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "the agent is gone");
     let files = walk(&world.folder().join("data"));
     let checkouts = files.iter().filter(|path| path.ends_with("README.md"));
-    assert_eq!(
-        checkouts.count(),
-        1,
-        "only what the Player left is kept, in case it is wanted again: {files:?}"
-    );
+    assert_eq!(checkouts.count(), 1, "only what the Player left is kept, in case it is wanted again: {files:?}");
     world.end().await;
 }
 
@@ -282,10 +240,7 @@ async fn pause_lets_the_running_agent_end_and_resume_goes_on() {
     pipes.go().await;
     world.settle().await;
     assert_eq!(world.state().await, "paused");
-    assert!(
-        world.forge.head(REPO, &world.branch(1).await).unwrap().is_some(),
-        "the turn's work is pushed"
-    );
+    assert!(world.forge.head(REPO, &world.branch(1).await).unwrap().is_some(), "the turn's work is pushed");
     world.script.approves(1);
     world.say(WRITER, ISSUE, "/autobuild resume").await;
     assert_eq!(world.state().await, "in_review");
@@ -300,10 +255,7 @@ async fn no_change_twice_in_a_row_blocks_without_gates_or_coach() {
     assert_eq!(world.state().await, "blocked");
     assert!(world.feature().await.tasks[0].pull.is_none());
     let said = world.answers(ISSUE).await;
-    assert!(
-        said.contains("no change") || said.contains("No change") || said.contains("changed nothing"),
-        "{said}"
-    );
+    assert!(said.contains("no change") || said.contains("No change") || said.contains("changed nothing"), "{said}");
     world.end().await;
 }
 

@@ -30,9 +30,7 @@ fn newest(world: &World, event: &str, action: &str) -> u64 {
 async fn a_label_whose_issue_cannot_be_asked_about_is_answered_once_and_started_when_sent_again() {
     let world = Setup::new().settings("plan_approval: always").build().await;
     world.open_issue(WRITER, "Say hello in files");
-    let fault = world
-        .forge
-        .order(Fault::on("POST", "/api/graphql", Mishap::fail(404)).always());
+    let fault = world.forge.order(Fault::on("POST", "/api/graphql", Mishap::fail(404)).always());
     label(&world, "autobuild").await;
     let said = world.comments(ISSUE).await;
     assert_eq!(said.len(), 1, "{said:?}");
@@ -55,10 +53,7 @@ async fn a_label_whose_issue_cannot_be_asked_about_is_answered_once_and_started_
     world.forge.redeliver(delivery).unwrap();
     world.settle().await;
     let comments = world.comments(ISSUE).await.len();
-    assert_eq!(
-        comments, 3,
-        "the reason, the plan and the call to approve: nothing is done again"
-    );
+    assert_eq!(comments, 3, "the reason, the plan and the call to approve: nothing is done again");
     world.end().await;
 }
 
@@ -66,9 +61,7 @@ async fn a_label_whose_issue_cannot_be_asked_about_is_answered_once_and_started_
 async fn a_refusal_is_told_for_our_labels_and_other_labels_stay_silent() {
     let world = World::new().await;
     world.open_issue(WRITER, "Say hello in files");
-    world
-        .forge
-        .order(Fault::on("GET", "/repos/*/contents/*", forbidden()).always());
+    world.forge.order(Fault::on("GET", "/repos/*/contents/*", forbidden()).always());
     label(&world, "bug").await;
     assert!(world.comments(ISSUE).await.is_empty());
     label(&world, "autobuild-task").await;
@@ -82,15 +75,8 @@ async fn a_refusal_is_told_for_our_labels_and_other_labels_stay_silent() {
 async fn the_label_of_the_organisation_is_known_in_a_repository_that_was_never_read() {
     let world = Setup::new().only_settings("").build().await;
     let shared = [(".github/autobuild.yml", "label: ours\n")];
-    for (repo, files) in [
-        ("acme/.github", shared.as_slice()),
-        ("acme/other", &[("README.md", "Other\n")]),
-    ] {
-        world
-            .forge
-            .create_repo(repo, RepoSource::Files(files), Settings::default())
-            .await
-            .unwrap();
+    for (repo, files) in [("acme/.github", shared.as_slice()), ("acme/other", &[("README.md", "Other\n")])] {
+        world.forge.create_repo(repo, RepoSource::Files(files), Settings::default()).await.unwrap();
     }
     world.forge.set_role("acme/other", WRITER, Role::Write).unwrap();
     let other = world.by(WRITER).open_issue("acme/other", "Other", "", &[]).unwrap();
@@ -98,9 +84,7 @@ async fn the_label_of_the_organisation_is_known_in_a_repository_that_was_never_r
     world.settle().await;
 
     world.open_issue(WRITER, "Say hello in files");
-    world
-        .forge
-        .order(Fault::on("GET", "/repos/acme/shop/git/ref/heads/main", forbidden()).always());
+    world.forge.order(Fault::on("GET", "/repos/acme/shop/git/ref/heads/main", forbidden()).always());
     label(&world, "autobuild").await;
     assert!(world.comments(ISSUE).await.is_empty(), "it is not the label here");
     label(&world, "ours").await;
@@ -116,11 +100,7 @@ async fn what_passes_is_waited_for_without_an_end() {
     world.open_issue(WRITER, "Say hello in files");
     let passing = r#"{"errors":[{"message":"Something went wrong while executing your query. This may be the result of a timeout, or it could be a GitHub bug."}]}"#;
     let fault = |status: u16, body: &str| {
-        let mishap = Mishap::Fail {
-            status,
-            body: body.to_owned(),
-            headers: Vec::new(),
-        };
+        let mishap = Mishap::Fail { status, body: body.to_owned(), headers: Vec::new() };
         world.forge.order(Fault::on("POST", "/api/graphql", mishap).times(7))
     };
     fault(200, passing);
@@ -144,10 +124,7 @@ async fn what_passes_is_waited_for_without_an_end() {
 async fn a_command_and_a_button_that_could_not_be_looked_at_are_answered_where_they_were_given() {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one());
-    world
-        .script
-        .writes(1, &[("hello/1.txt", "hullo\n")])
-        .feedback(1, "It says hullo.");
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");
     world.start().await;
     assert_eq!(world.state().await, "blocked");
     let pull = world.pull(1).await;
@@ -167,10 +144,7 @@ async fn a_command_and_a_button_that_could_not_be_looked_at_are_answered_where_t
 
     fault.withdraw();
     world.script.succeeds(1);
-    world
-        .forge
-        .redeliver(newest(&world, "check_run", "requested_action"))
-        .unwrap();
+    world.forge.redeliver(newest(&world, "check_run", "requested_action")).unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     world.end().await;
@@ -180,14 +154,9 @@ async fn a_command_and_a_button_that_could_not_be_looked_at_are_answered_where_t
 async fn a_repository_that_git_may_not_fetch_is_said_on_the_issue() {
     let world = World::new().await;
     world.open_issue(WRITER, "Say hello in files");
-    let refused = Mishap::Fail {
-        status: 403,
-        body: "Write access to repository not granted.".to_owned(),
-        headers: Vec::new(),
-    };
-    world
-        .forge
-        .order(Fault::on("GET", "/*.git/info/refs", refused).always());
+    let refused =
+        Mishap::Fail { status: 403, body: "Write access to repository not granted.".to_owned(), headers: Vec::new() };
+    world.forge.order(Fault::on("GET", "/*.git/info/refs", refused).always());
     label(&world, "autobuild").await;
     let reactions = world.list(&format!("issues/{ISSUE}/reactions")).await;
     assert_eq!(reactions.len(), 1, "it was seen");

@@ -12,14 +12,8 @@ use std::time::Duration;
 const HOUR: i64 = 3_600_000;
 
 /// Waits of hours, as they are told.
-const LONG: Waits = Waits {
-    first: HOUR,
-    most: HOUR,
-    longest: 6 * HOUR,
-    in_all: 24 * HOUR,
-    unknown: 24 * HOUR,
-    ..SHORT
-};
+const LONG: Waits =
+    Waits { first: HOUR, most: HOUR, longest: 6 * HOUR, in_all: 24 * HOUR, unknown: 24 * HOUR, ..SHORT };
 
 /// A strong model, and the fallback of the settings.
 const OWN: &str = "claude-opus-4-8";
@@ -32,10 +26,7 @@ async fn with_a_fallback(waits: Waits) -> World {
         fallback: FALLBACK.parse().unwrap(),
         ..ModelWords::default()
     };
-    let allowance = Allowance {
-        models,
-        ..Allowance::default()
-    };
+    let allowance = Allowance { models, ..Allowance::default() };
     Setup::new().allowance(allowance).waits(waits).build().await
 }
 
@@ -47,10 +38,7 @@ async fn runs(world: &World) -> Vec<StoredRun> {
 /// Labels the issue and goes on when nothing is due, the living comment's edits too.
 async fn begin(world: &World) {
     world.open_issue(crate::world::WRITER, "Say hello in files");
-    world
-        .by(crate::world::WRITER)
-        .label(crate::world::REPO, ISSUE, "autobuild")
-        .unwrap();
+    world.by(crate::world::WRITER).label(crate::world::REPO, ISSUE, "autobuild").unwrap();
     world.idle().await;
     while !effects(world, "living").await.is_empty() {
         tokio::task::yield_now().await;
@@ -66,13 +54,7 @@ async fn effects(world: &World, kind: &str) -> Vec<autobuild::store::StoredEffec
 async fn limits_and_overload_use_up_no_try_and_no_turn() {
     let world = World::new().await;
     world.script.plans(&Plan::one());
-    for how in [
-        "rate_limited",
-        "unavailable",
-        "rate_limited",
-        "unavailable",
-        "rate_limited",
-    ] {
+    for how in ["rate_limited", "unavailable", "rate_limited", "unavailable", "rate_limited"] {
         world.script.fails("player", how);
     }
     world.script.plays(1).fails("coach", "unavailable").approves(1);
@@ -103,12 +85,7 @@ async fn a_wait_is_said_in_the_living_comment_and_holds_no_worker() {
     // The provider serves someone else: what waits goes on.
     world.script.succeeds(1);
     let provider = parked[0].waits_for.clone().unwrap();
-    world
-        .engine
-        .store
-        .provider_served(&provider, "another", world.engine.now())
-        .await
-        .unwrap();
+    world.engine.store.provider_served(&provider, "another", world.engine.now()).await.unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     world.end().await;
@@ -120,9 +97,7 @@ async fn a_short_wait_that_the_api_asks_for_stays_short_also_the_second_time() {
     let world = Setup::new().waits(waits).build().await;
     world.script.plans(&Plan::one());
     for _ in 0..2 {
-        world
-            .script
-            .step(json!({"role": "player", "fail": "rate_limited", "retry_after": 1}));
+        world.script.step(json!({"role": "player", "fail": "rate_limited", "retry_after": 1}));
     }
     world.script.succeeds(1);
     let ended = tokio::time::timeout(Duration::from_secs(120), world.start());
@@ -154,11 +129,7 @@ async fn refused_credentials_stop_at_once_and_their_detail_is_the_operators() {
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked"]);
     let key = world.feature().await.key;
-    assert_eq!(
-        world.engine.store.runs_of(&key, None).await.unwrap().len(),
-        2,
-        "no other try"
-    );
+    assert_eq!(world.engine.store.runs_of(&key, None).await.unwrap().len(), 2, "no other try");
     let said = world.answers(ISSUE).await;
     assert!(said.contains("refuses the account that AutoBuild uses"), "{said}");
     assert!(!said.contains("as scripted"), "{said}");
@@ -189,10 +160,7 @@ async fn a_planner_that_waits_says_so_though_there_is_no_plan_yet() {
     world.script.plans(&Plan::one()).succeeds(1);
     let provider = effects(&world, "plan").await[0].waits_for.clone().unwrap();
     let store = &world.engine.store;
-    store
-        .provider_served(&provider, "another", world.engine.now())
-        .await
-        .unwrap();
+    store.provider_served(&provider, "another", world.engine.now()).await.unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     let said = world.comments(ISSUE).await;
@@ -206,22 +174,14 @@ async fn a_planner_that_waits_says_so_though_there_is_no_plan_yet() {
 async fn overload_is_waited_for_as_long_as_it_asks_and_its_words_are_the_operators() {
     let world = Setup::new().waits(LONG).build().await;
     world.script.plans(&Plan::one());
-    world
-        .script
-        .step(json!({"role": "player", "fail": "unavailable", "retry_after": 4 * 3_600}));
+    world.script.step(json!({"role": "player", "fail": "unavailable", "retry_after": 4 * 3_600}));
     begin(&world).await;
     let parked = effects(&world, "play").await.remove(0);
     let waits = parked.run_at.0 - world.engine.now().0;
     assert!(waits > 3 * HOUR, "{waits}");
-    assert!(
-        parked.last_error.unwrap().contains("as scripted"),
-        "the operator is told"
-    );
+    assert!(parked.last_error.unwrap().contains("as scripted"), "the operator is told");
     let living = world.comments(ISSUE).await.remove(0).1;
-    assert!(
-        living.contains("goes on at 20") && !living.contains("as scripted"),
-        "{living}"
-    );
+    assert!(living.contains("goes on at 20") && !living.contains("as scripted"), "{living}");
     world.say(crate::world::WRITER, ISSUE, "/autobuild cancel").await;
     assert_eq!(world.state().await, "cancelled");
     world.end().await;
@@ -235,10 +195,7 @@ async fn what_is_too_long_from_the_start_is_asked_once() {
     assert_eq!(world.tasks().await, ["blocked"]);
     assert_eq!(runs(&world).await.len(), 2, "the planner's and one of the Player");
     let said = world.answers(ISSUE).await;
-    assert!(
-        said.contains("another try would not help: the work is too long"),
-        "{said}"
-    );
+    assert!(said.contains("another try would not help: the work is too long"), "{said}");
     world.end().await;
 }
 
@@ -254,18 +211,8 @@ async fn the_fallback_answers_for_a_limited_model_and_is_asked_at_once_until_tha
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     let runs = runs(&world).await;
-    let models: Vec<(&str, Option<&str>)> = runs
-        .iter()
-        .map(|run| (run.role.as_str(), run.model.as_deref()))
-        .collect();
-    assert_eq!(
-        models,
-        [
-            ("planner", Some(OWN)),
-            ("player", Some(FALLBACK)),
-            ("coach", Some(FALLBACK))
-        ]
-    );
+    let models: Vec<(&str, Option<&str>)> = runs.iter().map(|run| (run.role.as_str(), run.model.as_deref())).collect();
+    assert_eq!(models, [("planner", Some(OWN)), ("player", Some(FALLBACK)), ("coach", Some(FALLBACK))]);
     assert!(runs.iter().all(|run| run.failure.is_none()), "{runs:?}");
     let trouble = world.engine.store.troubled_providers().await.unwrap();
     assert_eq!(trouble.len(), 1, "{trouble:?}");
@@ -280,9 +227,7 @@ async fn where_both_models_are_limited_the_work_waits_for_the_one_that_serves_fi
     let world = with_a_fallback(LONG).await;
     world.script.plans(&Plan::one());
     for (how, seconds) in [("rate_limited", 4 * 3_600), ("unavailable", 7_200)] {
-        world
-            .script
-            .step(json!({"role": "player", "fail": how, "retry_after": seconds}));
+        world.script.step(json!({"role": "player", "fail": how, "retry_after": seconds}));
     }
     begin(&world).await;
     let parked = effects(&world, "play").await.remove(0);
@@ -300,11 +245,7 @@ async fn where_both_models_are_limited_the_work_waits_for_the_one_that_serves_fi
 async fn a_fallback_that_is_not_there_changes_nothing() {
     let world = with_a_fallback(SHORT).await;
     world.script.plans(&Plan::one());
-    world
-        .script
-        .fails("player", "rate_limited")
-        .fails("player", "no_such_model")
-        .succeeds(1);
+    world.script.fails("player", "rate_limited").fails("player", "no_such_model").succeeds(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review", "it waited for its own model");
     world.end().await;

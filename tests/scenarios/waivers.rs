@@ -12,26 +12,15 @@ use domain::{
 #[expect(clippy::too_many_lines, reason = "one story, told in order")]
 async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks() {
     let greets = "[ ! -f hello/1.txt ] || grep -q 'hello 1' hello/1.txt\n";
-    let setup = Setup::new()
-        .settings("max_turns: 1")
-        .with_file("tests/greets_test.sh", greets);
+    let setup = Setup::new().settings("max_turns: 1").with_file("tests/greets_test.sh", greets);
     let world = setup.build().await;
     world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])]));
     world.script.writes(1, &[("hello/1.txt", "hullo\n")]).approves(1);
     world.script.succeeds(2);
     world.start().await;
-    assert_eq!(
-        world.tasks().await,
-        ["blocked", "pending"],
-        "a Coach that approves saves nobody"
-    );
+    assert_eq!(world.tasks().await, ["blocked", "pending"], "a Coach that approves saves nobody");
     let pull = world.pull(1).await;
-    assert!(
-        world
-            .review_states(pull)
-            .await
-            .contains(&"CHANGES_REQUESTED".to_owned())
-    );
+    assert!(world.review_states(pull).await.contains(&"CHANGES_REQUESTED".to_owned()));
     world.say(WRITER, pull, "/autobuild approve").await;
     let states = world.review_states(pull).await;
     assert!(
@@ -40,10 +29,7 @@ async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks()
     );
     let told = world.happenings();
     let dismissal = told.lines().skip_while(|line| !line.contains("dismiss")).take(3);
-    assert!(
-        dismissal.collect::<String>().contains(WRITER),
-        "the person is named: {told}"
-    );
+    assert!(dismissal.collect::<String>().contains(WRITER), "the person is named: {told}");
     assert_eq!(world.tasks().await, ["completed", "completed"]);
     assert_eq!(world.state().await, "in_review", "the wave gates excuse it too");
     let feature = world.feature().await;
@@ -51,19 +37,10 @@ async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks()
     assert_eq!(success(&merged, Help::None), Success::default(), "it has not ended");
     merged.state = State::Completed;
     let figures = success(&merged, Help::People);
-    assert_eq!(
-        (figures.completed, figures.alone, figures.tasks, figures.turns),
-        (1, 0, 2, 2)
-    );
-    assert_eq!(
-        (figures.refusals, figures.waived, figures.approvals, figures.overturned),
-        (1, 1, 1, 0)
-    );
+    assert_eq!((figures.completed, figures.alone, figures.tasks, figures.turns), (1, 0, 2, 2));
+    assert_eq!((figures.refusals, figures.waived, figures.approvals, figures.overturned), (1, 1, 1, 0));
     assert!(world.engine.store.deeds_of_people(&feature.key).await.unwrap() > 0);
-    assert_eq!(
-        feature.tasks[0].waived[0].facts,
-        [WaivedFact::Test("greets".to_owned())]
-    );
+    assert_eq!(feature.tasks[0].waived[0].facts, [WaivedFact::Test("greets".to_owned())]);
     let gates = feature.tasks[1].last_turn().unwrap().gates.clone().unwrap();
     let waived = |excused: &Excused| match &excused.why {
         Excuse::Waived { by } => Some((excused.test.clone(), by.login.clone())),

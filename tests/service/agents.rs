@@ -32,10 +32,7 @@ impl Stage {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("checkout")).unwrap();
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
-        Self {
-            dir,
-            sandbox: Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0),
-        }
+        Self { dir, sandbox: Sandbox::at(SandboxOptions::with_launcher(launcher), Level::L0) }
     }
 
     fn spec(&self) -> RunSpec {
@@ -138,22 +135,12 @@ async fn every_misbehaviour_is_a_typed_failure() {
         ("", Failure::ReportMissing),
         ("echo done", Failure::ReportMissing),
         ("printf '{{{{{{'", Failure::ReportMissing),
-        (
-            "echo '{\"wrong\": 1}'",
-            Failure::ReportInvalid {
-                problem: "`wrong` is not wanted".to_owned(),
-            },
-        ),
+        ("echo '{\"wrong\": 1}'", Failure::ReportInvalid { problem: "`wrong` is not wanted".to_owned() }),
         (
             "echo '{}'; echo no credit >&2; exit 3",
-            Failure::AgentFailed {
-                message: "exit code 3: no credit".to_owned(),
-            },
+            Failure::AgentFailed { message: "exit code 3: no credit".to_owned() },
         ),
-        (
-            "yes '{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{'",
-            Failure::TooMuchOutput { bytes: 256 << 20 },
-        ),
+        ("yes '{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{'", Failure::TooMuchOutput { bytes: 256 << 20 }),
     ];
     for (script, expected) in table {
         assert_eq!(stage.failure(script).await, expected, "{script}");
@@ -179,12 +166,7 @@ async fn an_endless_or_silent_agent_is_stopped() {
 async fn a_program_that_is_not_there_is_named() {
     let stage = Stage::new();
     let ended = agents_failure(stage.ask("no-such-agent --fast", &stage.spec()).await);
-    assert_eq!(
-        ended,
-        Failure::NoAgentProgram {
-            program: "no-such-agent".to_owned()
-        }
-    );
+    assert_eq!(ended, Failure::NoAgentProgram { program: "no-such-agent".to_owned() });
 }
 
 #[tokio::test]

@@ -18,11 +18,7 @@ fn bash_completes_the_beginning_of_a_command() {
     std::fs::write(&file, script("bash")).unwrap();
     let asked = "source \"$1\"; COMP_WORDS=(autobuild de); COMP_CWORD=1; \
                  \"$(complete -p autobuild | grep -o '_[a-z]*')\" autobuild de autobuild; echo \"${COMPREPLY[*]}\"";
-    let said = Command::new("bash")
-        .args(["-euc", asked, "bash"])
-        .arg(&file)
-        .output()
-        .unwrap();
+    let said = Command::new("bash").args(["-euc", asked, "bash"]).arg(&file).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&said.stdout), "demo\n", "{said:?}");
 }
 
@@ -45,11 +41,7 @@ fn complete(shell: &str, arguments: &[&str]) -> Option<String> {
 
 #[test]
 fn zsh_and_fish_load_their_scripts() {
-    let fish = [
-        "--no-config",
-        "-c",
-        "source FILE; complete -C 'autobuild se'; complete -C 'autobuild run --js'",
-    ];
+    let fish = ["--no-config", "-c", "source FILE; complete -C 'autobuild se'; complete -C 'autobuild run --js'"];
     if let Some(said) = complete("fish", &fish) {
         let words: Vec<&str> = said.lines().filter_map(|line| line.split('\t').next()).collect();
         assert_eq!(words, ["serve", "setup", "--json"]);

@@ -1,11 +1,6 @@
 //! The demo from outside, on a repository of a person's own: what it says at its start and its end, and what it leaves.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    missing_docs,
-    reason = "a test that cannot go on has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
 use crate::own::{Own, mode, text};
 use std::{
@@ -56,17 +51,13 @@ impl Demo for Own {
             .arg("--issue")
             .arg(self.folder.path().join("issue.md"))
             .args(more);
-        command
-            .env("HOME", self.folder.path())
-            .env("TMPDIR", self.folder.path().join("tmp"));
+        command.env("HOME", self.folder.path()).env("TMPDIR", self.folder.path().join("tmp"));
         command
     }
 
     /// The file that the demo left.
     fn transcript(&self) -> String {
-        let [folder] = &self.leftovers()[..] else {
-            unreachable!("one folder")
-        };
+        let [folder] = &self.leftovers()[..] else { unreachable!("one folder") };
         fs::read_to_string(folder.join("transcript.txt")).unwrap()
     }
 
@@ -85,40 +76,22 @@ async fn the_result_comes_into_the_own_repository_with_the_line_that_is_printed(
     let demo = own.demo(&[]).await;
     let said = text(&demo);
     assert!(demo.status.success(), "{said}{}", String::from_utf8_lossy(&demo.stderr));
-    assert!(
-        said.contains("The work starts from your last commit. Not included: "),
-        "{said}"
-    );
+    assert!(said.contains("The work starts from your last commit. Not included: "), "{said}");
     assert!(said.contains("README.md, draft.md (new)"), "{said}");
-    assert!(
-        !said.contains('\u{1b}') && !said.contains('\r'),
-        "no terminal, no control characters"
-    );
-    let fetch = said
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("git -C "))
-        .unwrap();
+    assert!(!said.contains('\u{1b}') && !said.contains('\r'), "no terminal, no control characters");
+    let fetch = said.lines().find_map(|line| line.trim().strip_prefix("git -C ")).unwrap();
     own.git(&format!("-C {fetch}")).await;
     assert_eq!(own.git("show FETCH_HEAD:notes.md").await, "# Notes\n");
 
-    let [folder] = &own.leftovers()[..] else {
-        unreachable!("one folder")
-    };
+    let [folder] = &own.leftovers()[..] else { unreachable!("one folder") };
     assert_eq!(mode(folder), 0o700);
     assert!(!folder.join("data").exists(), "checkouts and mirrors are gone");
-    let trace = said
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("agents      autobuild "))
-        .unwrap();
+    let trace = said.lines().find_map(|line| line.trim().strip_prefix("agents      autobuild ")).unwrap();
     let words = format!("{} {trace}", env!("CARGO_BIN_EXE_autobuild"));
     let traced = Command::new("sh").args(["-c", &words]).output().await.unwrap();
     assert!(text(&traced).contains("player"), "{trace}: {traced:?}");
     for named in ["repository", "transcript"] {
-        let place = said
-            .lines()
-            .find_map(|line| line.trim().strip_prefix(named))
-            .unwrap()
-            .trim();
+        let place = said.lines().find_map(|line| line.trim().strip_prefix(named)).unwrap().trim();
         assert!(Path::new(place).exists(), "{place}");
     }
 }
@@ -129,9 +102,7 @@ async fn why_it_is_blocked_and_what_to_do_stands_in_the_end_and_in_the_transcrip
     let demo = own.demo(&[]).await;
     let said = text(&demo);
     assert_eq!(demo.status.code(), Some(1), "{said}");
-    let (before, end) = said
-        .rsplit_once("FEAT-1 is blocked (set-up fails on the default branch).")
-        .unwrap();
+    let (before, end) = said.rsplit_once("FEAT-1 is blocked (set-up fails on the default branch).").unwrap();
     for part in [before, end] {
         assert!(part.contains("the tool chain is not there"), "{said}");
     }
@@ -143,10 +114,7 @@ async fn why_it_is_blocked_and_what_to_do_stands_in_the_end_and_in_the_transcrip
     let last: serde_json::Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
     assert_eq!(last["ok"], false);
     assert_eq!(last["trace"], serde_json::Value::Null, "no agent ran");
-    assert!(
-        last["why"][0].as_str().unwrap().contains("the tool chain is not there"),
-        "{last}"
-    );
+    assert!(last["why"][0].as_str().unwrap().contains("the tool chain is not there"), "{last}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -167,10 +135,7 @@ async fn what_a_coach_says_on_a_line_is_shown_and_kept() {
         .rsplit_once("FEAT-1 is blocked (out of turns).")
         .map(|(pages, end)| (pages.to_owned(), end.to_owned()))
         .unwrap();
-    assert!(
-        pages.contains(finding) && pages.contains("<summary>"),
-        "what is posted is kept word for word: {pages}"
-    );
+    assert!(pages.contains(finding) && pages.contains("<summary>"), "what is posted is kept word for word: {pages}");
     assert!(end.contains(finding), "{end}");
     let fetched: Vec<&str> = said.lines().filter(|line| line.starts_with("  git -C ")).collect();
     assert!(
@@ -185,9 +150,7 @@ async fn what_an_agent_printed_last_is_shown_and_traced() {
     own.agents(&"- { role: player, fail: garbage }\n".repeat(2));
     let said = text(&own.demo(&[]).await);
     let printed = "no answer, as scripted";
-    let (before, end) = said
-        .rsplit_once("FEAT-1 is blocked (the Player gave no usable answer).")
-        .unwrap();
+    let (before, end) = said.rsplit_once("FEAT-1 is blocked (the Player gave no usable answer).").unwrap();
     assert!(before.contains(printed) && end.contains(printed), "{said}");
     let transcript = own.transcript();
     let (_, did) = transcript.rsplit_once("What the agents did").unwrap();
@@ -199,13 +162,8 @@ async fn approved_work_that_a_person_merges_is_named() {
     let own = Own::new(None).await;
     own.commits_settings("merge: human\n").await;
     let said = text(&own.demo(&[]).await);
-    let fetches: Vec<&str> = said
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("git -C "))
-        .collect();
-    let [fetch] = fetches[..] else {
-        panic!("one branch holds work: {said}")
-    };
+    let fetches: Vec<&str> = said.lines().filter_map(|line| line.trim().strip_prefix("git -C ")).collect();
+    let [fetch] = fetches[..] else { panic!("one branch holds work: {said}") };
     own.git(&format!("-C {fetch}")).await;
     assert_eq!(own.git("show FETCH_HEAD:notes.md").await, "# Notes\n");
 }
@@ -246,10 +204,7 @@ async fn a_port_in_use_is_told_with_what_to_do() {
     let port = used.local_addr().unwrap().port().to_string();
     let demo = own.demo(&["--port", &port]).await;
     let said = String::from_utf8(demo.stderr).unwrap();
-    assert!(
-        said.contains("choose another with --port") && said.contains(&port),
-        "{said}"
-    );
+    assert!(said.contains("choose another with --port") && said.contains(&port), "{said}");
     assert_eq!(own.leftovers(), Vec::<PathBuf>::new());
 }
 
@@ -267,19 +222,10 @@ async fn an_agent_that_does_not_work_is_told_with_the_option_that_chooses_anothe
         .arg(&own.repository)
         .arg("--issue")
         .arg(own.folder.path().join("issue.md"));
-    demo.env("HOME", own.folder.path())
-        .env("TMPDIR", own.folder.path().join("tmp"));
-    let demo = demo
-        .env("PATH", path)
-        .env("AUTOBUILD_ANTHROPIC_API_KEY", "a-key")
-        .output();
+    demo.env("HOME", own.folder.path()).env("TMPDIR", own.folder.path().join("tmp"));
+    let demo = demo.env("PATH", path).env("AUTOBUILD_ANTHROPIC_API_KEY", "a-key").output();
     let said = String::from_utf8(demo.await.unwrap().stderr).unwrap();
-    for part in [
-        "(--agent chooses another)",
-        "exit code 127",
-        "node: not found",
-        "on the PATH",
-    ] {
+    for part in ["(--agent chooses another)", "exit code 127", "node: not found", "on the PATH"] {
         assert!(said.contains(part), "{part}: {said}");
     }
 }

@@ -67,22 +67,14 @@ fn with_programs(folder: &Path, programs: &[(&str, &str)], words: &[&str]) -> Ou
 fn podman_makes_an_image_that_holds_the_health_check() {
     let folder = tempfile::tempdir().unwrap();
     let says = |version: &str| format!("[ \"$1\" = --version ] && echo '{version}' || echo \"$*\"");
-    let (podman, docker) = (
-        says("podman version 5.4.2"),
-        says("Docker version 28.0.1, build 068a01e"),
-    );
-    for (programs, is_podman) in [
-        (&[("podman", &*podman)][..], true),
-        (&[("docker", &*docker)][..], false),
-        (&[("docker", &*podman)][..], true),
-    ] {
+    let (podman, docker) = (says("podman version 5.4.2"), says("Docker version 28.0.1, build 068a01e"));
+    for (programs, is_podman) in
+        [(&[("podman", &*podman)][..], true), (&[("docker", &*docker)][..], false), (&[("docker", &*podman)][..], true)]
+    {
         let _ = std::fs::remove_dir_all(folder.path().join("bin"));
         let done = with_programs(folder.path(), programs, &["deploy/build-image", "mine"]);
         let built = String::from_utf8(done.stdout).unwrap();
-        assert!(
-            built.starts_with("build ") && built.ends_with(" --tag mine .\n"),
-            "{built}"
-        );
+        assert!(built.starts_with("build ") && built.ends_with(" --tag mine .\n"), "{built}");
         assert_eq!(built.contains(" --format docker "), is_podman, "{programs:?}: {built}");
     }
 }
@@ -96,10 +88,7 @@ fn a_docker_without_buildx_is_said_to_lack_it() {
     let without = "echo 'unknown flag: --format' >&2; exit 125";
     let done = with_programs(folder.path(), &[("docker", without)], &words);
     let said = String::from_utf8(done.stderr).unwrap();
-    assert!(
-        said.contains("no buildx: install its plugin docker-buildx, or skopeo"),
-        "{said}"
-    );
+    assert!(said.contains("no buildx: install its plugin docker-buildx, or skopeo"), "{said}");
     assert_eq!(std::fs::read_to_string(&lock).unwrap(), LOCK);
     let with = format!("[ \"$2\" = version ] || echo sha256:{}", "0".repeat(64));
     let done = with_programs(folder.path(), &[("docker", &with)], &words);
@@ -128,10 +117,7 @@ fn the_actions_of_all_workflows_are_pinned_alike() {
         for line in text.lines().filter_map(|line| line.trim().strip_prefix("- uses: ")) {
             let (action, pinned) = line.split_once('@').unwrap();
             let hash = pinned.split(' ').next().unwrap();
-            assert!(
-                hash.len() == 40 && hash.chars().all(|c| c.is_ascii_hexdigit()),
-                "{line}"
-            );
+            assert!(hash.len() == 40 && hash.chars().all(|c| c.is_ascii_hexdigit()), "{line}");
             let first = known.entry(action.to_owned()).or_insert_with(|| pinned.to_owned());
             assert_eq!(first, pinned, "{action}");
         }
@@ -157,26 +143,15 @@ fn the_lock_is_filled_where_a_registry_answers() {
 fn the_lock_stays_as_it_is_where_none_answers() {
     let folder = tempfile::tempdir().unwrap();
     let lock = folder.path().join("images.lock");
-    let half = format!(
-        "case \"$*\" in *debian*) echo sha256:{};; *) echo 'no such host' >&2; exit 1;; esac",
-        "0".repeat(64)
-    );
-    for skopeo in [
-        "echo 'no such host' >&2; exit 1",
-        "echo nonsense",
-        "true",
-        half.as_str(),
-    ] {
+    let half =
+        format!("case \"$*\" in *debian*) echo sha256:{};; *) echo 'no such host' >&2; exit 1;; esac", "0".repeat(64));
+    for skopeo in ["echo 'no such host' >&2; exit 1", "echo nonsense", "true", half.as_str()] {
         std::fs::write(&lock, LOCK).unwrap();
         let done = lock_images(folder.path(), skopeo);
         assert_eq!(done.status.code(), Some(1), "{skopeo}");
         assert_eq!(String::from_utf8_lossy(&done.stderr).lines().count(), 1, "{done:?}");
         assert_eq!(std::fs::read_to_string(&lock).unwrap(), LOCK);
-        assert_eq!(
-            std::fs::read_dir(folder.path()).unwrap().count(),
-            2,
-            "nothing is left behind"
-        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
     }
 }
 
@@ -192,11 +167,7 @@ fn every_image_of_the_recipe_is_a_line_of_the_lock() {
     assert_eq!(recipe.lines().filter(|line| line.starts_with("FROM ")).count(), 2);
     assert!(recipe.contains("COPY deploy/packages ") && recipe.contains("\nUSER 10001\n"));
     let packages = read("deploy/packages");
-    assert!(
-        ["bubblewrap", "git"]
-            .iter()
-            .all(|name| packages.lines().any(|line| line == *name))
-    );
+    assert!(["bubblewrap", "git"].iter().all(|name| packages.lines().any(|line| line == *name)));
 }
 
 /// Returns a folder with what the recipe's build copies.
@@ -237,8 +208,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
     let all = entries.flat_map(below);
-    all.filter(|path| path.extension().is_some_and(|end| end == "rs"))
-        .collect()
+    all.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
 }
 
 /// Returns the files that a Rust file includes at build time. If a macro joins the name, or takes it from its callers,
@@ -257,19 +227,12 @@ fn included(source: &Path) -> Vec<PathBuf> {
             return folder.to_path_buf();
         }
         let (joined, rest) = rest.strip_prefix("concat!(").map_or((false, rest), |rest| (true, rest));
-        let name = rest
-            .trim_start()
-            .strip_prefix('"')
-            .and_then(|rest| rest.split_once('"'));
+        let name = rest.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
         let name = name.unwrap_or_else(|| panic!("{}: {rest:.60}", source.display())).0;
         let name = if joined { name.rsplit_once('/').unwrap().0 } else { name };
         let file = folder.join(name);
         // A bare name may be relative to the macro's caller.
-        if has_macro && !name.contains('/') && !file.exists() {
-            folder.to_path_buf()
-        } else {
-            file
-        }
+        if has_macro && !name.contains('/') && !file.exists() { folder.to_path_buf() } else { file }
     };
     named.map(place).collect()
 }
@@ -287,12 +250,7 @@ fn what_the_recipe_copies_holds_all_that_the_sources_include() {
             looked_at.extend(found.unwrap().strip_prefix(&root).map(Path::to_path_buf));
         }
     }
-    for known in [
-        "app-manifest.yml",
-        "agents/coach.md",
-        "migrations/sqlite",
-        "migrations/postgres",
-    ] {
+    for known in ["app-manifest.yml", "agents/coach.md", "migrations/sqlite", "migrations/postgres"] {
         assert!(looked_at.contains(&PathBuf::from(known)), "{known}: {looked_at:?}");
     }
 }
@@ -301,13 +259,9 @@ fn what_the_recipe_copies_holds_all_that_the_sources_include() {
 fn the_unit_is_hardened_as_far_as_bubblewrap_lets_it() {
     let unit = read("deploy/autobuild.service");
     let has = |line: &str| unit.lines().any(|known| known == line);
-    for line in [
-        "NoNewPrivileges=yes",
-        "ProtectSystem=strict",
-        "ProtectProc=invisible",
-        "CapabilityBoundingSet=",
-        "UMask=0077",
-    ] {
+    for line in
+        ["NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectProc=invisible", "CapabilityBoundingSet=", "UMask=0077"]
+    {
         assert!(has(line), "{line}");
     }
     // bubblewrap makes namespaces, a host name, a /proc and control groups of its own: with any of these it does not
@@ -321,10 +275,7 @@ fn the_unit_is_hardened_as_far_as_bubblewrap_lets_it() {
         "ProcSubset",
         "ProtectControlGroups",
     ] {
-        assert!(
-            !unit.lines().any(|line| line.starts_with(&format!("{name}="))),
-            "{name}"
-        );
+        assert!(!unit.lines().any(|line| line.starts_with(&format!("{name}="))), "{name}");
     }
 }
 
@@ -338,9 +289,8 @@ fn manifests() -> Vec<Value> {
 
 /// The document of this kind and name.
 fn manifest(kind: &str, name: &str) -> Value {
-    let found = manifests()
-        .into_iter()
-        .find(|document| document["kind"] == kind && document["metadata"]["name"] == name);
+    let found =
+        manifests().into_iter().find(|document| document["kind"] == kind && document["metadata"]["name"] == name);
     found.unwrap_or_else(|| panic!("no {kind} {name}"))
 }
 
@@ -349,11 +299,7 @@ fn the_pods_run_commands_with_settings_that_there_are() {
     for name in ["autobuild", "autobuild-worker"] {
         let pod = &manifest("Deployment", name)["spec"]["template"]["spec"];
         let container = &pod["containers"][0];
-        let args = container["args"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|arg| arg.as_str().unwrap());
+        let args = container["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap());
         let help = Command::new(PRODUCT.program).args(args).arg("--help").output().unwrap();
         assert!(help.status.success(), "{name}: {help:?}");
         let mut grace = 30;
@@ -366,10 +312,7 @@ fn the_pods_run_commands_with_settings_that_there_are() {
             }
         }
         // After the agents' grace, the process itself needs up to 30 seconds.
-        assert!(
-            pod["terminationGracePeriodSeconds"].as_u64().unwrap() >= grace + 30,
-            "{name}"
-        );
+        assert!(pod["terminationGracePeriodSeconds"].as_u64().unwrap() >= grace + 30, "{name}");
         let budget = manifest("PodDisruptionBudget", name);
         let pods = &manifest("Deployment", name)["spec"]["template"]["metadata"]["labels"];
         assert_eq!(&budget["spec"]["selector"]["matchLabels"], pods);
@@ -381,14 +324,8 @@ async fn workers_are_counted_by_a_query_that_the_database_answers() {
     let scaled = manifest("ScaledObject", "autobuild-worker");
     let trigger = &scaled["spec"]["triggers"][0]["metadata"];
     let worker = manifest("Deployment", "autobuild-worker");
-    let variables = worker["spec"]["template"]["spec"]["containers"][0]["env"]
-        .as_array()
-        .unwrap()
-        .clone();
-    let slots = variables
-        .iter()
-        .find(|variable| variable["name"] == "AUTOBUILD_CONCURRENCY")
-        .unwrap();
+    let variables = worker["spec"]["template"]["spec"]["containers"][0]["env"].as_array().unwrap().clone();
+    let slots = variables.iter().find(|variable| variable["name"] == "AUTOBUILD_CONCURRENCY").unwrap();
     assert_eq!(trigger["targetQueryValue"], slots["value"]);
     let url = postgres::database().await;
     let store = Store::open(&url, OpenOptions::default()).await.unwrap();

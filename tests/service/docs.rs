@@ -29,13 +29,8 @@ use std::{
 /// What three minutes are enough for. Code and tables are looked up, not read.
 const MOST_WORDS: usize = 900;
 
-const TYPES: [TaskType; 5] = [
-    TaskType::Scaffolding,
-    TaskType::Feature,
-    TaskType::Refactoring,
-    TaskType::Testing,
-    TaskType::Documentation,
-];
+const TYPES: [TaskType; 5] =
+    [TaskType::Scaffolding, TaskType::Feature, TaskType::Refactoring, TaskType::Testing, TaskType::Documentation];
 
 const SCHEMA: &str = "src/config/autobuild.schema.json";
 const BEGIN: &str = "<!-- generated: ";
@@ -76,10 +71,7 @@ fn yaml(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
         Json::Object(entries) => {
-            let entries: Vec<String> = entries
-                .iter()
-                .map(|(key, value)| format!("{key}: {}", yaml(value)))
-                .collect();
+            let entries: Vec<String> = entries.iter().map(|(key, value)| format!("{key}: {}", yaml(value))).collect();
             format!("{{{}}}", entries.join(", "))
         }
         other => other.to_string().trim_end_matches(".0").to_owned(),
@@ -102,9 +94,7 @@ fn settings(path: &str, schema: &Json) -> Vec<Vec<String>> {
         } else {
             format!(" {}.", values.join(", "))
         };
-        let usual = property
-            .get("default")
-            .map_or_else(String::new, |value| code(&yaml(value)));
+        let usual = property.get("default").map_or_else(String::new, |value| code(&yaml(value)));
         rows.push(vec![code(&key), usual, format!("{about}{valid}")]);
     }
     rows
@@ -147,14 +137,7 @@ fn rules() -> String {
 fn precision() -> String {
     let text = fs::read_to_string(root().join("tests/deceptions/precision.tsv")).unwrap();
     let rows = text.lines().map(|line| line.split('\t').map(str::to_owned).collect());
-    let head = [
-        "outcome or rule",
-        "dishonest: sent back",
-        "asked",
-        "by it alone",
-        "honest: sent back",
-        "asked",
-    ];
+    let head = ["outcome or rule", "dishonest: sent back", "asked", "by it alone", "honest: sent back", "asked"];
     table(&head, rows)
 }
 
@@ -167,28 +150,16 @@ fn doctors_rows() -> String {
 /// A small repository of each kind: the name of its tool chain, and its files with their texts.
 const SAMPLES: &[(&str, &[(&str, &str)])] = &[
     ("Cargo", &[("Cargo.toml", ""), ("Cargo.lock", "source = \"registry\"")]),
-    (
-        "npm, pnpm, yarn",
-        &[("package.json", SCRIPT), ("package-lock.json", "")],
-    ),
+    ("npm, pnpm, yarn", &[("package.json", SCRIPT), ("package-lock.json", "")]),
     ("npm, pnpm, yarn", &[("package.json", SCRIPT), ("pnpm-lock.yaml", "")]),
     ("npm, pnpm, yarn", &[("package.json", SCRIPT), ("yarn.lock", "")]),
     ("Deno", &[("deno.json", "{\"imports\": {}}")]),
     ("Django", &[("manage.py", "django")]),
-    (
-        PYTHON,
-        &[(
-            "pyproject.toml",
-            "[project]\noptional-dependencies = {test = [\"pytest\"]}",
-        )],
-    ),
+    (PYTHON, &[("pyproject.toml", "[project]\noptional-dependencies = {test = [\"pytest\"]}")]),
     (PYTHON, &[("requirements-dev.txt", "pytest")]),
     (PYTHON, &[("tests/test_a.py", "import unittest")]),
     (PYTHON, &[("pyproject.toml", "pytest"), ("uv.lock", "")]),
-    (
-        PYTHON,
-        &[("pyproject.toml", "[tool.poetry.dependencies]\npytest = \"8\"")],
-    ),
+    (PYTHON, &[("pyproject.toml", "[tool.poetry.dependencies]\npytest = \"8\"")]),
     (PYTHON, &[("setup.py", ""), ("tox.ini", "[pytest]")]),
     ("Go", &[("go.mod", "require a v1.0.0")]),
     ("Maven, Gradle", &[("pom.xml", ""), ("mvnw", "")]),
@@ -196,10 +167,7 @@ const SAMPLES: &[(&str, &[(&str, &str)])] = &[
     (RUBY, &[("bin/rails", ""), ("Gemfile", ""), ("test/a_test.rb", "")]),
     (RUBY, &[("Rakefile", "Rake::TestTask.new"), ("Gemfile", "")]),
     (RUBY, &[(".rspec", ""), ("Gemfile", "")]),
-    (
-        "PHPUnit, Pest, Composer",
-        &[("composer.json", PHPUNIT), ("phpunit.xml.dist", "")],
-    ),
+    ("PHPUnit, Pest, Composer", &[("composer.json", PHPUNIT), ("phpunit.xml.dist", "")]),
     (".NET", &[("Shop.sln", "")]),
     ("Mix", &[("mix.exs", "[{:jason, \"~> 1.4\"}]")]),
     ("CMake", &[("CMakeLists.txt", "enable_testing()")]),
@@ -219,12 +187,7 @@ const PHPUNIT: &str = "{\"require-dev\": {\"phpunit/phpunit\": \"^11\"}}";
 fn test_commands() -> String {
     let rows = SAMPLES.iter().map(|(chain, files)| {
         let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
-        let read = |path: &str| {
-            files
-                .iter()
-                .find(|(known, _)| *known == path)
-                .map(|(_, text)| (*text).to_owned())
-        };
+        let read = |path: &str| files.iter().find(|(known, _)| *known == path).map(|(_, text)| (*text).to_owned());
         let found = detect(&Repository::new(&paths, &read)).unwrap();
         let chain = TOOL_CHAINS.iter().find(|known| known.name == *chain).unwrap();
         let names = match chain.names {
@@ -232,30 +195,21 @@ fn test_commands() -> String {
             NamesOfTests::OfFiles => "each, from its files",
             NamesOfTests::OfCalled => "those of its runner",
         };
-        let setup = found
-            .setup
-            .map_or_else(String::new, |setup| code(&setup.text().replace('|', "\\|")));
+        let setup = found.setup.map_or_else(String::new, |setup| code(&setup.text().replace('|', "\\|")));
         vec![found.evidence, setup, code(found.test.text()), names.to_owned()]
     });
-    let missing = TOOL_CHAINS
-        .iter()
-        .filter(|chain| SAMPLES.iter().all(|(name, _)| *name != chain.name));
+    let missing = TOOL_CHAINS.iter().filter(|chain| SAMPLES.iter().all(|(name, _)| *name != chain.name));
     assert_eq!(missing.count(), 0, "each tool chain has a sample");
     table(&["sign", "set-up", "tests", "names"], rows)
 }
 
 /// The commands of the program, from its own help.
 fn programs_commands() -> String {
-    let help = Command::new(env!("CARGO_BIN_EXE_autobuild"))
-        .arg("--help")
-        .output()
-        .unwrap();
+    let help = Command::new(env!("CARGO_BIN_EXE_autobuild")).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let commands = commands.take_while(|line| !line.is_empty());
-    let rows = commands
-        .filter_map(|line| line.trim().split_once("  "))
-        .filter(|(name, _)| *name != "help");
+    let rows = commands.filter_map(|line| line.trim().split_once("  ")).filter(|(name, _)| *name != "help");
     let rows = rows.map(|(name, about)| vec![code(&format!("autobuild {name}")), format!("{}.", about.trim())]);
     table(&["command", "what it does"], rows)
 }
@@ -265,10 +219,7 @@ fn answers() -> String {
     let all = [
         ("planner", plan_schema()),
         ("designer of a task", design::schema(design::DesignRequest::Design)),
-        (
-            "designer of an issue",
-            design::schema(design::DesignRequest::Criteria(&[])),
-        ),
+        ("designer of an issue", design::schema(design::DesignRequest::Criteria(&[]))),
         ("Player", report::schema()),
         ("Coach", decision_parse::schema(Probing::Allowed)),
     ];
@@ -298,10 +249,7 @@ fn lists() -> BTreeMap<&'static str, String> {
         ("doctor", doctors_rows()),
         ("metrics", table(&["metric", "type", "meaning"], metrics)),
         ("precision", precision()),
-        (
-            "repository settings",
-            table(&["key", "default", "meaning"], settings("", &json_schema())),
-        ),
+        ("repository settings", table(&["key", "default", "meaning"], settings("", &json_schema()))),
         ("rules", rules()),
         ("server settings", variables()),
         ("test commands", test_commands()),
@@ -315,9 +263,7 @@ fn rewritten(text: &str, lists: &mut BTreeMap<&'static str, String>) -> String {
     for part in parts {
         let (name, rest) = part.split_once(" -->\n").unwrap();
         let (_, after) = rest.split_once(END).unwrap();
-        let list = lists
-            .remove(name)
-            .unwrap_or_else(|| format!("no list is called {name}\n"));
+        let list = lists.remove(name).unwrap_or_else(|| format!("no list is called {name}\n"));
         page.push_str(&format!("{BEGIN}{name} -->\n{list}{END}{after}"));
     }
     page
@@ -356,11 +302,7 @@ fn docs_are_short() {
         let outside = text.split("```").step_by(2);
         let lines = outside.flat_map(str::lines).filter(|line| !line.starts_with('|'));
         let words: usize = lines.map(|line| line.split_whitespace().count()).sum();
-        assert!(
-            words <= MOST_WORDS,
-            "{}: {words} words, {MOST_WORDS} are allowed",
-            path.display()
-        );
+        assert!(words <= MOST_WORDS, "{}: {words} words, {MOST_WORDS} are allowed", path.display());
     }
 }
 
@@ -378,11 +320,7 @@ fn links_in_the_docs_lead_to_something() {
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for target in targets.filter(|target| !target.contains("://") && !target.contains(char::is_whitespace)) {
             let (file, heading) = target.split_once('#').unwrap_or((target, ""));
-            let at = if file.is_empty() {
-                path.clone()
-            } else {
-                path.parent().unwrap().join(file)
-            };
+            let at = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
             let leads = if heading.is_empty() {
                 at.exists()
             } else {

@@ -1,11 +1,6 @@
 //! `autobuild doctor` against a forge, and on a laptop without any: each row as it should be, and each row broken.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    missing_docs,
-    reason = "a test that cannot go on has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
 use crate::{own::Own, setup::until};
 use autobuild::github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS};
@@ -48,9 +43,7 @@ async fn beside() -> Beside {
 
 fn doctor(beside: &Beside, set: &[(&str, &str)]) -> Command {
     let mut command = beside.command("doctor", "0");
-    command
-        .args(["--json", "--repo", REPO])
-        .env("AUTOBUILD_AGENT", "command:true");
+    command.args(["--json", "--repo", REPO]).env("AUTOBUILD_AGENT", "command:true");
     command.envs(set.iter().copied());
     command
 }
@@ -73,18 +66,9 @@ fn has_the_documented_form(report: &Value) {
         assert_eq!(names(row), ["found", "of", "remedy", "state", "what"]);
         let what = row["what"].as_str().unwrap();
         assert!(Topic::ALL.iter().any(|topic| topic.word() == what), "{row}");
-        assert!(
-            ["ok", "warning", "broken"].contains(&row["state"].as_str().unwrap()),
-            "{row}"
-        );
-        assert!(
-            row["found"].is_string() && row["of"].as_str().is_none_or(|of| !of.is_empty()),
-            "{row}"
-        );
-        assert!(
-            row["remedy"].is_string() || row["remedy"].is_null() && row["state"] == "ok",
-            "{row}"
-        );
+        assert!(["ok", "warning", "broken"].contains(&row["state"].as_str().unwrap()), "{row}");
+        assert!(row["found"].is_string() && row["of"].as_str().is_none_or(|of| !of.is_empty()), "{row}");
+        assert!(row["remedy"].is_string() || row["remedy"].is_null() && row["state"] == "ok", "{row}");
     }
 }
 
@@ -104,27 +88,18 @@ fn of(report: &Value, what: &str) -> Vec<(String, String)> {
 #[track_caller]
 fn stands(report: &Value, what: &str, state: &str, part: &str) {
     let rows = of(report, what);
-    let fits = rows
-        .iter()
-        .filter(|(stands, said)| stands == state && said.contains(part));
+    let fits = rows.iter().filter(|(stands, said)| stands == state && said.contains(part));
     assert_eq!(fits.count(), 1, "{what} {state} {part}: {rows:#?}");
 }
 
 async fn started(beside: &Beside) -> (Child, String) {
     let log = beside.folder.path().join("log");
     let mut service = beside.service("0", File::create(&log).unwrap());
-    service
-        .env("AUTOBUILD_AGENT", "command:true")
-        .env("AUTOBUILD_ADMIN_TOKEN", "the-administrators-token");
+    service.env("AUTOBUILD_AGENT", "command:true").env("AUTOBUILD_ADMIN_TOKEN", "the-administrators-token");
     let child = service.spawn().unwrap();
     // The forge delivers until it is acknowledged, which the service does once it is up.
     beside.forge.deliveries_idle().await;
-    while beside
-        .forge
-        .deliveries("autobuild")
-        .iter()
-        .any(|(.., arrived)| !arrived)
-    {
+    while beside.forge.deliveries("autobuild").iter().any(|(.., arrived)| !arrived) {
         beside.forge.redeliver_failed().await;
         tokio::task::yield_now().await;
     }
@@ -177,34 +152,19 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
     let page = async |headers: &str| asked(REPO, headers).await;
     let token = "authorization: Bearer the-administrators-token\r\n";
     let refused = asked("nope", token).await;
-    assert!(
-        refused.starts_with("HTTP/1.1 400") && refused.contains("is not owner/name"),
-        "{refused}"
-    );
+    assert!(refused.starts_with("HTTP/1.1 400") && refused.contains("is not owner/name"), "{refused}");
     let by_operator = page(token).await;
     let said = || std::fs::read_to_string(&log).unwrap();
-    let (_, shown) = by_operator
-        .split_once("\r\n\r\n")
-        .unwrap_or_else(|| panic!("{by_operator:?} {}", said()));
+    let (_, shown) = by_operator.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{by_operator:?} {}", said()));
     let shown: Value = serde_json::from_str(shown).unwrap();
     stands(&shown, "test command", "ok", "sh check.sh");
     stands(&shown, "data folder", "ok", "in use");
-    assert!(
-        page("authorization: Bearer guessed\r\n")
-            .await
-            .starts_with("HTTP/1.1 401")
-    );
+    assert!(page("authorization: Bearer guessed\r\n").await.starts_with("HTTP/1.1 401"));
     assert!(page("").await.starts_with("HTTP/1.1 303"));
     let log = until(async || Some(said()).filter(|log| log.contains("doctor: "))).await;
     // GitHub's first delivery may have come before the service listened.
-    let ends = [
-        "doctor: Nothing is broken. 2 warnings.",
-        "doctor: Broken: 1. Warnings: 2.",
-    ];
-    assert!(
-        log.contains("webhook: ") && ends.iter().any(|end| log.contains(end)),
-        "{log}"
-    );
+    let ends = ["doctor: Nothing is broken. 2 warnings.", "doctor: Broken: 1. Warnings: 2."];
+    assert!(log.contains("webhook: ") && ends.iter().any(|end| log.contains(end)), "{log}");
     assert!(!log.contains("git: ") && !log.contains("App: "), "{log}");
 }
 
@@ -214,55 +174,22 @@ async fn each_row_of_the_service_is_seen_broken() {
     let beside = beside().await;
     let coachs_key = beside.apps[1].private_key.expose_secret().to_owned();
     for (set, what, state, part) in [
-        (
-            ("AUTOBUILD_LISTEN", "nowhere"),
-            "settings",
-            "broken",
-            "AUTOBUILD_LISTEN",
-        ),
-        (
-            ("AUTOBUILD_DATA_DIR", "/dev/null/data"),
-            "data folder",
-            "broken",
-            "AUTOBUILD_DATA_DIR",
-        ),
-        (
-            ("AUTOBUILD_DATABASE_URL", "postgres://127.0.0.1:1/none"),
-            "database",
-            "broken",
-            "AUTOBUILD_DATABASE_URL",
-        ),
+        (("AUTOBUILD_LISTEN", "nowhere"), "settings", "broken", "AUTOBUILD_LISTEN"),
+        (("AUTOBUILD_DATA_DIR", "/dev/null/data"), "data folder", "broken", "AUTOBUILD_DATA_DIR"),
+        (("AUTOBUILD_DATABASE_URL", "postgres://127.0.0.1:1/none"), "database", "broken", "AUTOBUILD_DATABASE_URL"),
         (("AUTOBUILD_AGENT", "codex"), "agent", "broken", "codex"),
         (("AUTOBUILD_PRIVATE_KEY", &coachs_key), "App", "broken", "with this key"),
         (("AUTOBUILD_PRIVATE_KEY", NO_KEY), "App", "broken", "not an RSA key"),
-        (
-            ("AUTOBUILD_COACH_PRIVATE_KEY", NO_KEY),
-            "Coach App",
-            "broken",
-            "not an RSA key",
-        ),
+        (("AUTOBUILD_COACH_PRIVATE_KEY", NO_KEY), "Coach App", "broken", "not an RSA key"),
     ] {
-        let report = read(
-            &doctor(&beside, &[set])
-                .env("PATH", git_alone(&beside))
-                .output()
-                .await
-                .unwrap(),
-        );
+        let report = read(&doctor(&beside, &[set]).env("PATH", git_alone(&beside)).output().await.unwrap());
         stands(&report, what, state, part);
     }
     let report = read(&doctor(&beside, &[("AUTOBUILD_COLOUR", "red")]).output().await.unwrap());
     stands(&report, "settings", "broken", "docs/server-settings.md lists them all");
-    stands(
-        &report,
-        "settings",
-        "warning",
-        "the rest is looked at once the settings can be read",
-    );
+    stands(&report, "settings", "warning", "the rest is looked at once the settings can be read");
     let mut alone = doctor(&beside, &[]);
-    alone
-        .env_remove("AUTOBUILD_COACH_APP_ID")
-        .env_remove("AUTOBUILD_COACH_PRIVATE_KEY");
+    alone.env_remove("AUTOBUILD_COACH_APP_ID").env_remove("AUTOBUILD_COACH_PRIVATE_KEY");
     let report = read(&alone.output().await.unwrap());
     stands(&report, "Coach App", "warning", "reviews are comments");
     // No service listens, so nothing arrived.
@@ -303,10 +230,7 @@ async fn an_app_with_too_few_rights_is_told_with_what_it_lacks() {
     };
     let small = beside.forge.create_app(&small).unwrap();
     let id = small.id.to_string();
-    let set = [
-        ("AUTOBUILD_APP_ID", id.as_str()),
-        ("AUTOBUILD_PRIVATE_KEY", small.private_key.expose_secret()),
-    ];
+    let set = [("AUTOBUILD_APP_ID", id.as_str()), ("AUTOBUILD_PRIVATE_KEY", small.private_key.expose_secret())];
     let report = read(&doctor(&beside, &set).output().await.unwrap());
     stands(&report, "installation", "warning", "/apps/small/installations/new");
     stands(&report, "repository", "broken", "not installed");
@@ -314,12 +238,7 @@ async fn an_app_with_too_few_rights_is_told_with_what_it_lacks() {
     let report = read(&doctor(&beside, &set).output().await.unwrap());
     stands(&report, "App", "broken", "contents: write");
     stands(&report, "webhook", "broken", "no webhook address");
-    stands(
-        &report,
-        "installation",
-        "broken",
-        "small on acme has not granted checks: write",
-    );
+    stands(&report, "installation", "broken", "small on acme has not granted checks: write");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -333,14 +252,8 @@ async fn each_row_of_a_repository_is_seen_broken() {
         (".github/workflows/ci.yml", Some(workflow)),
     ];
     person.push(REPO, "main", "Break", &files).await.unwrap();
-    let rule = |pattern: &str, kind: RuleKind| BranchRule {
-        pattern: pattern.to_owned(),
-        kind,
-    };
-    beside
-        .forge
-        .add_rule(REPO, rule("autobuild/*", RuleKind::Creation))
-        .unwrap();
+    let rule = |pattern: &str, kind: RuleKind| BranchRule { pattern: pattern.to_owned(), kind };
+    beside.forge.add_rule(REPO, rule("autobuild/*", RuleKind::Creation)).unwrap();
     let approvals = RuleKind::PullRequest { approvals: 1 };
     beside.forge.add_rule(REPO, rule("main", approvals)).unwrap();
     let no_way = |settings: &mut forge::Settings| {
@@ -356,15 +269,7 @@ async fn each_row_of_a_repository_is_seen_broken() {
     stands(&report, "workflows", "warning", "ci.yml (on push) gives the code");
     stands(&report, "settings file", "broken", "max_turns");
     stands(&report, "test command", "warning", "test: <command>");
-    person
-        .push(
-            REPO,
-            "main",
-            "Label",
-            &[(".github/autobuild.yml", Some("label: build me\n"))],
-        )
-        .await
-        .unwrap();
+    person.push(REPO, "main", "Label", &[(".github/autobuild.yml", Some("label: build me\n"))]).await.unwrap();
     person.archive_repo(REPO).unwrap();
     let report = read(&doctor(&beside, &[]).output().await.unwrap());
     stands(&report, "labels", "broken", "gh label create 'build me'");
@@ -392,19 +297,13 @@ async fn the_program_and_the_isolation_are_seen_broken() {
     let seen = async |script: &str, least: &str| {
         let mut shell = Command::new("bash");
         shell.args(["-c", script, &program.display().to_string()]);
-        shell
-            .current_dir(&own.repository)
-            .env("AUTOBUILD_AGENT", "command:true");
-        shell
-            .env("AUTOBUILD_SANDBOX_MIN_LEVEL", least)
-            .env_remove("AUTOBUILD_DATA_DIR");
+        shell.current_dir(&own.repository).env("AUTOBUILD_AGENT", "command:true");
+        shell.env("AUTOBUILD_SANDBOX_MIN_LEVEL", least).env_remove("AUTOBUILD_DATA_DIR");
         read(&shell.output().await.unwrap())
     };
-    let report = seen(
-        "exec 3<\"$0\"; cp \"$0\" \"$0.new\"; mv \"$0.new\" \"$0\"; exec /proc/self/fd/3 doctor --json",
-        "0",
-    )
-    .await;
+    let report =
+        seen("exec 3<\"$0\"; cp \"$0\" \"$0.new\"; mv \"$0.new\" \"$0\"; exec /proc/self/fd/3 doctor --json", "0")
+            .await;
     stands(&report, "AutoBuild", "warning", "start it again");
     for (needed, arguments) in [("unshare", ["-Urm", "true"]), ("bwrap", ["--version", "--version"])] {
         let ran = std::process::Command::new(needed).args(arguments).status();
@@ -425,12 +324,7 @@ async fn the_program_and_the_isolation_are_seen_broken() {
     let missing = "mkdir \"$0.bin\" && cp $(type -P env bash sh true git) \"$0.bin\" && exec unshare -Urm bash -c \
                    'mount --bind \"$0.bin\" /usr/bin; exec \"$0\" doctor --json' \"$0\"";
     let report = seen(missing, "0").await;
-    stands(
-        &report,
-        "isolation",
-        "warning",
-        "L3 and L2: bubblewrap is not installed",
-    );
+    stands(&report, "isolation", "warning", "L3 and L2: bubblewrap is not installed");
 }
 
 #[tokio::test]
@@ -462,12 +356,7 @@ async fn a_laptop_without_github_is_told_what_run_needs() {
     let report = read(&own.autobuild("", &["doctor", "--json"]).output().await.unwrap());
     stands(&report, "test command", "warning", "install nosuch");
     own.types("git clone -q --depth 1 \"file://$PWD\" ../shallow").await;
-    let report = read(
-        &own.autobuild("../shallow", &["doctor", "--json"])
-            .output()
-            .await
-            .unwrap(),
-    );
+    let report = read(&own.autobuild("../shallow", &["doctor", "--json"]).output().await.unwrap());
     stands(&report, "this repository", "broken", "git fetch --unshallow");
     own.types("git init -q ../fresh").await;
     let report = read(&own.autobuild("../fresh", &["doctor", "--json"]).output().await.unwrap());

@@ -35,14 +35,8 @@ const SETTINGS: &[&str] = &[
     "sequence.editor",
     "uploadpack.packObjectsHook",
 ];
-const HOOKS: &[&str] = &[
-    "fsmonitor-watchman",
-    "post-checkout",
-    "post-index-change",
-    "post-merge",
-    "pre-auto-gc",
-    "reference-transaction",
-];
+const HOOKS: &[&str] =
+    &["fsmonitor-watchman", "post-checkout", "post-index-change", "post-merge", "pre-auto-gc", "reference-transaction"];
 const ATTRIBUTES: &str = "README.md filter=named diff=named merge=named\n*.bin filter=lfs\n";
 
 /// Makes the person's repository hostile; the returned file lists the programs that were started, by the settings that
@@ -56,24 +50,16 @@ async fn hostile(own: &Own) -> PathBuf {
     fs::write(own.repository.join("README.md"), "# Notes\n\nTo be written.\n").unwrap();
     fs::write(own.repository.join("data.bin"), "data\n").unwrap();
     fs::write(own.repository.join(".gitattributes"), ATTRIBUTES).unwrap();
-    own.git("add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Attributes")
-        .await;
-    own.git("clone -q --bare . ../alternate && echo ../../../alternate/objects > .git/objects/info/alternates")
-        .await;
+    own.git("add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Attributes").await;
+    own.git("clone -q --bare . ../alternate && echo ../../../alternate/objects > .git/objects/info/alternates").await;
     for setting in SETTINGS {
         let shell = if setting.starts_with("alias") { "!" } else { "" };
-        own.git(&format!(
-            "config {setting} \"{shell}'{}' {setting}\"",
-            program.display()
-        ))
-        .await;
+        own.git(&format!("config {setting} \"{shell}'{}' {setting}\"", program.display())).await;
     }
     own.git("config filter.lfs.required true && git config extensions.partialClone origin && git config remote.origin.promisor true && git config remote.origin.url ext::../program")
         .await;
-    own.types("printf '[filter \"\\377\"]\\n\\tclean = \"%s\" bytes\\n' \"$PWD/../program\" >> .git/config")
-        .await;
-    own.types("printf 'data.bin filter=\\377\\n' > .git/info/attributes")
-        .await;
+    own.types("printf '[filter \"\\377\"]\\n\\tclean = \"%s\" bytes\\n' \"$PWD/../program\" >> .git/config").await;
+    own.types("printf 'data.bin filter=\\377\\n' > .git/info/attributes").await;
     for hook in HOOKS {
         symlink(&program, own.repository.join(".git/hooks").join(hook)).unwrap();
     }
@@ -115,17 +101,12 @@ async fn a_state_that_came_with_the_folder_is_refused() {
         let state = copy.repository.join(".git/autobuild");
         fs::create_dir_all(state.join("forge/hooks")).unwrap();
         fs::write(state.join("mark"), mark).unwrap();
-        for words in [
-            &["run", "../issue.md", "--agent", &agent][..],
-            &["plan", "../issue.md", "--agent", &agent],
-            &["status"],
-        ] {
+        for words in
+            [&["run", "../issue.md", "--agent", &agent][..], &["plan", "../issue.md", "--agent", &agent], &["status"]]
+        {
             let output = copy.autobuild("", words).output().await.unwrap();
             let said = whole(&output);
-            assert!(
-                !output.status.success() && said.contains("was not made by you"),
-                "{words:?}: {said}"
-            );
+            assert!(!output.status.success() && said.contains("was not made by you"), "{words:?}: {said}");
         }
         fs::remove_dir_all(state).unwrap();
     }

@@ -1,11 +1,6 @@
 //! `run` and what goes with it in repositories that are unlike others, and with what somebody left beside the work.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    missing_docs,
-    reason = "a test that cannot go on has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
 use crate::{
     own::{Own, mode, text},
@@ -31,8 +26,7 @@ async fn a_branch_that_came_in_the_way_meanwhile_is_no_dead_end() {
     let agent = own.agent();
     let planned = own.json(&["plan", "../issue.md", "--json", "--agent", &agent]).await;
     assert_eq!(planned["ok"], true, "{planned}");
-    own.git("switch -qc work && git branch -q -D autobuild/1 && git branch autobuild")
-        .await;
+    own.git("switch -qc work && git branch -q -D autobuild/1 && git branch autobuild").await;
     let built = own.json(&["feature", "FEAT-1", "--json"]).await;
     assert_eq!(built["branch"], "autobuild-notes", "{built}");
 }
@@ -48,11 +42,7 @@ async fn what_is_no_issue_is_said_in_one_line() {
         (["plan", ""], "the issue is empty"),
         (["task", "  "], "the issue is empty"),
     ] {
-        let output = own
-            .autobuild("", &[&words[..], &["--agent", &agent]].concat())
-            .output()
-            .await
-            .unwrap();
+        let output = own.autobuild("", &[&words[..], &["--agent", &agent]].concat()).output().await.unwrap();
         let said = whole(&output);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
         assert!(said.contains(remedy) && said.lines().count() == 1, "{words:?}: {said}");
@@ -81,15 +71,10 @@ async fn a_repository_that_cannot_be_copied_gets_no_order() {
         let output = run.output().await.unwrap();
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         assert!(whole(&output).contains(remedy), "{}", whole(&output));
-        assert!(
-            !own.repository.join(folder).join(".git/autobuild").exists(),
-            "nothing is ordered"
-        );
+        assert!(!own.repository.join(folder).join(".git/autobuild").exists(), "nothing is ordered");
     }
     own.types("cd ../partial && git fetch -q --refetch --no-filter").await;
-    let completed = own
-        .autobuild("../partial", &["run", "../issue.md", "--agent", &agent])
-        .output();
+    let completed = own.autobuild("../partial", &["run", "../issue.md", "--agent", &agent]).output();
     let completed = completed.await.unwrap();
     assert!(completed.status.success(), "{}", whole(&completed));
 }
@@ -98,21 +83,16 @@ async fn a_repository_that_cannot_be_copied_gets_no_order() {
 async fn a_result_whose_branch_is_gone_is_made_again_or_said_to_be_merged() {
     let own = Own::new(None).await;
     assert!(own.run(&[]).await.status.success());
-    own.git("branch -q -D autobuild/notes && git reflog expire --expire=now --all && git gc -q --prune=now")
-        .await;
+    own.git("branch -q -D autobuild/notes && git reflog expire --expire=now --all && git gc -q --prune=now").await;
     let status = own.autobuild("", &["status"]).output().await.unwrap();
     assert!(text(&status).contains("its branch is gone"), "{}", whole(&status));
     let again = own.run(&[]).await;
     assert!(again.status.success(), "{}", whole(&again));
     assert_eq!(own.git("show autobuild/notes:notes.md").await, "# Notes\n");
-    own.git("merge -q autobuild/notes && git branch -q -d autobuild/notes")
-        .await;
+    own.git("merge -q autobuild/notes && git branch -q -d autobuild/notes").await;
     let merged = own.run(&[]).await;
     let said = whole(&merged);
-    assert!(
-        said.contains("what is checked out holds the result") && !said.contains("git merge"),
-        "{said}"
-    );
+    assert!(said.contains("what is checked out holds the result") && !said.contains("git merge"), "{said}");
     let completed = own.json(&["complete", "FEAT-1", "--json"]).await;
     assert_eq!(
         (&completed["completed"], &completed["ok"], &completed["commands"]),
@@ -127,11 +107,7 @@ async fn what_is_given_up_is_called_so() {
     own.agents(&"- { role: player, fail: garbage }\n".repeat(8));
     assert_eq!(own.run(&[]).await.status.code(), Some(1));
     let discarded = own.json(&["complete", "FEAT-1", "--discard", "--json"]).await;
-    assert_eq!(
-        (&discarded["state"], &discarded["completed"]),
-        (&"given_up".into(), &false.into()),
-        "{discarded}"
-    );
+    assert_eq!((&discarded["state"], &discarded["completed"]), (&"given_up".into(), &false.into()), "{discarded}");
     let status = own.autobuild("", &["status"]).output().await.unwrap();
     assert!(text(&status).contains("given up"), "{}", whole(&status));
     let resumed = own.autobuild("", &["resume", "FEAT-1"]).output().await.unwrap();
@@ -149,30 +125,21 @@ async fn why_it_could_not_be_worked_on_is_still_known_later() {
     assert!(text(&status).contains("is not a forge's memory"), "{}", whole(&status));
     fs::remove_file(folder.join("forge/forge.json")).unwrap();
     let done = own.json(&["resume", "FEAT-1", "--json"]).await;
-    assert_eq!(
-        (&done["ok"], &done["error"]),
-        (&true.into(), &serde_json::Value::Null),
-        "{done}"
-    );
+    assert_eq!((&done["ok"], &done["error"]), (&true.into(), &serde_json::Value::Null), "{done}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_file_is_named_in_one_line_with_what_to_do() {
     let own = Own::new(None).await;
     assert!(own.run(&[]).await.status.success());
-    own.types("cp -a .git/autobuild ../saved && sed '1s/.*/# Other/' ../issue.md > ../other.md")
-        .await;
+    own.types("cp -a .git/autobuild ../saved && sed '1s/.*/# Other/' ../issue.md > ../other.md").await;
     let agent = own.agent();
     let kept = ".git/autobuild";
     for (file, damage, what_to_do) in [
         ("forge/forge.json", "head -c 100", "move"),
         ("forge/forge.json", "true", "move"),
         ("forge/forge.json", "folder", "move"),
-        (
-            "autobuild.db",
-            "head -c 5000",
-            "restore it from a backup, or move it away",
-        ),
+        ("autobuild.db", "head -c 5000", "restore it from a backup, or move it away"),
         ("autobuild.db", "folder", "move it away"),
         ("lock", "folder", "or missing"),
     ] {
@@ -181,8 +148,7 @@ async fn a_damaged_file_is_named_in_one_line_with_what_to_do() {
             "folder" => format!("rm -rf {at} && mkdir {at}"),
             part => format!("{part} {at} > ../part && cat ../part > {at}"),
         };
-        own.types(&format!("rm -rf {kept} && cp -a ../saved {kept} && {breaks}"))
-            .await;
+        own.types(&format!("rm -rf {kept} && cp -a ../saved {kept} && {breaks}")).await;
         let mut run = own.autobuild("", &["run", "../other.md", "--agent", &agent]);
         let output = run.output().await.unwrap();
         let said = whole(&output);
@@ -223,11 +189,7 @@ async fn what_needs_a_plan_says_how_to_make_one() {
         assert!(said.contains("FEAT-1 has no plan yet"), "{more:?}: {said}");
     }
     let status = own.autobuild("", &["status"]).output().await.unwrap();
-    assert!(
-        text(&status).contains("\n  not started · no tasks yet"),
-        "{}",
-        text(&status)
-    );
+    assert!(text(&status).contains("\n  not started · no tasks yet"), "{}", text(&status));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -264,27 +226,18 @@ async fn a_full_disk_behind_the_output_is_no_success() {
         status.stdout(full).stderr(Stdio::piped());
         let output = status.spawn().unwrap().wait_with_output().await.unwrap();
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        assert!(
-            whole(&output).contains("standard output cannot be written"),
-            "{}",
-            whole(&output)
-        );
+        assert!(whole(&output).contains("standard output cannot be written"), "{}", whole(&output));
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_beside_the_issue_is_found_again_from_another_folder() {
     let own = Own::new(None).await;
-    own.types("mkdir sub && printf '#!/bin/sh\\nexit 1\\n' > ../agent.sh && chmod +x ../agent.sh")
-        .await;
+    own.types("mkdir sub && printf '#!/bin/sh\\nexit 1\\n' > ../agent.sh && chmod +x ../agent.sh").await;
     let words = ["run", "../issue.md", "--agent", "command:../agent.sh --fast"];
     let output = own.autobuild("", &words).output().await.unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", whole(&output));
-    let again = own
-        .autobuild("sub", &["resume", "FEAT-1", "--json"])
-        .output()
-        .await
-        .unwrap();
+    let again = own.autobuild("sub", &["resume", "FEAT-1", "--json"]).output().await.unwrap();
     assert_eq!(again.status.code(), Some(1), "{}", whole(&again));
     let last: serde_json::Value = serde_json::from_str(text(&again).lines().last().unwrap()).unwrap();
     let why = last["why"].to_string();
@@ -296,10 +249,7 @@ async fn a_run_names_the_person_and_the_repository_and_states_are_plain_words() 
     let own = Own::new(None).await;
     own.git("config user.name 'Vera Nowak'").await;
     let said = whole(&own.run(&[]).await);
-    assert!(
-        said.contains("vera-nowak") && said.contains("/local/a-repository-1/issues/1"),
-        "{said}"
-    );
+    assert!(said.contains("vera-nowak") && said.contains("/local/a-repository-1/issues/1"), "{said}");
     for never in ["mona", "acme", "player_turn", "coach_turn", "in_review", "/autobuild "] {
         assert!(!said.contains(never), "{never}: {said}");
     }
@@ -317,15 +267,8 @@ async fn tests_that_do_not_run_are_said_before_any_agent_is_paid() {
     let output = own.run(&["--json"]).await;
     assert_eq!(output.status.code(), Some(1), "{}", whole(&output));
     let last: serde_json::Value = serde_json::from_str(text(&output).lines().last().unwrap()).unwrap();
-    assert_eq!(
-        (&last["state"], &last["all"]["agent_runs"]),
-        (&"blocked".into(), &0.into()),
-        "{last}"
-    );
-    assert!(
-        last["why"][0].as_str().unwrap().contains("The tests do not run"),
-        "{last}"
-    );
+    assert_eq!((&last["state"], &last["all"]["agent_runs"]), (&"blocked".into(), &0.into()), "{last}");
+    assert!(last["why"][0].as_str().unwrap().contains("The tests do not run"), "{last}");
     assert_eq!(last["commands"][0], "autobuild resume FEAT-1", "{last}");
 }
 
@@ -341,11 +284,7 @@ async fn mistakes_in_the_settings_are_the_reason_as_long_as_they_stand() {
     assert!(why.contains("What you can do") && !why.contains("Set-up"), "{resumed}");
     own.commits_settings("setup: 'true'\nmax_turns: 3\n").await;
     let done = own.json(&["resume", "FEAT-1", "--json"]).await;
-    assert_eq!(
-        (&done["ok"], &done["why"]),
-        (&true.into(), &serde_json::json!([])),
-        "{done}"
-    );
+    assert_eq!((&done["ok"], &done["why"]), (&true.into(), &serde_json::json!([])), "{done}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -354,18 +293,11 @@ async fn what_is_discarded_is_said_in_one_line() {
     own.agents(&"- { role: player, fail: garbage }\n".repeat(8));
     let blocked = own.run(&[]).await;
     assert!(!whole(&blocked).contains("--approve"), "{}", whole(&blocked));
-    let discarded = own
-        .autobuild("", &["complete", "FEAT-1", "--discard"])
-        .output()
-        .await
-        .unwrap();
+    let discarded = own.autobuild("", &["complete", "FEAT-1", "--discard"]).output().await.unwrap();
     let said = text(&discarded);
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 2, "{said}");
-    assert!(
-        lines[0].starts_with("Giving up FEAT-1 (Notes), 0 of 1 task approved."),
-        "{said}"
-    );
+    assert!(lines[0].starts_with("Giving up FEAT-1 (Notes), 0 of 1 task approved."), "{said}");
     assert_eq!(lines[1], "FEAT-1 is given up.");
 }
 
@@ -374,10 +306,9 @@ async fn what_could_not_begin_has_no_runs_to_read() {
     let own = Own::new(None).await;
     own.agents("[");
     assert_eq!(own.run(&[]).await.status.code(), Some(2));
-    for (words, expected) in [
-        (&["effects"][..], "No step failed, and none waits"),
-        (&["trace", "TASK-001"], "no agent has run here yet"),
-    ] {
+    for (words, expected) in
+        [(&["effects"][..], "No step failed, and none waits"), (&["trace", "TASK-001"], "no agent has run here yet")]
+    {
         let output = own.autobuild("", words).output().await.unwrap();
         assert!(whole(&output).contains(expected), "{words:?}: {output:?}");
     }
@@ -436,10 +367,7 @@ fn shouts(word: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_that_were_committed_since_are_there_when_a_task_goes_on_or_starts_again() {
-    for words in [
-        &["resume", "FEAT-1", "--json"][..],
-        &["resume", "TASK-001", "--retry", "--json"],
-    ] {
+    for words in [&["resume", "FEAT-1", "--json"][..], &["resume", "TASK-001", "--retry", "--json"]] {
         let own = Own::new(None).await;
         fs::write(own.folder.path().join("issue.md"), LOUD).unwrap();
         own.agents(&(shouts("HI") + &shouts("HELLO")));
@@ -473,10 +401,7 @@ async fn a_task_of_which_nobody_may_say_what_must_hold_is_not_ordered() {
     let refused = own.autobuild("", &words).output().await.unwrap();
     assert!(whole(&refused).contains("name --pre-loop"), "{}", whole(&refused));
     assert_eq!(own.json(&["status", "--json"]).await["features"], serde_json::json!([]));
-    let asked = own
-        .autobuild("", &[&words[..], &["--pre-loop"]].concat())
-        .output()
-        .await;
+    let asked = own.autobuild("", &[&words[..], &["--pre-loop"]].concat()).output().await;
     let said = whole(&asked.unwrap());
     assert!(!said.contains("names no check"), "{said}");
     let known = own.json(&["status", "--json"]).await;
@@ -488,8 +413,7 @@ async fn an_interrupted_plan_writes_nothing_into_the_file_for_the_plan() {
     let own = Own::new(Some("#!/bin/sh\nsleep 600\n")).await;
     let agent = own.agent();
     let mut plan = own.autobuild("", &["plan", "../issue.md", "--structured", "--agent", &agent]);
-    plan.stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
+    plan.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
     let plan = plan.spawn().unwrap();
     let process = plan.id().unwrap();
     let lock = own.repository.join(".git/autobuild/lock");
@@ -499,11 +423,7 @@ async fn an_interrupted_plan_writes_nothing_into_the_file_for_the_plan() {
     let process = rustix::process::Pid::from_raw(process.cast_signed()).unwrap();
     rustix::process::kill_process(process, rustix::process::Signal::INT).unwrap();
     let ended = plan.wait_with_output().await.unwrap();
-    assert_eq!(
-        (ended.status.code(), text(&ended)),
-        (Some(130), String::new()),
-        "{ended:?}"
-    );
+    assert_eq!((ended.status.code(), text(&ended)), (Some(130), String::new()), "{ended:?}");
     assert!(whole(&ended).contains("autobuild resume FEAT-1"), "{ended:?}");
 }
 

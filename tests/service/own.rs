@@ -1,11 +1,6 @@
 //! A person's folder with a repository of their own, and the program as they start it there.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    missing_docs,
-    reason = "a test that cannot go on has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
 use std::{
     fs,
@@ -85,8 +80,7 @@ impl Own {
     /// Commits these settings.
     pub async fn commits_settings(&self, settings: &str) {
         fs::write(self.repository.join(".github/autobuild.yml"), settings).unwrap();
-        self.git("add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Settings")
-            .await;
+        self.git("add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Settings").await;
     }
 
     /// `git <rest>`, as a person would type it.

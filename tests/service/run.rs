@@ -40,9 +40,7 @@ impl Own {
             let lines = text(&output);
             let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
             for run in lines.filter(|line| line["event"] == "run" && line["state"] == "ended") {
-                *paid
-                    .entry(format!("{task} {} {}", run["role"], run["turn"]))
-                    .or_default() += 1;
+                *paid.entry(format!("{task} {} {}", run["role"], run["turn"])).or_default() += 1;
             }
         }
         paid
@@ -70,10 +68,7 @@ async fn an_issue_becomes_a_branch_and_the_work_tree_stays_as_it_is() {
     );
     assert!(!said.contains('\u{1b}') && !said.contains('\r'), "no terminal: {said}");
     assert!(said.contains("TASK-001  1      approved"), "{said}");
-    assert!(
-        said.contains("checks run, turn 1") && !said.contains("waiting for CI"),
-        "no CI runs here: {said}"
-    );
+    assert!(said.contains("checks run, turn 1") && !said.contains("waiting for CI"), "no CI runs here: {said}");
     assert!(said.contains(&format!("git merge --squash {BRANCH}")), "{said}");
 
     assert_eq!(own.git(&format!("show {BRANCH}:notes.md")).await, "# Notes\n");
@@ -85,20 +80,14 @@ async fn an_issue_becomes_a_branch_and_the_work_tree_stays_as_it_is() {
 
     let again = own.run(&[]).await;
     assert!(again.status.success() && text(&again).contains(BRANCH), "{again:?}");
-    assert_eq!(
-        own.git("branch --format='%(refname:short)'").await,
-        format!("{BRANCH}\nmain\n")
-    );
+    assert_eq!(own.git("branch --format='%(refname:short)'").await, format!("{BRANCH}\nmain\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_anywhere_it_goes_on_and_no_agent_is_paid_twice() {
     let calm = Own::new(None).await;
     assert!(calm.run(&[]).await.status.success());
-    let expected = (
-        calm.git(&format!("rev-parse {BRANCH}^{{tree}}")).await,
-        calm.paid().await,
-    );
+    let expected = (calm.git(&format!("rev-parse {BRANCH}^{{tree}}")).await, calm.paid().await);
     assert_eq!(expected.1.values().sum::<usize>(), 2, "{expected:?}");
     let own = Own::new(None).await;
     let mut kills = 0;
@@ -123,10 +112,7 @@ async fn killed_anywhere_it_goes_on_and_no_agent_is_paid_twice() {
     assert!(kills > 3, "{kills} kills");
     let found = (own.git(&format!("rev-parse {BRANCH}^{{tree}}")).await, own.paid().await);
     assert_eq!(found, expected);
-    assert_eq!(
-        own.git("branch --format='%(refname:short)'").await,
-        format!("{BRANCH}\nmain\n")
-    );
+    assert_eq!(own.git("branch --format='%(refname:short)'").await, format!("{BRANCH}\nmain\n"));
 }
 
 /// A Player that writes everything and then never ends, and that finds nothing left to do the next time.
@@ -157,11 +143,7 @@ async fn what_a_player_wrote_before_the_process_was_killed_is_judged() {
     assert!(again.status.success(), "{}", whole(&again));
     assert_eq!(own.git(&format!("show {BRANCH}:notes.md")).await, "# Notes\n");
     let kept = "find .. -path '*/unsettled/*' -o -path '*/checkouts/*' -prune | wc -l";
-    assert_eq!(
-        own.types(kept).await.trim(),
-        "0",
-        "nothing is kept longer than it is needed"
-    );
+    assert_eq!(own.types(kept).await.trim(), "0", "nothing is kept longer than it is needed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -171,11 +153,7 @@ async fn a_branch_of_that_name_is_left_alone() {
     let before = own.git(&format!("rev-parse {BRANCH}")).await;
     let output = own.run(&["--json"]).await;
     let last: Value = serde_json::from_str(text(&output).lines().last().unwrap()).unwrap();
-    assert_eq!(
-        (&last["ok"], &last["branch"]),
-        (&true.into(), &"autobuild/notes-2".into()),
-        "{last}"
-    );
+    assert_eq!((&last["ok"], &last["branch"]), (&true.into(), &"autobuild/notes-2".into()), "{last}");
     assert_eq!(own.git(&format!("rev-parse {BRANCH}")).await, before);
 }
 
@@ -184,47 +162,19 @@ type Refused<'a> = (&'a str, &'a [&'a str], &'a str);
 
 const REFUSED: [Refused<'_>; 10] = [
     ("tmp", &["../issue.md", "--agent", "scripted:../agents.yml"], "git init"),
-    (
-        "bare.git",
-        &["../issue.md", "--agent", "scripted:../agents.yml"],
-        "is a bare repository",
-    ),
-    (
-        "fresh",
-        &["../issue.md", "--agent", "scripted:../agents.yml"],
-        "has no commit yet",
-    ),
-    (
-        "a repository",
-        &["none.md", "--agent", "scripted:../agents.yml"],
-        "none.md: cannot be read",
-    ),
+    ("bare.git", &["../issue.md", "--agent", "scripted:../agents.yml"], "is a bare repository"),
+    ("fresh", &["../issue.md", "--agent", "scripted:../agents.yml"], "has no commit yet"),
+    ("a repository", &["none.md", "--agent", "scripted:../agents.yml"], "none.md: cannot be read"),
     (
         "a repository",
         &["Greet people by name", "--agent", "scripted:../agents.yml"],
         "`autobuild plan` and `autobuild task` also take the issue's words",
     ),
-    (
-        "a repository",
-        &["../empty.md", "--agent", "scripted:../agents.yml"],
-        "is empty",
-    ),
-    (
-        "a repository",
-        &["../untitled.md", "--agent", "scripted:../agents.yml"],
-        "begin it with a line `# Title`",
-    ),
+    ("a repository", &["../empty.md", "--agent", "scripted:../agents.yml"], "is empty"),
+    ("a repository", &["../untitled.md", "--agent", "scripted:../agents.yml"], "begin it with a line `# Title`"),
     ("a repository", &["../issue.md"], "claude and codex were looked for"),
-    (
-        "a repository",
-        &["../issue.md", "--agent", "gpt"],
-        "valid: claude, codex",
-    ),
-    (
-        "a repository",
-        &["../issue.md", "--agent", "scripted:none.yml"],
-        "none.yml",
-    ),
+    ("a repository", &["../issue.md", "--agent", "gpt"], "valid: claude, codex"),
+    ("a repository", &["../issue.md", "--agent", "scripted:none.yml"], "none.yml"),
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -238,16 +188,11 @@ async fn what_cannot_begin_is_said_in_one_line_with_its_remedy() {
     let programs = own.folder.path().join("bin");
     for (folder, words, remedy) in REFUSED {
         let mut command = own.autobuild("", &[&["run"], words].concat());
-        command
-            .current_dir(own.folder.path().join(folder))
-            .env("PATH", &programs);
+        command.current_dir(own.folder.path().join(folder)).env("PATH", &programs);
         let output = command.output().await.unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
-        assert!(
-            said.contains(remedy) && said.trim_end().lines().count() == 1,
-            "{words:?}: {said}"
-        );
+        assert!(said.contains(remedy) && said.trim_end().lines().count() == 1, "{words:?}: {said}");
         let orders = own.repository.join(".git/autobuild/features");
         assert!(!orders.exists(), "nothing is ordered");
     }
@@ -257,11 +202,7 @@ async fn what_cannot_begin_is_said_in_one_line_with_its_remedy() {
 async fn two_terminals_work_on_two_features() {
     let own = Own::new(Some("#!/bin/sh\nsleep 2\n")).await;
     own.agents(&crate::own::AGENTS.repeat(2));
-    fs::write(
-        own.folder.path().join("other.md"),
-        ISSUE.replace("# Notes\n", "# Other notes\n"),
-    )
-    .unwrap();
+    fs::write(own.folder.path().join("other.md"), ISSUE.replace("# Notes\n", "# Other notes\n")).unwrap();
     let agent = own.agent();
     let words = ["run", "../issue.md", "--agent", &agent];
     let mut first = own.autobuild("", &words);
@@ -275,16 +216,10 @@ async fn two_terminals_work_on_two_features() {
     let second = own.autobuild("", &words).output().await.unwrap();
     let said = whole(&second);
     assert_eq!(second.status.code(), Some(0), "{said}");
-    assert!(
-        said.contains(&format!("(process {process}) works on this repository")),
-        "{said}"
-    );
+    assert!(said.contains(&format!("(process {process}) works on this repository")), "{said}");
     assert!(said.contains("git merge --squash autobuild/other-notes"), "{said}");
     let first = first.wait_with_output().await.unwrap();
-    assert!(
-        first.status.success() && text(&first).contains("FEAT-2 (Other notes) goes on here too"),
-        "{first:?}"
-    );
+    assert!(first.status.success() && text(&first).contains("FEAT-2 (Other notes) goes on here too"), "{first:?}");
     for branch in ["autobuild/notes", "autobuild/other-notes"] {
         assert_eq!(own.git(&format!("show {branch}:notes.md")).await, "# Notes\n");
     }
@@ -325,13 +260,7 @@ async fn a_blocked_feature_goes_on_with_guidance_and_is_completed() {
     let own = Own::new(None).await;
     own.agents(SENT_BACK);
     own.commits_settings("max_turns: 1\n").await;
-    assert_eq!(
-        own.json(&["status", "--json"]).await["features"]
-            .as_array()
-            .unwrap()
-            .len(),
-        0
-    );
+    assert_eq!(own.json(&["status", "--json"]).await["features"].as_array().unwrap().len(), 0);
     let blocked = own.run(&[]).await;
     let said = whole(&blocked);
     assert_eq!(blocked.status.code(), Some(1), "{said}");
@@ -339,31 +268,19 @@ async fn a_blocked_feature_goes_on_with_guidance_and_is_completed() {
     let resume = "autobuild resume FEAT-1 'what to do'";
     assert!(said.contains(resume), "{said}");
     let status = own.json(&["status", "--json"]).await;
-    let [feature] = &status["features"].as_array().unwrap()[..] else {
-        panic!("{status}")
-    };
-    assert_eq!(
-        (&feature["state"], &feature["ok"]),
-        (&"blocked".into(), &false.into()),
-        "{status}"
-    );
+    let [feature] = &status["features"].as_array().unwrap()[..] else { panic!("{status}") };
+    assert_eq!((&feature["state"], &feature["ok"]), (&"blocked".into(), &false.into()), "{status}");
     let refused = own.autobuild("", &["complete", "FEAT-1"]).output().await.unwrap();
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 
     let words = ["resume", "TASK-001", "call it notes.md", "--max-turns", "2", "--json"];
     let resumed = own.json(&words).await;
-    assert_eq!(
-        (&resumed["ok"], &resumed["branch"]),
-        (&true.into(), &BRANCH.into()),
-        "{resumed}"
-    );
+    assert_eq!((&resumed["ok"], &resumed["branch"]), (&true.into(), &BRANCH.into()), "{resumed}");
     assert_eq!(resumed["tasks"][0]["turns"], 2, "{resumed}");
     let completed = own.json(&["complete", "FEAT-1", "--json"]).await;
     assert_eq!(completed["completed"], true, "{completed}");
     assert_eq!(own.git(&format!("show {BRANCH}:notes.md")).await, "# Notes\n");
-    let left = own
-        .types("ls .git/autobuild/forge/repositories ../.cache/autobuild/*/git/mirrors")
-        .await;
+    let left = own.types("ls .git/autobuild/forge/repositories ../.cache/autobuild/*/git/mirrors").await;
     assert!(!left.contains(".git\n"), "{left}");
     assert!(own.paid().await.len() == 4, "what happened is still known");
 }
@@ -379,19 +296,11 @@ async fn a_blocked_task_is_taken_as_it_is_when_a_person_says_so() {
     let again = own.run(&[]).await;
     assert_eq!(again.status.code(), Some(1), "{again:?}");
     assert!(whole(&again).contains("Nothing ran now"), "{again:?}");
-    let unnamed = own
-        .autobuild("", &["resume", "FEAT-1", "--skip"])
-        .output()
-        .await
-        .unwrap();
+    let unnamed = own.autobuild("", &["resume", "FEAT-1", "--skip"]).output().await.unwrap();
     assert_eq!(unnamed.status.code(), Some(2), "{unnamed:?}");
     let paid = own.paid().await.len();
     let taken = own.json(&["resume", "TASK-001", "--approve", "--json"]).await;
-    assert_eq!(
-        (&taken["ok"], &taken["branch"]),
-        (&true.into(), &BRANCH.into()),
-        "{taken}"
-    );
+    assert_eq!((&taken["ok"], &taken["branch"]), (&true.into(), &BRANCH.into()), "{taken}");
     assert_eq!(own.paid().await.len(), paid, "nobody worked again");
 }
 
@@ -404,25 +313,14 @@ async fn a_plan_is_built_when_that_is_asked_for_with_settings_for_this_once() {
     let plan = { plan }.output().await.unwrap();
     let said = whole(&plan);
     assert_eq!(plan.status.code(), Some(0), "{said}");
-    assert!(
-        said.contains("autobuild feature FEAT-1") && text(&plan).contains("id: TASK-001"),
-        "{said}"
-    );
+    assert!(said.contains("autobuild feature FEAT-1") && text(&plan).contains("id: TASK-001"), "{said}");
     let is_yaml = !text(&plan).contains("FEAT-1 is planned") && !text(&plan).contains("labeled");
     assert!(is_yaml, "a file that it is sent to holds the plan alone: {said}");
     assert_eq!(own.paid().await, BTreeMap::new());
-    let dry = own
-        .autobuild("", &["feature", "FEAT-1", "--dry-run"])
-        .output()
-        .await
-        .unwrap();
+    let dry = own.autobuild("", &["feature", "FEAT-1", "--dry-run"]).output().await.unwrap();
     assert!(dry.status.success() && text(&dry).contains("id: TASK-001"), "{dry:?}");
     let built = own.json(&["feature", "feat-1", "--max-turns", "1", "--json"]).await;
-    assert_eq!(
-        (&built["ok"], &built["state"]),
-        (&false.into(), &"blocked".into()),
-        "{built}"
-    );
+    assert_eq!((&built["ok"], &built["state"]), (&false.into(), &"blocked".into()), "{built}");
     assert_eq!(built["tasks"][0]["turns"], 1, "{built}");
     let discarded = own.json(&["complete", "FEAT-1", "--discard", "--json"]).await;
     assert_eq!(discarded["state"], "given_up", "{discarded}");

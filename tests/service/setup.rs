@@ -40,9 +40,7 @@ struct World {
 impl World {
     async fn new() -> Self {
         let folder = support::folder::folder("autobuild-setup-");
-        let forge = Forge::start(ForgeOptions::new(folder.path().join("forge")))
-            .await
-            .unwrap();
+        let forge = Forge::start(ForgeOptions::new(folder.path().join("forge"))).await.unwrap();
         forge.create_organization("acme");
         for login in ["ann", "eve"] {
             forge.create_user(login);
@@ -55,10 +53,7 @@ impl World {
         ];
         let bare = [("README.md", "# Other\n")];
         for (name, files) in [("acme/shop", &files[..]), ("acme/other", &bare)] {
-            forge
-                .create_repo(name, RepoSource::Files(files), Settings::default())
-                .await
-                .unwrap();
+            forge.create_repo(name, RepoSource::Files(files), Settings::default()).await.unwrap();
             forge.set_role(name, "ann", Role::Admin).unwrap();
         }
         std::fs::write(folder.path().join("agents.yml"), AGENTS).unwrap();
@@ -104,11 +99,7 @@ impl World {
         let mut browser = Browser::default();
         browser.sign_in(self.forge.url(), "ann").await;
         let page = browser.get(service.link.as_ref().unwrap()).await;
-        let fields = [
-            ("organization", "acme"),
-            ("address", service.address.as_str()),
-            ("github", self.forge.url()),
-        ];
+        let fields = [("organization", "acme"), ("address", service.address.as_str()), ("github", self.forge.url())];
         let page = browser.send(&page, "/setup/choice", &fields).await;
         (browser, page)
     }
@@ -149,12 +140,7 @@ impl Service {
                 heard.lock().unwrap().push_str(&format!("{line}\n"));
             }
         });
-        Self {
-            child,
-            link,
-            address: address.unwrap(),
-            said,
-        }
+        Self { child, link, address: address.unwrap(), said }
     }
 
     fn at(&self, path: &str) -> String {
@@ -180,11 +166,8 @@ impl Service {
 
     fn terminate(&self) {
         let id = i32::try_from(self.child.id().unwrap()).unwrap();
-        rustix::process::kill_process(
-            rustix::process::Pid::from_raw(id).unwrap(),
-            rustix::process::Signal::TERM,
-        )
-        .unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(id).unwrap(), rustix::process::Signal::TERM)
+            .unwrap();
     }
 }
 
@@ -198,9 +181,7 @@ pub async fn until<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), found)
-        .await
-        .expect("nothing happened")
+    tokio::time::timeout(Duration::from_secs(60), found).await.expect("nothing happened")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -209,32 +190,18 @@ async fn both_apps_are_registered_and_a_feature_is_built_without_another_step() 
     let service = world.serve().await;
     let (mut browser, page) = world.chosen(&service).await;
     let install = world.registers(&mut browser, &page, "AutoBuild").await;
-    assert!(
-        install.text.contains("All repositories"),
-        "GitHub is next: {}",
-        install.text
-    );
+    assert!(install.text.contains("All repositories"), "GitHub is next: {}", install.text);
     let page = browser.press(&install, "Install", &[]).await;
     assert!(page.address.starts_with(&service.at("/setup")), "{}", page.address);
-    assert!(
-        page.text.contains("AutoBuild is installed on 2 repositories"),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("AutoBuild is installed on 2 repositories"), "{}", page.text);
 
     let install = world.registers(&mut browser, &page, "AutoBuild Coach").await;
     let page = browser.press(&install, "Install", &[]).await;
     assert!(page.text.contains("The Coach is installed."), "{}", page.text);
-    let boxes = page
-        .text
-        .split("<input")
-        .filter(|tag| tag.contains("type=\"checkbox\""));
+    let boxes = page.text.split("<input").filter(|tag| tag.contains("type=\"checkbox\""));
     let boxes: Vec<&str> = boxes.map(|tag| tag.split('>').next().unwrap()).collect();
     assert_eq!(boxes.len(), 2);
-    assert!(
-        !boxes.iter().any(|tag| tag.contains("checked")),
-        "none is ticked beforehand"
-    );
+    assert!(!boxes.iter().any(|tag| tag.contains("checked")), "none is ticked beforehand");
     let page = until(async || {
         let page = browser.get(&service.at("/setup")).await;
         page.text.contains("GitHub reached").then_some(page)
@@ -266,11 +233,7 @@ async fn both_apps_are_registered_and_a_feature_is_built_without_another_step() 
     })
     .await;
     assert!(page.text.contains("autobuild"), "{}", page.text);
-    assert!(
-        world.forge.unknown_calls().is_empty(),
-        "{:?}",
-        world.forge.unknown_calls()
-    );
+    assert!(world.forge.unknown_calls().is_empty(), "{:?}", world.forge.unknown_calls());
     let log = service.log();
     assert!(!log.contains("PRIVATE KEY") && !log.contains("panic"), "{log}");
     // What the person was about to make is not logged as a fault.
@@ -365,10 +328,7 @@ async fn a_damaged_file_of_the_set_up_is_named_with_what_to_do() {
         let said = String::from_utf8(ended.stderr).unwrap();
         assert!(!ended.status.success(), "{said}");
         let line = said.lines().last().unwrap();
-        assert!(
-            line.contains(file) && line.contains("is damaged") && line.contains("move it away"),
-            "{said}"
-        );
+        assert!(line.contains(file) && line.contains("is damaged") && line.contains("move it away"), "{said}");
     }
     // A link is made anew at every start.
     let _ = std::fs::remove_dir_all(world.data());
@@ -395,10 +355,7 @@ async fn no_program_is_started_with_the_key_of_a_page() {
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
     let listen = service.address.strip_prefix("http://").unwrap();
     let mut command = world.command(&["setup"], listen);
-    command
-        .env("BROWSER", &script)
-        .env("HOME", &home)
-        .stdout(Stdio::piped());
+    command.env("BROWSER", &script).env("HOME", &home).stdout(Stdio::piped());
     let opening = command.spawn().unwrap();
     let started = until(async || std::fs::read_to_string(folder.join("started")).ok()).await;
     let link = service.link.clone().unwrap();
@@ -409,10 +366,7 @@ async fn no_program_is_started_with_the_key_of_a_page() {
     assert_eq!(Browser::default().get(&link).await.status, 200);
     let opened = opening.wait_with_output().await.unwrap();
     assert!(opened.status.success() && opened.stdout.ends_with(format!("{link}\n").as_bytes()));
-    assert!(
-        std::fs::read_dir(&home).unwrap().next().is_none(),
-        "what led there is gone"
-    );
+    assert!(std::fs::read_dir(&home).unwrap().next().is_none(), "what led there is gone");
     service.stop().await;
 }
 
@@ -421,12 +375,7 @@ async fn the_page_is_for_the_one_browser_that_showed_the_link() {
     let world = World::new().await;
     let service = world.serve().await;
     let mut stranger = Browser::default();
-    for path in [
-        "/setup",
-        "/setup?token=",
-        "/setup?token=guess",
-        "/setup/registered?code=a&state=b",
-    ] {
+    for path in ["/setup", "/setup?token=", "/setup?token=guess", "/setup/registered?code=a&state=b"] {
         let page = stranger.get(&service.at(path)).await;
         assert_eq!(page.status, 403, "{path}");
         assert!(page.text.contains("autobuild setup"), "{}", page.text);
@@ -434,10 +383,7 @@ async fn the_page_is_for_the_one_browser_that_showed_the_link() {
     let mut own = Browser::default();
     let link = service.link.clone().unwrap();
     let opened = own.once("GET", &link, &[]).await;
-    assert_eq!(
-        (opened.status, &opened.headers["location"]),
-        (303, &"/setup".parse().unwrap())
-    );
+    assert_eq!((opened.status, &opened.headers["location"]), (303, &"/setup".parse().unwrap()));
     assert_eq!(opened.headers["referrer-policy"], "strict-origin");
     let page = own.get(&service.at("/setup")).await;
     assert_eq!(page.status, 200);
@@ -445,10 +391,7 @@ async fn the_page_is_for_the_one_browser_that_showed_the_link() {
         assert_eq!(page.headers[name], value);
     }
     let policy = page.headers["content-security-policy"].to_str().unwrap();
-    assert!(
-        policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"),
-        "{policy}"
-    );
+    assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{policy}");
     // The link is used up; `autobuild setup` makes another one.
     assert_eq!(stranger.get(&link).await.status, 403);
     let listen = service.address.strip_prefix("http://").unwrap().to_owned();
@@ -459,20 +402,14 @@ async fn the_page_is_for_the_one_browser_that_showed_the_link() {
     assert_eq!(stranger.get(fresh).await.status, 200);
     // No other site can send the page's forms.
     for path in ["choice", "retry", "forget", "import", "prove", "finish", "stored"] {
-        let sent = own
-            .request("POST", &service.at(&format!("/setup/{path}")), &[("form", "guess")])
-            .await;
+        let sent = own.request("POST", &service.at(&format!("/setup/{path}")), &[("form", "guess")]).await;
         assert_eq!(sent.status, 403, "{path}");
     }
     assert!(!service.log().contains(fresh.rsplit('=').next().unwrap()));
     service.stop().await;
     let none = world.command(&["setup"], &listen).output().await.unwrap();
     assert!(!none.status.success());
-    assert!(
-        String::from_utf8(none.stderr)
-            .unwrap()
-            .contains("start `autobuild serve`")
-    );
+    assert!(String::from_utf8(none.stderr).unwrap().contains("start `autobuild serve`"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -499,23 +436,11 @@ async fn what_github_returns_counts_once_for_who_was_sent_and_for_the_app_that_w
 
     // The code of an App that is none of the two.
     let asked = browser.press(&page, "Register AutoBuild Coach on GitHub", &[]).await;
-    let weak = asked
-        .value("manifest")
-        .replace("\"pull_requests\":\"write\"", "\"pull_requests\":\"read\"");
-    let page = browser
-        .press(&asked, "Create GitHub App for acme", &[("manifest", &weak)])
-        .await;
-    assert!(
-        page.text.contains("lacks the permissions pull_requests: write"),
-        "{}",
-        page.text
-    );
+    let weak = asked.value("manifest").replace("\"pull_requests\":\"write\"", "\"pull_requests\":\"read\"");
+    let page = browser.press(&asked, "Create GitHub App for acme", &[("manifest", &weak)]).await;
+    assert!(page.text.contains("lacks the permissions pull_requests: write"), "{}", page.text);
     let page = browser.press(&page, "Register again (AutoBuild Coach)", &[]).await;
-    assert!(
-        page.text.contains("Register AutoBuild Coach on GitHub"),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("Register AutoBuild Coach on GitHub"), "{}", page.text);
 
     // The organisation is somebody's; others are told that there is no such page.
     let mut eve = Browser::default();
@@ -549,9 +474,7 @@ async fn what_is_lost_between_github_and_the_disk_is_said() {
     assert!(page.text.contains("its key is lost"), "{}", page.text);
     let apps = format!("{}/organizations/acme/settings/apps", world.forge.url());
     assert!(page.text.contains(&apps), "{}", page.text);
-    let page = browser
-        .press(&page, "I deleted it: register again (AutoBuild)", &[])
-        .await;
+    let page = browser.press(&page, "I deleted it: register again (AutoBuild)", &[]).await;
 
     // The process dies after GitHub told the key and before it is on the disk.
     let order = world.forge.order(Fault::on("POST", conversions, Mishap::HoldReply));
@@ -566,16 +489,10 @@ async fn what_is_lost_between_github_and_the_disk_is_said() {
     let _ = returning.await;
     let service = world.serve_at(&listen).await;
     let page = browser.get(&service.at("/setup")).await;
-    assert!(
-        page.text.contains("stopped before the App's key was here"),
-        "{}",
-        page.text
-    );
+    assert!(page.text.contains("stopped before the App's key was here"), "{}", page.text);
     let page = browser.press(&page, "Try to fetch the key (AutoBuild)", &[]).await;
     assert!(page.text.contains("its key is lost"), "{}", page.text);
-    let page = browser
-        .press(&page, "I deleted it: register again (AutoBuild)", &[])
-        .await;
+    let page = browser.press(&page, "I deleted it: register again (AutoBuild)", &[]).await;
     let install = world.registers(&mut browser, &page, "AutoBuild").await;
     assert!(install.text.contains("All repositories"), "{}", install.text);
     service.stop().await;
@@ -609,9 +526,7 @@ async fn a_browser_that_leaves_during_the_exchange_costs_no_key() {
     let order = world.forge.order(Fault::on("POST", conversions, Mishap::HoldReply));
     let fields = [("form", page.value("form")), ("which", "coach".to_owned())];
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
-    browser
-        .leave("POST", &service.at("/setup/retry"), &fields, order.struck())
-        .await;
+    browser.leave("POST", &service.at("/setup/retry"), &fields, order.struck()).await;
     order.release().await;
     kept("coach").await;
     service.stop().await;
@@ -701,44 +616,18 @@ async fn registered_apps_are_imported_and_credentials_handed_out_until_they_are_
     for (id, key, said) in [
         ("x", "", "the App id is a number"),
         (&weak.id.to_string(), "no key", "not an RSA key"),
-        (
-            &good.id.to_string(),
-            weak.private_key.expose_secret(),
-            "does not accept our credentials",
-        ),
-        (
-            &weak.id.to_string(),
-            weak.private_key.expose_secret(),
-            "lacks the permissions",
-        ),
+        (&good.id.to_string(), weak.private_key.expose_secret(), "does not accept our credentials"),
+        (&weak.id.to_string(), weak.private_key.expose_secret(), "lacks the permissions"),
     ] {
-        let fields = [
-            ("which", "autobuild"),
-            ("id", id),
-            ("key", key),
-            ("secret", "hush-hush"),
-        ];
+        let fields = [("which", "autobuild"), ("id", id), ("key", key), ("secret", "hush-hush")];
         let page = browser.send(&page, "/setup/import", &fields).await;
-        assert!(
-            page.text.contains("The App was not imported") && page.text.contains(said),
-            "{said}: {}",
-            page.text
-        );
-        for typed in [
-            format!("value=\"{id}\""),
-            "value=\"hush-hush\"".to_owned(),
-            key.trim().to_owned(),
-        ] {
+        assert!(page.text.contains("The App was not imported") && page.text.contains(said), "{said}: {}", page.text);
+        for typed in [format!("value=\"{id}\""), "value=\"hush-hush\"".to_owned(), key.trim().to_owned()] {
             assert!(page.text.contains(&typed), "{typed} is kept: {}", page.text);
         }
     }
     let (id, key) = (good.id.to_string(), good.private_key.expose_secret().to_owned());
-    let fields = [
-        ("which", "autobuild"),
-        ("id", &id),
-        ("key", &key),
-        ("secret", "hush-hush"),
-    ];
+    let fields = [("which", "autobuild"), ("id", &id), ("key", &key), ("secret", "hush-hush")];
     let page = browser.send(&page, "/setup/import", &fields).await;
     assert!(page.text.contains("Registered as"), "{}", page.text);
     let shown = async |browser: &mut Browser, page: &Page| {
@@ -747,10 +636,7 @@ async fn registered_apps_are_imported_and_credentials_handed_out_until_they_are_
             page.text.contains("Store the credentials").then_some(page)
         })
         .await;
-        for said in [
-            format!("AUTOBUILD_APP_ID={id}"),
-            "AUTOBUILD_WEBHOOK_SECRET=hush-hush".to_owned(),
-        ] {
+        for said in [format!("AUTOBUILD_APP_ID={id}"), "AUTOBUILD_WEBHOOK_SECRET=hush-hush".to_owned()] {
             assert!(page.text.contains(&said), "{said}: {}", page.text);
         }
         page

@@ -1,11 +1,6 @@
 //! The start of `serve` and `demo`, from outside: which git they accept, what `serve --check` says, and `health`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    missing_docs,
-    reason = "a test that cannot go on has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Output};
 use tokio::{
@@ -63,10 +58,7 @@ async fn a_missing_git_ends_the_start_with_one_line() {
     std::fs::write(folder.path().join("git"), "").unwrap();
     for command in ["serve", "demo"] {
         let said = said(&autobuild(folder.path(), &[command]).await);
-        assert!(
-            said.contains(": git is not on PATH, and git 2.43 or newer is needed: install a newer one"),
-            "{said}"
-        );
+        assert!(said.contains(": git is not on PATH, and git 2.43 or newer is needed: install a newer one"), "{said}");
     }
 }
 
@@ -99,17 +91,9 @@ async fn a_check_says_everything_that_a_start_lacks_and_makes_nothing() {
     let output = autobuild(folder.path(), &["serve", "--check"]).await;
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let lines = lines(&output);
-    let of = |what: &str| {
-        lines
-            .iter()
-            .find(|(_, known)| known == what)
-            .map(|(standing, _)| standing.as_str())
-    };
+    let of = |what: &str| lines.iter().find(|(_, known)| known == what).map(|(standing, _)| standing.as_str());
     assert_eq!(of("git"), Some("broken"), "{lines:?}");
-    assert_eq!(
-        (of("settings"), of("database"), of("data folder")),
-        (Some("ok"), Some("ok"), Some("ok"))
-    );
+    assert_eq!((of("settings"), of("database"), of("data folder")), (Some("ok"), Some("ok"), Some("ok")));
     assert_eq!((of("App"), of("Coach App")), (Some("warning"), None));
     let made: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(made.len(), 1, "{made:?}");
@@ -121,29 +105,17 @@ async fn isolation(starter: &[&str], data: &Path) -> Option<String> {
     words.extend([env!("CARGO_BIN_EXE_autobuild"), "serve", "--check"]);
     let (program, arguments) = words.split_first().unwrap();
     let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH")?);
+    command.args(arguments).env_clear().env("PATH", std::env::var_os("PATH")?);
     command.env("HOME", data).env("AUTOBUILD_DATA_DIR", data.join("none"));
     let text = String::from_utf8(command.output().await.unwrap().stdout).unwrap();
-    text.lines()
-        .find(|line| line.contains(" isolation "))
-        .map(str::to_owned)
+    text.lines().find(|line| line.contains(" isolation ")).map(str::to_owned)
 }
 
 #[tokio::test]
 async fn the_first_processes_of_a_container_get_the_isolation_of_the_machine() {
     let folder = tempfile::tempdir().unwrap();
     let usual = isolation(&[], folder.path()).await.unwrap();
-    let own_list = [
-        "unshare",
-        "--user",
-        "--map-root-user",
-        "--pid",
-        "--fork",
-        "--mount-proc",
-    ];
+    let own_list = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
     let can = Command::new("unshare").args(&own_list[1..]).arg("true").output().await;
     if !can.is_ok_and(|done| done.status.success()) {
         eprintln!("not tried here: no namespace of processes can be made");
@@ -162,10 +134,7 @@ async fn a_check_that_nobody_reads_ends_without_a_panic() {
     answers(folder.path(), "git version 2.99.0");
     let unread = async |stdout: std::process::Stdio| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_autobuild"));
-        command
-            .args(["serve", "--check"])
-            .env_clear()
-            .env("PATH", folder.path());
+        command.args(["serve", "--check"]).env_clear().env("PATH", folder.path());
         command.env("HOME", folder.path()).current_dir(folder.path());
         command.stdout(stdout).stderr(std::process::Stdio::piped());
         let mut check = command.spawn().unwrap();
@@ -177,10 +146,7 @@ async fn a_check_that_nobody_reads_ends_without_a_panic() {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let (code, said) = unread(full.into()).await;
     assert_eq!(code, Some(1));
-    assert!(
-        said.contains("standard output cannot be written") && said.lines().count() == 1,
-        "{said}"
-    );
+    assert!(said.contains("standard output cannot be written") && said.lines().count() == 1, "{said}");
 }
 
 #[tokio::test]
@@ -220,19 +186,10 @@ async fn health_answers_by_its_exit_code() {
     let alive = answering("HTTP/1.1 200 OK\r\ncontent-length: 3\r\nconnection: close\r\n\r\nok\n").await;
     let draining = answering("HTTP/1.1 503 No\r\ncontent-length: 9\r\nconnection: close\r\n\r\ndraining\n").await;
     let output = autobuild(folder.path(), &["health", "--listen", &alive]).await;
-    assert_eq!(
-        (output.status.code(), output.stdout.as_slice()),
-        (Some(0), b"ok\n".as_slice())
-    );
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"ok\n".as_slice()));
     let said_by = |output: Output| (output.status.code(), String::from_utf8(output.stderr).unwrap());
     let (code, said) = said_by(autobuild(folder.path(), &["health", "--ready", "--listen", &draining]).await);
-    assert!(
-        code == Some(1) && said.contains("/readyz answers 503") && said.contains("draining"),
-        "{said}"
-    );
+    assert!(code == Some(1) && said.contains("/readyz answers 503") && said.contains("draining"), "{said}");
     let (code, said) = said_by(autobuild(folder.path(), &["health", "--listen", "127.0.0.1:1"]).await);
-    assert!(
-        code == Some(1) && said.contains("http://127.0.0.1:1/healthz does not answer"),
-        "{said}"
-    );
+    assert!(code == Some(1) && said.contains("http://127.0.0.1:1/healthz does not answer"), "{said}");
 }

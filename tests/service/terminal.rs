@@ -1,10 +1,6 @@
 //! `run` in a real terminal (a pseudo terminal of the kernel's): what is drawn, and that nothing of it stays.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
 use crate::own::Own;
 use rustix::{
@@ -27,12 +23,7 @@ struct Seen {
 }
 
 fn size(columns: u16) -> Winsize {
-    Winsize {
-        ws_row: 30,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    }
+    Winsize { ws_row: 30, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
 /// The program in a terminal of so many columns.
@@ -50,16 +41,8 @@ fn start(own: &Own, words: &[&str], columns: u16, variables: &[(&str, &str)]) ->
         command.env_remove(name);
     }
     command.env("TERM", "xterm-256color").envs(variables.iter().copied());
-    let child = command
-        .stdin(stream())
-        .stdout(stream())
-        .stderr(stream())
-        .spawn()
-        .unwrap();
-    let seen = Seen {
-        wire: String::new(),
-        master: File::from(master),
-    };
+    let child = command.stdin(stream()).stdout(stream()).stderr(stream()).spawn().unwrap();
+    let seen = Seen { wire: String::new(), master: File::from(master) };
     (child, seen)
 }
 
@@ -126,11 +109,7 @@ async fn a_terminal_shows_who_is_at_work_and_keeps_nothing_of_it() {
     let agent = own.agent();
     let (mut child, mut seen) = start(&own, &["run", "../issue.md", "--agent", &agent], 100, &[]);
     seen.until("Pre-flight: set-up");
-    assert!(
-        seen.wire.contains("\u{1b}[36m") && is_drawn(&seen.wire),
-        "{}",
-        seen.wire
-    );
+    assert!(seen.wire.contains("\u{1b}[36m") && is_drawn(&seen.wire), "{}", seen.wire);
     tcsetwinsize(&seen.master, size(50)).unwrap();
     seen.until("0/1 tasks");
     seen.until("no end");
@@ -138,12 +117,7 @@ async fn a_terminal_shows_who_is_at_work_and_keeps_nothing_of_it() {
     assert!(seen.wire.contains("  waves  "), "{}", seen.wire);
     let screen = seen.screen();
     assert!(!screen.iter().any(|row| is_drawn(row)), "{screen:#?}");
-    assert!(
-        screen
-            .iter()
-            .any(|row| row.contains("git merge --squash autobuild/notes")),
-        "{screen:#?}"
-    );
+    assert!(screen.iter().any(|row| row.contains("git merge --squash autobuild/notes")), "{screen:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -159,14 +133,8 @@ async fn ctrl_c_leaves_a_clean_line() {
     seen.until("no end");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let screen = seen.screen();
-    assert!(
-        !screen.iter().any(|row| row.contains("Pre-flight: set-up")),
-        "{screen:#?}"
-    );
-    assert!(
-        screen.iter().any(|row| row.contains("autobuild resume FEAT-1")),
-        "{screen:#?}"
-    );
+    assert!(!screen.iter().any(|row| row.contains("Pre-flight: set-up")), "{screen:#?}");
+    assert!(screen.iter().any(|row| row.contains("autobuild resume FEAT-1")), "{screen:#?}");
     assert_eq!(screen.last().unwrap(), "", "the prompt gets a line of its own");
 }
 

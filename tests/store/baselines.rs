@@ -42,8 +42,5 @@ async fn old_baselines_are_forgotten(db: Database) {
     store.keep_baseline(REPO, &sha("b"), "one", "new", LATER).await.unwrap();
     assert_eq!(store.forget_baselines(LATER).await.unwrap(), 1);
     assert_eq!(store.baseline(REPO, &sha("a"), "one").await.unwrap(), None);
-    assert_eq!(
-        store.baseline(REPO, &sha("b"), "one").await.unwrap().as_deref(),
-        Some("new")
-    );
+    assert_eq!(store.baseline(REPO, &sha("b"), "one").await.unwrap().as_deref(), Some("new"));
 }

@@ -32,59 +32,33 @@ async fn add(store: &Store, effects: &[NewEffect]) {
 
 async fn a_claim_holds_the_effect_alone(db: Database) {
     let store = db.open().await;
-    let wanted = NewEffect {
-        payload: "{\"say\":\"hello\"}".to_owned(),
-        ..effect("e1", Lane::Control, "one")
-    };
+    let wanted = NewEffect { payload: "{\"say\":\"hello\"}".to_owned(), ..effect("e1", Lane::Control, "one") };
     add(&store, std::slice::from_ref(&wanted)).await;
     assert_eq!(claim(&store, Lane::Agent).await, None);
     let claimed = claim(&store, Lane::Control).await.expect("it is ready");
     assert_eq!(claim(&store, Lane::Control).await, None);
 
     let (hold, held) = (claimed.hold, claimed.effect);
-    assert_eq!(
-        (hold.effect.as_str(), hold.worker.as_str(), hold.fence),
-        ("e1", "worker", 1)
-    );
+    assert_eq!((hold.effect.as_str(), hold.worker.as_str(), hold.fence), ("e1", "worker", 1));
     assert_eq!(held.state, EffectState::Running);
     assert_eq!((held.payload, held.feature), (wanted.payload, wanted.feature));
-    assert_eq!(
-        (held.worker.as_deref(), held.lease_until),
-        (Some("worker"), Some(NOW.plus(LEASE)))
-    );
+    assert_eq!((held.worker.as_deref(), held.lease_until), (Some("worker"), Some(NOW.plus(LEASE))));
     assert_eq!((held.attempt, held.crashes, held.fence), (0, 0, 1));
 }
 
 async fn an_effect_waits_for_its_time(db: Database) {
     let store = db.open().await;
-    let waiting = NewEffect {
-        run_at: LATER,
-        ..effect("e1", Lane::Forge, "one")
-    };
+    let waiting = NewEffect { run_at: LATER, ..effect("e1", Lane::Forge, "one") };
     add(&store, &[waiting]).await;
     assert_eq!(claim(&store, Lane::Forge).await, None);
-    assert!(
-        claim_at(&store, "w", LaneLimits::none(Lane::Forge), LATER)
-            .await
-            .is_some()
-    );
+    assert!(claim_at(&store, "w", LaneLimits::none(Lane::Forge), LATER).await.is_some());
 }
 
 async fn lanes_are_served_in_the_order_asked_for(db: Database) {
     let store = db.open().await;
-    add(
-        &store,
-        &[effect("a", Lane::Agent, "one"), effect("c", Lane::Control, "one")],
-    )
-    .await;
+    add(&store, &[effect("a", Lane::Agent, "one"), effect("c", Lane::Control, "one")]).await;
     let lanes = [Lane::Control, Lane::Agent].map(LaneLimits::none);
-    let request = ClaimRequest {
-        worker: "w",
-        lanes: &lanes,
-        others: &[],
-        now: NOW,
-        lease_until: NOW.plus(LEASE),
-    };
+    let request = ClaimRequest { worker: "w", lanes: &lanes, others: &[], now: NOW, lease_until: NOW.plus(LEASE) };
     let first = store.claim(&request).await.unwrap().unwrap();
     let second = store.claim(&request).await.unwrap().unwrap();
     assert_eq!((first.effect.id.as_str(), second.effect.id.as_str()), ("c", "a"));
@@ -92,24 +66,11 @@ async fn lanes_are_served_in_the_order_asked_for(db: Database) {
 
 async fn agents_of_a_repository_are_left_to_somebody_else(db: Database) {
     let store = db.open().await;
-    let of = |id: &str, lane, repo| NewEffect {
-        repo: Some(RepoId(repo)),
-        ..effect(id, lane, id)
-    };
-    let effects = [
-        of("a", Lane::Agent, 11),
-        of("b", Lane::Agent, 1),
-        of("c", Lane::Forge, 11),
-    ];
+    let of = |id: &str, lane, repo| NewEffect { repo: Some(RepoId(repo)), ..effect(id, lane, id) };
+    let effects = [of("a", Lane::Agent, 11), of("b", Lane::Agent, 1), of("c", Lane::Forge, 11)];
     add(&store, &effects).await;
     let lanes = [Lane::Forge, Lane::Agent].map(LaneLimits::none);
-    let request = |others| ClaimRequest {
-        worker: "w",
-        lanes: &lanes,
-        others,
-        now: NOW,
-        lease_until: NOW.plus(LEASE),
-    };
+    let request = |others| ClaimRequest { worker: "w", lanes: &lanes, others, now: NOW, lease_until: NOW.plus(LEASE) };
     let left = [RepoId(11), RepoId(2)];
     let mut claimed = Vec::new();
     while let Some(found) = store.claim(&request(&left)).await.unwrap() {
@@ -136,10 +97,7 @@ async fn the_lower_priority_goes_first_then_the_older(db: Database) {
 
 async fn one_subject_has_one_agent_at_a_time(db: Database) {
     let store = db.open().await;
-    let (player, coach) = (
-        effect("player", Lane::Agent, "task"),
-        effect("coach", Lane::Agent, "task"),
-    );
+    let (player, coach) = (effect("player", Lane::Agent, "task"), effect("coach", Lane::Agent, "task"));
     add(&store, &[player, coach, effect("other", Lane::Agent, "other task")]).await;
     let first = claim(&store, Lane::Agent).await.unwrap();
     assert_eq!(first.effect.id, "player");
@@ -152,27 +110,16 @@ async fn one_subject_has_one_agent_at_a_time(db: Database) {
 async fn what_is_said_about_one_subject_keeps_its_order(db: Database) {
     let store = db.open().await;
     let review = effect("review", Lane::Forge, "task");
-    let merge = NewEffect {
-        priority: 0,
-        ..effect("merge", Lane::Forge, "task")
-    };
+    let merge = NewEffect { priority: 0, ..effect("merge", Lane::Forge, "task") };
     add(&store, &[review, merge, effect("agent", Lane::Agent, "task")]).await;
     let first = claim(&store, Lane::Forge).await.unwrap();
     assert_eq!(first.effect.id, "review");
-    assert_eq!(
-        claim(&store, Lane::Forge).await,
-        None,
-        "the merge waits while the review is posted"
-    );
+    assert_eq!(claim(&store, Lane::Forge).await, None, "the merge waits while the review is posted");
     assert_eq!(claimed_id(&store, Lane::Agent).await.as_deref(), Some("agent"));
 
     let postponed = store.postpone(&first.hold, LATER, "limited").await.unwrap();
     assert_eq!(postponed, Fenced::Written);
-    assert_eq!(
-        claim(&store, Lane::Forge).await,
-        None,
-        "and while the review waits for its time"
-    );
+    assert_eq!(claim(&store, Lane::Forge).await, None, "and while the review waits for its time");
 
     let late = |id| claim_at(&store, id, LaneLimits::none(Lane::Forge), LATER);
     let again = late("w").await.unwrap();
@@ -184,11 +131,7 @@ async fn what_is_said_about_one_subject_keeps_its_order(db: Database) {
 async fn deliveries_of_one_issue_are_read_in_order_and_hold_back_no_other(db: Database) {
     let store = db.open().await;
     let ingest = |id: &str, issue: &str| effect(id, Lane::Control, issue);
-    add(
-        &store,
-        &[ingest("first", "one"), ingest("second", "one"), ingest("other", "two")],
-    )
-    .await;
+    add(&store, &[ingest("first", "one"), ingest("second", "one"), ingest("other", "two")]).await;
     let first = claim(&store, Lane::Control).await.unwrap();
     assert_eq!(first.effect.id, "first");
     assert_eq!(claimed_id(&store, Lane::Control).await.as_deref(), Some("other"));
@@ -208,20 +151,12 @@ async fn the_free_stand_outside_the_order_of_others(db: Database) {
         kind: "Living".to_owned(),
         ..effect(id, Lane::Forge, "feature")
     };
-    add(
-        &store,
-        &[effect("say", Lane::Forge, "feature"), living("l1"), living("l2")],
-    )
-    .await;
+    add(&store, &[effect("say", Lane::Forge, "feature"), living("l1"), living("l2")]).await;
     add(&store, &[effect("check", Lane::Forge, "feature")]).await;
     assert_eq!(claimed_id(&store, Lane::Forge).await.as_deref(), Some("say"));
     let first = claim(&store, Lane::Forge).await.unwrap();
     assert_eq!(first.effect.id, "l1");
-    assert_eq!(
-        claim(&store, Lane::Forge).await,
-        None,
-        "an older edit is not overtaken by a newer one"
-    );
+    assert_eq!(claim(&store, Lane::Forge).await, None, "an older edit is not overtaken by a newer one");
     assert_eq!(store.finish(&first.hold, &DONE).await.unwrap(), Fenced::Written);
     assert_eq!(claimed_id(&store, Lane::Forge).await.as_deref(), Some("l2"));
 }
@@ -229,34 +164,16 @@ async fn the_free_stand_outside_the_order_of_others(db: Database) {
 async fn the_tally_tells_what_is_due_waiting_and_running(db: Database) {
     let store = db.open().await;
     assert_eq!(store.ready(NOW).await.unwrap().next_due, None);
-    let later = NewEffect {
-        run_at: LATER,
-        ..effect("later", Lane::Control, "x")
-    };
-    let elsewhere = NewEffect {
-        feature: None,
-        ..effect("elsewhere", Lane::Control, "x")
-    };
-    add(
-        &store,
-        &[
-            effect("now", Lane::Agent, "x"),
-            effect("due", Lane::Forge, "x"),
-            later,
-            elsewhere,
-        ],
-    )
-    .await;
+    let later = NewEffect { run_at: LATER, ..effect("later", Lane::Control, "x") };
+    let elsewhere = NewEffect { feature: None, ..effect("elsewhere", Lane::Control, "x") };
+    add(&store, &[effect("now", Lane::Agent, "x"), effect("due", Lane::Forge, "x"), later, elsewhere]).await;
     claim(&store, Lane::Agent).await.unwrap();
     let of = |due, waiting, running| Tally { due, waiting, running };
     assert_eq!(store.tally(None, NOW).await.unwrap(), of(2, 1, 1));
     let feature = crate::contract::key(1, 1);
     assert_eq!(store.tally(Some(&feature), NOW).await.unwrap(), of(1, 1, 1));
     assert_eq!(store.tally(Some(&feature), LATER).await.unwrap(), of(2, 0, 1));
-    let ready = |lanes: &[Lane], next_due| Ready {
-        lanes: lanes.to_vec(),
-        next_due,
-    };
+    let ready = |lanes: &[Lane], next_due| Ready { lanes: lanes.to_vec(), next_due };
     let now = [Lane::Control, Lane::Forge];
     assert_eq!(store.ready(NOW).await.unwrap(), ready(&now, Some(LATER)));
     assert_eq!(store.ready(LATER).await.unwrap(), ready(&now, None));
@@ -283,10 +200,7 @@ async fn what_waits_is_not_claimed_while_its_feature_is_held(db: Database) {
             actor: "somebody".to_owned(),
             at: NOW,
         },
-        feature: FeatureRow {
-            held,
-            ..feature(key(1, 1), "building")
-        },
+        feature: FeatureRow { held, ..feature(key(1, 1), "building") },
         tasks: Vec::new(),
         removed: Vec::new(),
         turns: Vec::new(),
@@ -294,30 +208,14 @@ async fn what_waits_is_not_claimed_while_its_feature_is_held(db: Database) {
         effects: Vec::new(),
         finish: None,
     };
-    assert_eq!(
-        store.commit(&held(None, true, "paused")).await.unwrap(),
-        Committed::Done
-    );
-    let waits = NewEffect {
-        waits: true,
-        ..effect("player", Lane::Agent, "task")
-    };
+    assert_eq!(store.commit(&held(None, true, "paused")).await.unwrap(), Committed::Done);
+    let waits = NewEffect { waits: true, ..effect("player", Lane::Agent, "task") };
     add(&store, &[waits, effect("review", Lane::Forge, "task")]).await;
     assert_eq!(claim(&store, Lane::Agent).await, None);
     assert_eq!(claimed_id(&store, Lane::Forge).await.as_deref(), Some("review"));
-    assert_eq!(
-        store.tally(None, NOW).await.unwrap(),
-        Tally {
-            due: 0,
-            waiting: 0,
-            running: 1
-        }
-    );
+    assert_eq!(store.tally(None, NOW).await.unwrap(), Tally { due: 0, waiting: 0, running: 1 });
 
-    assert_eq!(
-        store.commit(&held(Some(1), false, "resumed")).await.unwrap(),
-        Committed::Done
-    );
+    assert_eq!(store.commit(&held(Some(1), false, "resumed")).await.unwrap(), Committed::Done);
     assert_eq!(claimed_id(&store, Lane::Agent).await.as_deref(), Some("player"));
 }
 

@@ -44,13 +44,7 @@ async fn state_of(store: &Store, id: &str) -> EffectState {
 async fn a_step_is_read_back_as_it_was_stored(db: Database) {
     let store = db.open().await;
     let mut first = step(key(1, 1), None, "label");
-    first.tasks = vec![
-        TaskRow {
-            needs: vec![TaskId::Planned(2)],
-            ..task(1)
-        },
-        task(2),
-    ];
+    first.tasks = vec![TaskRow { needs: vec![TaskId::Planned(2)], ..task(1) }, task(2)];
     first.effects = vec![effect("e1", Lane::Agent, "TASK-002")];
     assert_eq!(store.commit(&first).await.unwrap(), Committed::Done);
 
@@ -116,10 +110,7 @@ async fn a_known_cause_changes_nothing_but_ends_its_effect(db: Database) {
 
 async fn of_steps_from_one_version_one_wins(db: Database) {
     let store = db.open().await;
-    assert_eq!(
-        store.commit(&step(key(1, 1), None, "label")).await.unwrap(),
-        Committed::Done
-    );
+    assert_eq!(store.commit(&step(key(1, 1), None, "label")).await.unwrap(), Committed::Done);
     let mut racing = Vec::new();
     for racer in 0..8 {
         let store = store.clone();
@@ -161,27 +152,15 @@ async fn a_lost_hold_stores_nothing(db: Database) {
 
 async fn an_issue_has_one_unfinished_run(db: Database) {
     let store = db.open().await;
-    assert_eq!(
-        store.commit(&step(key(1, 1), None, "label")).await.unwrap(),
-        Committed::Done
-    );
-    assert_eq!(
-        store.commit(&step(key(1, 1), None, "label again")).await.unwrap(),
-        Committed::RunExists
-    );
-    assert_eq!(
-        store.commit(&step(key(1, 2), None, "label")).await.unwrap(),
-        Committed::RunExists
-    );
+    assert_eq!(store.commit(&step(key(1, 1), None, "label")).await.unwrap(), Committed::Done);
+    assert_eq!(store.commit(&step(key(1, 1), None, "label again")).await.unwrap(), Committed::RunExists);
+    assert_eq!(store.commit(&step(key(1, 2), None, "label")).await.unwrap(), Committed::RunExists);
     assert_eq!(store.feature(&key(1, 2)).await.unwrap(), None);
 
     let mut end = step(key(1, 1), Some(1), "unlabel");
     end.feature.state = "cancelled".to_owned();
     assert_eq!(store.commit(&end).await.unwrap(), Committed::Done);
-    assert_eq!(
-        store.commit(&step(key(1, 2), None, "label")).await.unwrap(),
-        Committed::Done
-    );
+    assert_eq!(store.commit(&step(key(1, 2), None, "label")).await.unwrap(), Committed::Done);
     let revived = step(key(1, 1), Some(2), "reopen");
     assert_eq!(store.commit(&revived).await.unwrap(), Committed::RunExists);
     assert_eq!(store.feature(&key(1, 1)).await.unwrap().unwrap().row.state, "cancelled");
@@ -190,13 +169,7 @@ async fn an_issue_has_one_unfinished_run(db: Database) {
 async fn tasks_that_a_new_plan_drops_go_with_their_turns(db: Database) {
     let store = db.open().await;
     let mut plan = step(key(1, 1), None, "plan");
-    plan.tasks = vec![
-        task(1),
-        TaskRow {
-            needs: vec![TaskId::Planned(1)],
-            ..task(2)
-        },
-    ];
+    plan.tasks = vec![task(1), TaskRow { needs: vec![TaskId::Planned(1)], ..task(2) }];
     plan.turns = vec![turn(1, 1), turn(2, 1)];
     assert_eq!(store.commit(&plan).await.unwrap(), Committed::Done);
     let mut revised = step(key(1, 1), Some(1), "another plan");
@@ -216,10 +189,7 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
         work("running", "one"),
         work("waiting", "two"),
         effect("said", Lane::Forge, "one"),
-        NewEffect {
-            feature: Some(key(2, 1)),
-            ..work("other", "three")
-        },
+        NewEffect { feature: Some(key(2, 1)), ..work("other", "three") },
     ];
     assert_eq!(store.commit(&first).await.unwrap(), Committed::Done);
     let hold = claim(&store, Lane::Agent).await.unwrap().hold;
@@ -251,19 +221,13 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
 
 /// An effect that goes on with the work.
 fn work(id: &str, subject: &str) -> NewEffect {
-    NewEffect {
-        waits: true,
-        ..effect(id, Lane::Agent, subject)
-    }
+    NewEffect { waits: true, ..effect(id, Lane::Agent, subject) }
 }
 
 async fn a_stored_effect_is_not_stored_again(db: Database) {
     let store = db.open().await;
     let first = effect("e1", Lane::Control, "one");
-    let again = NewEffect {
-        payload: "{\"other\":1}".to_owned(),
-        ..first.clone()
-    };
+    let again = NewEffect { payload: "{\"other\":1}".to_owned(), ..first.clone() };
     store.add_effects(&[first]).await.unwrap();
     store.add_effects(&[again]).await.unwrap();
     let kept = store.unfinished_effects().await.unwrap();
@@ -283,8 +247,5 @@ async fn a_step_that_is_refused_stores_nothing(db: Database) {
     let mut unknown = step(key(1, 1), None, "label");
     unknown.feature.state = "dreaming".to_owned();
     assert!(store.commit(&unknown).await.is_err());
-    assert_eq!(
-        store.tally(None, Millis(0)).await.unwrap(),
-        autobuild::store::Tally::default()
-    );
+    assert_eq!(store.tally(None, Millis(0)).await.unwrap(), autobuild::store::Tally::default());
 }

@@ -37,23 +37,15 @@ pub struct Database {
 impl Database {
     pub fn sqlite() -> Self {
         let folder = TempDir::new().expect("a temporary folder");
-        Self {
-            url: format!("sqlite:{}", folder.path().join("autobuild.db").display()),
-            _folder: Some(folder),
-        }
+        Self { url: format!("sqlite:{}", folder.path().join("autobuild.db").display()), _folder: Some(folder) }
     }
 
     pub async fn postgres() -> Self {
-        Self {
-            url: crate::postgres::database().await,
-            _folder: None,
-        }
+        Self { url: crate::postgres::database().await, _folder: None }
     }
 
     pub async fn open(&self) -> Store {
-        Store::open(&self.url, OpenOptions::default())
-            .await
-            .expect("the store opens")
+        Store::open(&self.url, OpenOptions::default()).await.expect("the store opens")
     }
 }
 
@@ -64,11 +56,7 @@ pub const APP: AppId = AppId(7);
 pub const INSTALLATION: InstallationId = InstallationId(30);
 
 pub fn key(issue: u64, run: u32) -> FeatureKey {
-    FeatureKey {
-        repo: RepoId(500),
-        issue: IssueNumber(issue),
-        run,
-    }
+    FeatureKey { repo: RepoId(500), issue: IssueNumber(issue), run }
 }
 
 pub fn delivery(id: &str) -> NewDelivery {
@@ -149,13 +137,7 @@ pub fn step(key: FeatureKey, expected: Option<i64>, cause: &str) -> Commit {
 }
 
 pub async fn claim_at(store: &Store, worker: &str, limits: LaneLimits, now: Millis) -> Option<Claimed> {
-    let request = ClaimRequest {
-        worker,
-        lanes: &[limits],
-        others: &[],
-        now,
-        lease_until: now.plus(LEASE),
-    };
+    let request = ClaimRequest { worker, lanes: &[limits], others: &[], now, lease_until: now.plus(LEASE) };
     store.claim(&request).await.expect("claiming works")
 }
 
@@ -208,12 +190,7 @@ impl Held {
         let mut looking = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
         let waiting = "SELECT COUNT(*) FROM pg_stat_activity \
                        WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        while sqlx::query_scalar::<_, i64>(waiting)
-            .fetch_one(&mut looking)
-            .await
-            .unwrap()
-            == 0
-        {
+        while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut looking).await.unwrap() == 0 {
             tokio::task::yield_now().await;
         }
     }

@@ -42,28 +42,17 @@ async fn a_delivery_that_failed_is_done_again_when_it_is_sent_again(db: Database
         assert_eq!(store.finish(&claimed.hold, &outcome).await.unwrap(), Fenced::Written);
     };
     store.accept_delivery(delivery("d1"), ingest()).await.unwrap();
-    end(Outcome::Failed {
-        error: "GitHub said no".to_owned(),
-    })
-    .await;
-    store
-        .finish_delivery(APP, "d1", "failed: GitHub said no")
-        .await
-        .unwrap();
+    end(Outcome::Failed { error: "GitHub said no".to_owned() }).await;
+    store.finish_delivery(APP, "d1", "failed: GitHub said no").await.unwrap();
     store.blank_payloads(LATER).await.unwrap();
 
     let mut repeat = delivery("d1");
     repeat.received_at = LATER;
-    let both = tokio::join!(
-        store.accept_delivery(repeat.clone(), ingest()),
-        store.accept_delivery(repeat.clone(), ingest()),
-    );
+    let both =
+        tokio::join!(store.accept_delivery(repeat.clone(), ingest()), store.accept_delivery(repeat.clone(), ingest()),);
     assert_eq!((both.0.unwrap(), both.1.unwrap()), (Accepted::Again, Accepted::Known));
     let kept = store.delivery(APP, "d1").await.unwrap().unwrap();
-    assert_eq!(
-        (kept.payload, kept.received_at, kept.outcome),
-        (Some(repeat.payload.to_string()), LATER, None)
-    );
+    assert_eq!((kept.payload, kept.received_at, kept.outcome), (Some(repeat.payload.to_string()), LATER, None));
     end(Outcome::Done).await;
     store.finish_delivery(APP, "d1", "done").await.unwrap();
 
@@ -80,9 +69,7 @@ async fn deliveries_that_arrive_together_are_each_stored_once(db: Database) {
         let id = format!("d{}", sender % 100);
         let ingest = effect(&format!("ingest:{id}"), Lane::Control, &id);
         let store = store.clone();
-        sending.push(tokio::spawn(async move {
-            store.accept_delivery(delivery(&id), Some(ingest)).await
-        }));
+        sending.push(tokio::spawn(async move { store.accept_delivery(delivery(&id), Some(ingest)).await }));
     }
     let mut new = 0;
     for sent in sending {

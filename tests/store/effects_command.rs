@@ -51,37 +51,26 @@ fn of(id: &str, effect_: &Effect) -> NewEffect {
 async fn filled(db: &Database) -> Store {
     let store = db.open().await;
     let emission = Emission(3);
-    let eyes = Effect::React {
-        on: ReactOn::Issue(IssueNumber(1)),
-        reaction: Reaction::Eyes,
-    };
+    let eyes = Effect::React { on: ReactOn::Issue(IssueNumber(1)), reaction: Reaction::Eyes };
     for new in [of(STUCK, &Effect::OpenIntegration { emission }), of(SAID, &eyes)] {
         store.add_effects(&[new]).await.unwrap();
         let hold = claim(&store, Lane::Forge).await.unwrap().hold;
         let error = "GitHub says no\u{1b}[2K".to_owned();
         store.finish(&hold, &Outcome::Failed { error }).await.unwrap();
     }
-    store
-        .add_effects(&[of("waits", &Effect::WaveGate { emission })])
-        .await
-        .unwrap();
+    store.add_effects(&[of("waits", &Effect::WaveGate { emission })]).await.unwrap();
     store
 }
 
 async fn failed_and_waiting_steps_are_listed_with_their_cause(db: Database) {
     db.open().await.close().await;
     let nothing = autobuild(&db, &[]).await;
-    assert_eq!(
-        String::from_utf8_lossy(&nothing.stdout),
-        "No step failed, and none waits.\n"
-    );
+    assert_eq!(String::from_utf8_lossy(&nothing.stdout), "No step failed, and none waits.\n");
     let store = filled(&db).await;
     let (code, listed) = json(&db, &[]).await;
     assert_eq!(code, 0);
     let failed = listed["failed"].as_array().unwrap();
-    let facts = failed
-        .iter()
-        .map(|step| (step["id"].as_str().unwrap(), step["can_retry"] == true));
+    let facts = failed.iter().map(|step| (step["id"].as_str().unwrap(), step["can_retry"] == true));
     assert_eq!(facts.collect::<Vec<_>>(), [(SAID, true), (STUCK, false)]);
     assert_eq!(failed[0]["feature"], "FEAT-1");
     assert_eq!(listed["waiting"][0]["why"], "The next free worker takes it.");

@@ -16,11 +16,7 @@ on_both! {
 }
 
 fn of(id: &str, installation: u64, repo: u64) -> NewEffect {
-    NewEffect {
-        installation: InstallationId(installation),
-        repo: Some(RepoId(repo)),
-        ..effect(id, Lane::Agent, id)
-    }
+    NewEffect { installation: InstallationId(installation), repo: Some(RepoId(repo)), ..effect(id, Lane::Agent, id) }
 }
 
 async fn claimed(store: &Store, limits: LaneLimits) -> Vec<String> {
@@ -43,14 +39,8 @@ async fn the_installation_with_the_fewest_running_goes_first(db: Database) {
 
 async fn a_held_back_installation_does_not_hold_back_others(db: Database) {
     let store = db.open().await;
-    let same = |id: &str| NewEffect {
-        subject: "one task".to_owned(),
-        ..of(id, 1, 1)
-    };
-    store
-        .add_effects(&[same("a"), of("b", 2, 2), of("c", 2, 2), same("d")])
-        .await
-        .unwrap();
+    let same = |id: &str| NewEffect { subject: "one task".to_owned(), ..of(id, 1, 1) };
+    store.add_effects(&[same("a"), of("b", 2, 2), of("c", 2, 2), same("d")]).await.unwrap();
     let order = claimed(&store, LaneLimits::none(Lane::Agent)).await;
     assert_eq!(order, ["a", "b", "c"]);
 }
@@ -64,42 +54,23 @@ async fn each_limit_holds(db: Database) {
     };
     let store = db.open().await;
     let mut effects: Vec<_> = (0..4).map(per_feature).collect();
-    effects.push(NewEffect {
-        feature: Some(key(2, 1)),
-        ..of("other feature", 1, 1)
-    });
+    effects.push(NewEffect { feature: Some(key(2, 1)), ..of("other feature", 1, 1) });
     effects.push(of("other repository", 1, 2));
     effects.push(of("other installation", 2, 3));
     store.add_effects(&effects).await.unwrap();
 
-    let in_all = LaneLimits {
-        in_all: Some(1),
-        ..none
-    };
+    let in_all = LaneLimits { in_all: Some(1), ..none };
     assert_eq!(claimed(&store, in_all).await, ["e0"]);
-    let per_installation = LaneLimits {
-        per_installation: Some(1),
-        ..none
-    };
+    let per_installation = LaneLimits { per_installation: Some(1), ..none };
     assert_eq!(claimed(&store, per_installation).await, ["other installation"]);
-    let per_repository = LaneLimits {
-        per_repository: Some(1),
-        ..none
-    };
+    let per_repository = LaneLimits { per_repository: Some(1), ..none };
     assert_eq!(claimed(&store, per_repository).await, ["other repository"]);
-    let per_feature = LaneLimits {
-        per_feature: Some(1),
-        ..none
-    };
+    let per_feature = LaneLimits { per_feature: Some(1), ..none };
     assert_eq!(claimed(&store, per_feature).await, ["other feature"]);
     // Neither limit counts another lane.
     store.add_effects(&[effect("said", Lane::Forge, "x")]).await.unwrap();
     assert!(claim(&store, Lane::Forge).await.is_some());
-    assert_eq!(
-        claimed(&store, none).await,
-        Vec::<String>::new(),
-        "two of the first feature's run already"
-    );
+    assert_eq!(claimed(&store, none).await, Vec::<String>::new(), "two of the first feature's run already");
 }
 
 /// What runs at this moment, as the claimers themselves see it.
@@ -119,10 +90,7 @@ impl Running {
         *of_installation += 1;
         self.in_all += 1;
         assert!(*of_feature <= 2, "feature {feature} runs {of_feature}");
-        assert!(
-            *of_installation <= 3,
-            "installation {installation} runs {of_installation}"
-        );
+        assert!(*of_installation <= 3, "installation {installation} runs {of_installation}");
         assert!(self.in_all <= 5, "{} run", self.in_all);
     }
 
@@ -142,11 +110,7 @@ fn owners(claimed: &Claimed) -> (u64, u64) {
 async fn concurrent_claimers_never_exceed_a_limit(db: Database) {
     // Two stores where that is possible: the limits hold across processes.
     let store = db.open().await;
-    let other = if db.url.starts_with("postgres") {
-        db.open().await
-    } else {
-        store.clone()
-    };
+    let other = if db.url.starts_with("postgres") { db.open().await } else { store.clone() };
     let effects: Vec<_> = (0..60)
         .map(|n| NewEffect {
             feature: Some(key(n % 6, 1)),
@@ -172,21 +136,12 @@ async fn concurrent_claimers_never_exceed_a_limit(db: Database) {
 }
 
 async fn work(store: Store, worker: String, running: Arc<Mutex<Running>>) -> u32 {
-    let limits = [LaneLimits {
-        per_installation: Some(3),
-        in_all: Some(5),
-        ..LaneLimits::none(Lane::Agent)
-    }];
+    let limits = [LaneLimits { per_installation: Some(3), in_all: Some(5), ..LaneLimits::none(Lane::Agent) }];
     let mut performed = 0;
     let mut wakeups = store.wakeups();
     loop {
-        let request = ClaimRequest {
-            worker: &worker,
-            lanes: &limits,
-            others: &[],
-            now: NOW,
-            lease_until: NOW.plus(LEASE),
-        };
+        let request =
+            ClaimRequest { worker: &worker, lanes: &limits, others: &[], now: NOW, lease_until: NOW.plus(LEASE) };
         if let Some(claimed) = store.claim(&request).await.unwrap() {
             running.lock().unwrap().begin(&claimed);
             tokio::task::yield_now().await;

@@ -22,11 +22,8 @@ async fn two_runs(store: &Store) {
     first.feature.branch = Some("autobuild/1/integration".to_owned());
     first.feature.pull = Some(PullNumber(10));
     let mut second = step(key(1, 2), None, "label");
-    second.tasks = vec![TaskRow {
-        branch: Some("autobuild/1-r2/task-001".to_owned()),
-        pull: Some(PullNumber(11)),
-        ..task(1)
-    }];
+    second.tasks =
+        vec![TaskRow { branch: Some("autobuild/1-r2/task-001".to_owned()), pull: Some(PullNumber(11)), ..task(1) }];
     for commit in [first, second] {
         assert_eq!(store.commit(&commit).await.unwrap(), Committed::Done);
     }
@@ -48,10 +45,7 @@ async fn an_issue_leads_to_its_runs(db: Database) {
     end.feature.state = "failed".to_owned();
     assert_eq!(store.commit(&end).await.unwrap(), Committed::Done);
     assert_eq!(store.unfinished_run(REPO, IssueNumber(1)).await.unwrap(), None);
-    assert_eq!(
-        store.latest_run(REPO, IssueNumber(1)).await.unwrap().unwrap().state,
-        "failed"
-    );
+    assert_eq!(store.latest_run(REPO, IssueNumber(1)).await.unwrap().unwrap().state, "failed");
     assert_eq!(store.latest_run(RepoId(501), IssueNumber(1)).await.unwrap(), None);
 }
 
@@ -63,15 +57,9 @@ async fn a_branch_or_pull_request_leads_to_feature_and_task(db: Database) {
     let own = store.by_pull(REPO, PullNumber(10)).await.unwrap().unwrap();
     assert_eq!((own.feature.key, own.task), (key(1, 1), None));
     let of_task = store.by_branch(REPO, "autobuild/1-r2/task-001").await.unwrap().unwrap();
-    assert_eq!(
-        (of_task.feature.key, of_task.task),
-        (key(1, 2), Some(TaskId::Planned(1)))
-    );
+    assert_eq!((of_task.feature.key, of_task.task), (key(1, 2), Some(TaskId::Planned(1))));
     let of_task = store.by_pull(REPO, PullNumber(11)).await.unwrap().unwrap();
-    assert_eq!(
-        (of_task.feature.key, of_task.task),
-        (key(1, 2), Some(TaskId::Planned(1)))
-    );
+    assert_eq!((of_task.feature.key, of_task.task), (key(1, 2), Some(TaskId::Planned(1))));
     assert_eq!(store.by_branch(REPO, "main").await.unwrap(), None);
     assert_eq!(store.by_pull(RepoId(501), PullNumber(11)).await.unwrap(), None);
 }
@@ -85,16 +73,8 @@ async fn features_are_listed_by_whose_they_are(db: Database) {
     assert_eq!(store.commit(&elsewhere).await.unwrap(), Committed::Done);
 
     for (scope, unfinished, all) in [
-        (
-            Scope::All,
-            vec!["500/1/2", "501/3/1"],
-            vec!["500/1/1", "500/1/2", "501/3/1"],
-        ),
-        (
-            Scope::Installation(INSTALLATION),
-            vec!["500/1/2"],
-            vec!["500/1/1", "500/1/2"],
-        ),
+        (Scope::All, vec!["500/1/2", "501/3/1"], vec!["500/1/1", "500/1/2", "501/3/1"]),
+        (Scope::Installation(INSTALLATION), vec!["500/1/2"], vec!["500/1/1", "500/1/2"]),
         (Scope::Repo(RepoId(501)), vec!["501/3/1"], vec!["501/3/1"]),
         (Scope::Repo(RepoId(9)), vec![], vec![]),
     ] {
@@ -119,11 +99,7 @@ async fn facts_are_kept_and_replaced(db: Database) {
     let store = db.open().await;
     assert_eq!(store.meta("cursor").await.unwrap(), None);
     assert_eq!(store.meta_once("key", "first").await.unwrap(), "first");
-    assert_eq!(
-        store.meta_once("key", "second").await.unwrap(),
-        "first",
-        "of two that begin at once"
-    );
+    assert_eq!(store.meta_once("key", "second").await.unwrap(), "first", "of two that begin at once");
     store.set_meta("cursor", "1").await.unwrap();
     store.set_meta("cursor", "2").await.unwrap();
     assert_eq!(store.meta("cursor").await.unwrap().as_deref(), Some("2"));
@@ -133,17 +109,10 @@ async fn facts_are_kept_and_replaced(db: Database) {
 
 async fn a_turn_belongs_to_one_process_until_it_is_over(db: Database) {
     let (store, at) = (db.open().await, Millis);
-    for (now, until, expected) in [
-        (1_000, 2_000, true),
-        (1_500, 9_000, false),
-        (2_000, 3_000, true),
-        (2_999, 9_000, false),
-    ] {
-        assert_eq!(
-            store.take_turn("replay", at(now), at(until)).await.unwrap(),
-            expected,
-            "at {now}"
-        );
+    for (now, until, expected) in
+        [(1_000, 2_000, true), (1_500, 9_000, false), (2_000, 3_000, true), (2_999, 9_000, false)]
+    {
+        assert_eq!(store.take_turn("replay", at(now), at(until)).await.unwrap(), expected, "at {now}");
     }
     assert!(store.take_turn("other", at(2_500), at(9_000)).await.unwrap());
 }

@@ -32,46 +32,25 @@ async fn load_effect(store: &Store) -> StoredEffect {
 async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: Database) {
     let store = db.open().await;
     let hold = hold_effect(&store).await;
-    let fenced = store
-        .wait_out(&hold, (&WaitsOn::Forge, "error: 502"), NOW, LATER, &[])
-        .await;
+    let fenced = store.wait_out(&hold, (&WaitsOn::Forge, "error: 502"), NOW, LATER, &[]).await;
     assert_eq!(fenced.unwrap(), Fenced::Written);
     let waiting = load_effect(&store).await;
     assert_eq!((waiting.state, waiting.attempt), (EffectState::Ready, 0));
-    assert_eq!(
-        (waiting.waits_since(&WaitsOn::Forge), waiting.waits_for_provider_since()),
-        (Some(NOW), None)
-    );
+    assert_eq!((waiting.waits_since(&WaitsOn::Forge), waiting.waits_for_provider_since()), (Some(NOW), None));
     assert_eq!(waiting.last_error.as_deref(), Some("error: 502"));
     assert!(claim(&store, Lane::Agent).await.is_none());
     // It began to wait once, however often it is tried.
-    let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER)
-        .await
-        .unwrap()
-        .hold;
-    let again = store
-        .wait_out(&hold, (&WaitsOn::Forge, "error: 503"), LATER, LATER, &[])
-        .await;
+    let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER).await.unwrap().hold;
+    let again = store.wait_out(&hold, (&WaitsOn::Forge, "error: 503"), LATER, LATER, &[]).await;
     assert_eq!(again.unwrap(), Fenced::Written);
     assert_eq!(load_effect(&store).await.waits_since(&WaitsOn::Forge), Some(NOW));
     // What it waits for after that is another wait.
-    let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER)
-        .await
-        .unwrap()
-        .hold;
-    let times = ParkTimes {
-        now: LATER,
-        until: LATER,
-        spacing: 0,
-        lease: None,
-    };
+    let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER).await.unwrap().hold;
+    let times = ParkTimes { now: LATER, until: LATER, spacing: 0, lease: None };
     let parked = store.park(&hold, "claude", &ParkCause::Closed, &times, &[]).await;
     assert_eq!(parked.unwrap(), Fenced::Written);
     let parked = load_effect(&store).await;
-    assert_eq!(
-        (parked.waits_since(&WaitsOn::Forge), parked.waits_for_provider_since()),
-        (None, Some(LATER))
-    );
+    assert_eq!((parked.waits_since(&WaitsOn::Forge), parked.waits_for_provider_since()), (None, Some(LATER)));
 }
 
 async fn a_lost_lease_may_not_write(db: Database) {
@@ -79,16 +58,9 @@ async fn a_lost_lease_may_not_write(db: Database) {
     let old = hold_effect(&store).await;
     assert_eq!(store.reap(NOW.plus(LEASE)).await.unwrap().len(), 1);
     let new = claim(&store, Lane::Agent).await.unwrap().hold;
-    assert_eq!(
-        (old.fence, new.fence),
-        (1, 2),
-        "even the same worker gets another fence"
-    );
+    assert_eq!((old.fence, new.fence), (1, 2), "even the same worker gets another fence");
 
-    let stranger = Hold {
-        worker: "stranger".to_owned(),
-        ..new.clone()
-    };
+    let stranger = Hold { worker: "stranger".to_owned(), ..new.clone() };
     let before = load_effect(&store).await;
     for lost in [&old, &stranger] {
         assert_eq!(store.renew(lost, LATER).await.unwrap(), Lease::Lost);
@@ -110,10 +82,7 @@ async fn a_postponed_effect_waits_and_counts_nothing(db: Database) {
     let done = store.postpone(&hold, LATER, "secondary rate limit").await;
     assert_eq!(done.unwrap(), Fenced::Written);
     let now = load_effect(&store).await;
-    assert_eq!(
-        (now.state, now.run_at, now.attempt, now.crashes),
-        (EffectState::Ready, LATER, 0, 0)
-    );
+    assert_eq!((now.state, now.run_at, now.attempt, now.crashes), (EffectState::Ready, LATER, 0, 0));
     assert_eq!(now.last_error.as_deref(), Some("secondary rate limit"));
     assert_eq!((now.worker, now.lease_until), (None, None));
 }
@@ -133,23 +102,14 @@ async fn a_failed_attempt_is_counted_and_tried_again(db: Database) {
 async fn what_panicked_is_given_back_one_crash_older(db: Database) {
     let store = db.open().await;
     let hold = hold_effect(&store).await;
-    assert_eq!(
-        store.crash(&hold, LATER, "panicked", NOW).await.unwrap(),
-        Fenced::Written
-    );
+    assert_eq!(store.crash(&hold, LATER, "panicked", NOW).await.unwrap(), Fenced::Written);
     let now = load_effect(&store).await;
-    assert_eq!(
-        (now.state, now.run_at, now.attempt, now.crashes),
-        (EffectState::Ready, LATER, 0, 1)
-    );
+    assert_eq!((now.state, now.run_at, now.attempt, now.crashes), (EffectState::Ready, LATER, 0, 1));
     assert_eq!(now.last_error.as_deref(), Some("panicked"));
     let again = claim_at(&store, "w", LaneLimits::none(Lane::Agent), LATER).await;
     let again = again.expect("its time has come").hold;
     cancel(&store).await;
-    assert_eq!(
-        store.crash(&again, LATER, "panicked", NOW).await.unwrap(),
-        Fenced::Written
-    );
+    assert_eq!(store.crash(&again, LATER, "panicked", NOW).await.unwrap(), Fenced::Written);
     assert_eq!(load_effect(&store).await.state, EffectState::Cancelled);
 }
 
@@ -158,17 +118,12 @@ async fn a_released_effect_is_as_it_was(db: Database) {
     let hold = hold_effect(&store).await;
     assert_eq!(store.release(&hold).await.unwrap(), Fenced::Written);
     let now = load_effect(&store).await;
-    assert_eq!(
-        (now.state, now.run_at, now.attempt, now.crashes),
-        (EffectState::Ready, NOW, 0, 0)
-    );
+    assert_eq!((now.state, now.run_at, now.attempt, now.crashes), (EffectState::Ready, NOW, 0, 0));
 }
 
 async fn an_effect_ends_as_it_is_said(db: Database) {
     let store = db.open().await;
-    let failed = Outcome::Failed {
-        error: "422".to_owned(),
-    };
+    let failed = Outcome::Failed { error: "422".to_owned() };
     for (id, outcome, state) in [
         ("made", Outcome::Done, EffectState::Done),
         ("failed", failed, EffectState::Failed),
@@ -177,11 +132,7 @@ async fn an_effect_ends_as_it_is_said(db: Database) {
         store.add_effects(&[effect(id, Lane::Forge, id)]).await.unwrap();
         let hold = claim(&store, Lane::Forge).await.unwrap().hold;
         assert_eq!(store.finish(&hold, &outcome).await.unwrap(), Fenced::Written);
-        assert_eq!(
-            store.finish(&hold, &outcome).await.unwrap(),
-            Fenced::Lost,
-            "{id} ends once"
-        );
+        assert_eq!(store.finish(&hold, &outcome).await.unwrap(), Fenced::Lost, "{id} ends once");
         assert_eq!(store.effect(id).await.unwrap().unwrap().state, state);
     }
     let error = store.effect("failed").await.unwrap().unwrap().last_error;
@@ -192,14 +143,8 @@ async fn an_effect_ends_as_it_is_said(db: Database) {
 async fn what_was_made_outside_is_remembered_over_attempts(db: Database) {
     let store = db.open().await;
     let hold = hold_effect(&store).await;
-    assert_eq!(
-        store.record_external(&hold, "comment 5").await.unwrap(),
-        Fenced::Written
-    );
-    assert_eq!(
-        store.fail_attempt(&hold, NOW, "no reply").await.unwrap(),
-        Fenced::Written
-    );
+    assert_eq!(store.record_external(&hold, "comment 5").await.unwrap(), Fenced::Written);
+    assert_eq!(store.fail_attempt(&hold, NOW, "no reply").await.unwrap(), Fenced::Written);
     let again = claim(&store, Lane::Agent).await.unwrap();
     assert_eq!(again.effect.external_id.as_deref(), Some("comment 5"));
     let done = Outcome::Done;
@@ -248,9 +193,5 @@ async fn a_long_explanation_is_shortened(db: Database) {
     let endless = "\0é".repeat(100_000);
     assert_eq!(store.fail_attempt(&hold, NOW, &endless).await.unwrap(), Fenced::Written);
     let error = load_effect(&store).await.last_error.unwrap();
-    assert!(
-        error.starts_with("\u{fffd}é") && error.len() <= 4_000,
-        "{} bytes",
-        error.len()
-    );
+    assert!(error.starts_with("\u{fffd}é") && error.len() <= 4_000, "{} bytes", error.len());
 }

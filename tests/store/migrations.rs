@@ -36,10 +36,7 @@ async fn empty() -> Both {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("autobuild.db");
     let postgres_url = postgres::database().await;
-    let options = SqliteConnectOptions::new()
-        .filename(&path)
-        .create_if_missing(true)
-        .foreign_keys(true);
+    let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true).foreign_keys(true);
     Both {
         sqlite_url: format!("sqlite:{}", path.display()),
         sqlite: SqliteConnection::connect_with(&options).await.unwrap(),
@@ -63,16 +60,12 @@ fn the_folders_hold_what_the_program_applies_and_nothing_else() {
     for (index, migration) in MIGRATIONS.iter().enumerate() {
         assert_eq!(usize::try_from(migration.number).unwrap(), index + 1);
     }
-    let applied: BTreeSet<String> = MIGRATIONS
-        .iter()
-        .map(|migration| format!("{:04}_{}.sql", migration.number, migration.name))
-        .collect();
+    let applied: BTreeSet<String> =
+        MIGRATIONS.iter().map(|migration| format!("{:04}_{}.sql", migration.number, migration.name)).collect();
     for folder in ["migrations/sqlite", "migrations/postgres"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        let files: BTreeSet<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let files: BTreeSet<String> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         assert_eq!(files, applied);
     }
 }
@@ -108,10 +101,8 @@ async fn both_databases_have_the_same_tables() {
         )
         .await
         .unwrap();
-    let postgres: BTreeSet<_> = postgres
-        .iter()
-        .map(|row| column(row.get("tab"), row.get("col"), row.get("kind"), row.get("needed")))
-        .collect();
+    let postgres: BTreeSet<_> =
+        postgres.iter().map(|row| column(row.get("tab"), row.get("col"), row.get("kind"), row.get("needed"))).collect();
     assert!(sqlite.len() > 60, "{} columns", sqlite.len());
     assert_eq!(sqlite, postgres);
 }
@@ -166,11 +157,7 @@ async fn stored_rows_outlive_a_restart() {
 
 async fn reads_the_sample(url: &str) {
     let store = Store::open(url, OpenOptions::default()).await.unwrap();
-    let key = FeatureKey {
-        repo: RepoId(500),
-        issue: IssueNumber(42),
-        run: 1,
-    };
+    let key = FeatureKey { repo: RepoId(500), issue: IssueNumber(42), run: 1 };
     let feature = store.feature(&key).await.unwrap().expect("the sample's feature");
     assert_eq!((feature.version, feature.tasks.len(), feature.turns.len()), (2, 2, 1));
     assert_eq!(feature.tasks[1].needs, [feature.tasks[0].id]);
@@ -187,10 +174,6 @@ async fn reads_the_sample(url: &str) {
     let prompts: Vec<u64> = runs.iter().map(|run| run.prompt_chars).collect();
     assert_eq!(prompts, [9_000, 12_000]);
     assert!(store.is_spent("session 9000-0").await.unwrap());
-    assert_eq!(
-        store.at_work(&key).await.unwrap(),
-        [],
-        "nobody holds the effect any more"
-    );
+    assert_eq!(store.at_work(&key).await.unwrap(), [], "nobody holds the effect any more");
     store.close().await;
 }

@@ -52,13 +52,7 @@ async fn frozen_claim<'a>(store: &'a Store, lanes: &'a [LaneLimits], url: &str) 
                  WHERE a.datname = current_database() AND l.locktype = 'advisory' AND l.granted \
                  AND a.state = 'idle in transaction' AND a.query LIKE '%pg_advisory_xact_lock%'";
     loop {
-        let request = ClaimRequest {
-            worker: "frozen",
-            lanes,
-            others: &[],
-            now: NOW,
-            lease_until: NOW.plus(LEASE),
-        };
+        let request = ClaimRequest { worker: "frozen", lanes, others: &[], now: NOW, lease_until: NOW.plus(LEASE) };
         let mut claiming: Frozen<'a> = Box::pin(async move { store.claim(&request).await.map(drop) });
         while futures_util::poll!(claiming.as_mut()).is_pending() {
             let count: i64 = sqlx::query_scalar(holds).fetch_one(&mut looking).await.unwrap();
@@ -74,10 +68,7 @@ type Frozen<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + 'a>>;
 #[tokio::test]
 async fn a_frozen_process_that_holds_the_lock_for_claiming_stops_nobody_for_long() {
     let db = Database::postgres().await;
-    let options = OpenOptions {
-        stall: Duration::from_millis(300),
-        ..OpenOptions::default()
-    };
+    let options = OpenOptions { stall: Duration::from_millis(300), ..OpenOptions::default() };
     let frozen = Store::open(&db.url, options).await.unwrap();
     let other = db.open().await;
     let lanes = [LaneLimits::none(Lane::Agent)];
@@ -97,9 +88,7 @@ async fn one_process_wakes_the_other() {
     let woken = async { wakeups.next().await };
     let working = async {
         for n in 0.. {
-            one.add_effects(&[effect(&format!("e{n}"), Lane::Agent, "x")])
-                .await
-                .unwrap();
+            one.add_effects(&[effect(&format!("e{n}"), Lane::Agent, "x")]).await.unwrap();
         }
     };
     tokio::select! {
@@ -140,10 +129,7 @@ async fn a_server_that_takes_no_writes_is_told_apart() {
     assert!(matches!(refused, Err(StoreError::CannotWrite(_))), "{refused:?}");
     assert!(matches!(store.check_writable().await, Err(StoreError::CannotWrite(_))));
     let clock = store.clock().await;
-    assert!(
-        matches!(clock, Err(StoreError::CannotWrite(_))),
-        "leases cannot be renewed now: {clock:?}"
-    );
+    assert!(matches!(clock, Err(StoreError::CannotWrite(_))), "leases cannot be renewed now: {clock:?}");
     assert_eq!(store.delivery(crate::contract::APP, "d1").await.unwrap(), None);
 }
 

@@ -50,10 +50,7 @@ async fn missing_folders_are_made_and_the_file_is_its_owners_alone() {
     let store = store.unwrap();
     store.accept_delivery(delivery("d1"), None).await.unwrap();
     for name in ["deep.db", "deep.db-wal"] {
-        let mode = std::fs::metadata(path.with_file_name(name))
-            .unwrap()
-            .permissions()
-            .mode();
+        let mode = std::fs::metadata(path.with_file_name(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{name}");
     }
 }
@@ -61,10 +58,7 @@ async fn missing_folders_are_made_and_the_file_is_its_owners_alone() {
 #[tokio::test]
 async fn a_busy_file_is_waited_for_and_then_an_error_that_may_pass() {
     let db = Database::sqlite();
-    let hurried = OpenOptions {
-        busy_timeout: Duration::from_millis(1),
-        ..OpenOptions::default()
-    };
+    let hurried = OpenOptions { busy_timeout: Duration::from_millis(1), ..OpenOptions::default() };
     let store = Store::open(&db.url, hurried).await.unwrap();
     let mut other = SqliteConnectOptions::new().filename(file(&db)).connect().await.unwrap();
     other.execute("BEGIN IMMEDIATE").await.unwrap();

@@ -17,19 +17,10 @@ async fn holds(store: &Store) -> Vec<(String, EffectState, Option<HeldBy>)> {
 
 async fn each_effect_tells_what_holds_it_back(db: Database) {
     let store = db.open().await;
-    let of_feature = |id: &str, subject: &str| NewEffect {
-        feature_limit: Some(1),
-        ..effect(id, Lane::Agent, subject)
-    };
-    let held = NewEffect {
-        waits: true,
-        ..effect("held", Lane::Control, "three")
-    };
+    let of_feature = |id: &str, subject: &str| NewEffect { feature_limit: Some(1), ..effect(id, Lane::Agent, subject) };
+    let held = NewEffect { waits: true, ..effect("held", Lane::Control, "three") };
     let commit = Commit {
-        feature: FeatureRow {
-            held: true,
-            ..feature(key(1, 1), "paused")
-        },
+        feature: FeatureRow { held: true, ..feature(key(1, 1), "paused") },
         effects: vec![of_feature("runs", "one"), of_feature("limit", "two"), held],
         ..step(key(1, 1), None, "label")
     };
@@ -38,10 +29,7 @@ async fn each_effect_tells_what_holds_it_back(db: Database) {
         effect("agent", Lane::Agent, "one"),
         effect("first", Lane::Forge, "one"),
         effect("earlier", Lane::Forge, "one"),
-        NewEffect {
-            run_at: LATER,
-            ..effect("later", Lane::Control, "one")
-        },
+        NewEffect { run_at: LATER, ..effect("later", Lane::Control, "one") },
     ];
     store.add_effects(&more).await.unwrap();
     assert_eq!(claimed_id(&store, Lane::Agent).await.as_deref(), Some("runs"));
@@ -81,14 +69,8 @@ async fn what_was_given_up_is_tried_again_once(db: Database) {
 
 async fn the_waits_of_work_alone_are_shown(db: Database) {
     let store = db.open().await;
-    let work = NewEffect {
-        waits: true,
-        ..effect("merge", Lane::Forge, "one")
-    };
-    store
-        .add_effects(&[work, effect("close", Lane::Forge, "two")])
-        .await
-        .unwrap();
+    let work = NewEffect { waits: true, ..effect("merge", Lane::Forge, "one") };
+    store.add_effects(&[work, effect("close", Lane::Forge, "two")]).await.unwrap();
     for _ in 0..2 {
         let hold = claim(&store, Lane::Forge).await.unwrap().hold;
         let waits = store.wait_out(&hold, (&WaitsOn::Forge, "502"), NOW, LATER, &[]);

@@ -14,14 +14,7 @@ on_both! {
 }
 
 fn refusal<'a>(cause: &'a str, person: u64, thread: &'a str) -> NewRefusal<'a> {
-    NewRefusal {
-        cause,
-        installation: INSTALLATION,
-        person: UserId(person),
-        asker: Asker::Anybody,
-        thread,
-        at: NOW,
-    }
+    NewRefusal { cause, installation: INSTALLATION, person: UserId(person), asker: Asker::Anybody, thread, at: NOW }
 }
 
 async fn told(store: &Store, new: NewRefusal<'_>) -> bool {
@@ -39,10 +32,7 @@ async fn a_person_gets_three_an_hour_and_a_stranger_one_a_thread(db: Database) {
     let later = Millis(NOW.0 + 3_600_000);
     let at = |new: NewRefusal<'static>| NewRefusal { at: later, ..new };
     assert!(told(&store, at(refusal("7", 7, "1/4"))).await, "an hour later");
-    assert!(
-        !told(&store, at(refusal("8", 7, "1/1"))).await,
-        "the thread has its reaction"
-    );
+    assert!(!told(&store, at(refusal("8", 7, "1/1"))).await, "the thread has its reaction");
     store.forget_refusals(later).await.unwrap();
     assert!(told(&store, at(refusal("9", 7, "1/1"))).await, "forgotten");
 }
@@ -58,17 +48,11 @@ async fn strangers_share_half_of_an_installations_twenty_writes(db: Database) {
     let mut members = 0;
     for person in 100..110 {
         let cause = format!("of {person}");
-        let member = NewRefusal {
-            asker: Asker::Member,
-            ..refusal(&cause, person, "1/1")
-        };
+        let member = NewRefusal { asker: Asker::Member, ..refusal(&cause, person, "1/1") };
         members += u32::from(told(&store, member).await);
     }
     assert_eq!(members, 5, "each has a reaction and a reply");
-    let elsewhere = NewRefusal {
-        installation: InstallationId(INSTALLATION.0 + 1),
-        ..refusal("elsewhere", 1, "2/1")
-    };
+    let elsewhere = NewRefusal { installation: InstallationId(INSTALLATION.0 + 1), ..refusal("elsewhere", 1, "2/1") };
     assert!(told(&store, elsewhere).await);
 }
 

@@ -15,14 +15,8 @@ on_both! {
 
 async fn deliveries_and_what_they_caused_go_when_they_are_old(db: Database) {
     let store = db.open().await;
-    let ingest = |id: &str| NewEffect {
-        feature: None,
-        ..effect(id, Lane::Control, id)
-    };
-    store
-        .accept_delivery(delivery("old"), Some(ingest("old")))
-        .await
-        .unwrap();
+    let ingest = |id: &str| NewEffect { feature: None, ..effect(id, Lane::Control, id) };
+    store.accept_delivery(delivery("old"), Some(ingest("old"))).await.unwrap();
     let mut new = delivery("new");
     new.received_at = LATER;
     store.accept_delivery(new, Some(ingest("new"))).await.unwrap();
@@ -30,11 +24,7 @@ async fn deliveries_and_what_they_caused_go_when_they_are_old(db: Database) {
     assert!(store.delivery(APP, "old").await.unwrap().is_none());
     assert!(store.delivery(APP, "new").await.unwrap().is_some());
     store.forget_loose_effects(LATER).await.unwrap();
-    assert_eq!(
-        store.unfinished_effects().await.unwrap().len(),
-        2,
-        "nobody performed them yet"
-    );
+    assert_eq!(store.unfinished_effects().await.unwrap().len(), 2, "nobody performed them yet");
     store.give_back_room().await.unwrap();
 }
 
@@ -43,10 +33,7 @@ async fn stored(store: &Store, issue: u64, state: &str) {
     let id = format!("effect of {issue}");
     let commit = Commit {
         feature: feature(key(issue, 1), state),
-        effects: vec![NewEffect {
-            feature: Some(key(issue, 1)),
-            ..effect(&id, Lane::Forge, &id)
-        }],
+        effects: vec![NewEffect { feature: Some(key(issue, 1)), ..effect(&id, Lane::Forge, &id) }],
         ..step(key(issue, 1), None, "labelled")
     };
     store.commit(&commit).await.unwrap();
@@ -74,11 +61,7 @@ async fn an_installation_that_is_gone_leaves_nothing(db: Database) {
     store.accept_delivery(delivery("d"), None).await.unwrap();
     store.depart(INSTALLATION, NOW).await.unwrap();
     store.depart(InstallationId(99), NOW).await.unwrap();
-    assert_eq!(
-        store.purge_departed(NOW).await.unwrap(),
-        0,
-        "it is not gone for that long"
-    );
+    assert_eq!(store.purge_departed(NOW).await.unwrap(), 0, "it is not gone for that long");
     assert_eq!(store.purge_departed(LATER).await.unwrap(), 2);
     assert!(store.feature(&key(1, 1)).await.unwrap().is_none());
     assert!(store.delivery(APP, "d").await.unwrap().is_none());
@@ -108,10 +91,7 @@ async fn an_ended_feature_is_counted_once(db: Database) {
     stored(&store, 2, "building").await;
     assert_eq!(store.uncounted_features().await.unwrap(), [key(1, 1)]);
     for _ in 0..2 {
-        store
-            .count_feature(&key(1, 1), &[("turns", 3), ("refusals", 0)])
-            .await
-            .unwrap();
+        store.count_feature(&key(1, 1), &[("turns", 3), ("refusals", 0)]).await.unwrap();
     }
     assert_eq!(store.uncounted_features().await.unwrap(), []);
     assert_eq!(store.counters().await.unwrap(), [("turns".to_owned(), 3)]);

@@ -51,26 +51,14 @@ fn new_run(task: Option<u16>) -> NewRun {
 }
 
 fn allowed(usd_micros: u64, parallel: u32) -> Allowed {
-    Allowed {
-        limits: Limits {
-            usd_micros: Some(usd_micros),
-            ..Limits::default()
-        },
-        parallel,
-    }
+    Allowed { limits: Limits { usd_micros: Some(usd_micros), ..Limits::default() }, parallel }
 }
 
 fn of_task(usd_micros: u64) -> Budget {
-    Budget {
-        task: allowed(usd_micros, 1),
-        ..Budget::default()
-    }
+    Budget { task: allowed(usd_micros, 1), ..Budget::default() }
 }
 
-const CALL: Call = Call {
-    deadline_ms: 60_000,
-    cost_reporting: CostReporting::Cost,
-};
+const CALL: Call = Call { deadline_ms: 60_000, cost_reporting: CostReporting::Cost };
 
 /// Holds an effect of its own.
 async fn hold_effect(store: &Store, id: &str) -> Hold {
@@ -96,12 +84,7 @@ fn ended(id: &str, usd_micros: Option<u64>) -> EndedRun {
         model: Some("small-2026".to_owned()),
         level: Some(Level::L3),
         usage: Usage {
-            tokens: Tokens {
-                input: 1,
-                cached: 2,
-                cache_write: 3,
-                output: 4,
-            },
+            tokens: Tokens { input: 1, cached: 2, cache_write: 3, output: 4 },
             usd_micros,
             estimated: false,
             agent_ms: 5_000,
@@ -115,10 +98,7 @@ fn ended(id: &str, usd_micros: Option<u64>) -> EndedRun {
 
 async fn spent(store: &Store) -> Option<u64> {
     let costs = store.costs(&key(1, 1)).await.unwrap();
-    costs
-        .values()
-        .filter_map(|cost| cost.usd_micros)
-        .reduce(|one, two| one + two)
+    costs.values().filter_map(|cost| cost.usd_micros).reduce(|one, two| one + two)
 }
 
 async fn a_run_is_written_down_with_its_share_and_ends_with_what_it_used(db: Database) {
@@ -136,18 +116,9 @@ async fn a_run_is_written_down_with_its_share_and_ends_with_what_it_used(db: Dat
     let runs = store.runs_of(&key(1, 1), Some(TaskId::Planned(1))).await.unwrap();
     assert_eq!(runs.len(), 1);
     let run = &runs[0];
-    assert_eq!(
-        (run.state, run.usage),
-        (RunState::Ended, ended(&id, Some(310_000)).usage)
-    );
-    assert_eq!(
-        (run.model.as_deref(), run.level, run.runs),
-        (Some("small-2026"), Some(Level::L3), 2)
-    );
-    assert_eq!(
-        (run.turn, run.role.as_str(), run.agent.as_str()),
-        (TurnNumber(2), "player", "claude")
-    );
+    assert_eq!((run.state, run.usage), (RunState::Ended, ended(&id, Some(310_000)).usage));
+    assert_eq!((run.model.as_deref(), run.level, run.runs), (Some("small-2026"), Some(Level::L3), 2));
+    assert_eq!((run.turn, run.role.as_str(), run.agent.as_str()), (TurnNumber(2), "player", "claude"));
     assert_eq!((run.started_at, run.ended_at), (NOW, Some(NOW.plus(9_000))));
     assert_eq!(store.run_events(&id).await.unwrap().as_deref(), Some("{}\n"));
     assert_eq!(store.runs_of(&key(1, 1), Some(TaskId::Planned(2))).await.unwrap(), []);
@@ -162,15 +133,8 @@ async fn a_spent_budget_lets_no_run_begin(db: Database) {
     let Started::Spent(what) = start(&store, &hold, &new_run(Some(1)), &budget).await else {
         panic!("it is spent");
     };
-    assert_eq!(
-        (what.setting(), what.used, what.limit),
-        ("usd_per_task", 1_200_000, 1_000_000)
-    );
-    assert_eq!(
-        store.runs_of(&key(1, 1), None).await.unwrap().len(),
-        1,
-        "nothing was set aside"
-    );
+    assert_eq!((what.setting(), what.used, what.limit), ("usd_per_task", 1_200_000, 1_000_000));
+    assert_eq!(store.runs_of(&key(1, 1), None).await.unwrap().len(), 1, "nothing was set aside");
     // Another task and the planner have budgets of their own, and more may be allowed.
     begun(&store, &hold, &new_run(Some(2)), &budget).await;
     begun(&store, &hold, &new_run(None), &budget).await;
@@ -257,12 +221,7 @@ async fn a_run_ends_once(db: Database) {
 }
 
 fn packed(byte: &str) -> NewPack {
-    NewPack {
-        feature: key(1, 1),
-        commit: byte.repeat(20).parse().unwrap(),
-        bytes: vec![0, 255, 10, 0],
-        at: NOW,
-    }
+    NewPack { feature: key(1, 1), commit: byte.repeat(20).parse().unwrap(), bytes: vec![0, 255, 10, 0], at: NOW }
 }
 
 async fn a_result_is_stored_with_its_commit_and_the_end_of_its_run(db: Database) {
@@ -271,11 +230,7 @@ async fn a_result_is_stored_with_its_commit_and_the_end_of_its_run(db: Database)
     let hold = hold_effect(&store, "e").await;
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
     let pack = packed("ab");
-    let record = RunRecord {
-        hold: &hold,
-        result: "{}",
-        pack: Some(&pack),
-    };
+    let record = RunRecord { hold: &hold, result: "{}", pack: Some(&pack) };
     let run = ended(&id, Some(7));
     for _ in 0..2 {
         assert_eq!(store.store_result(&record, Some(&run)).await.unwrap(), Fenced::Written);
@@ -290,10 +245,7 @@ async fn a_result_is_stored_with_its_commit_and_the_end_of_its_run(db: Database)
     assert_eq!(spent(&store).await, Some(7));
 
     assert_eq!(store.forget_packs(LATER).await.unwrap(), 0, "it is not pushed");
-    store
-        .pack_pushed(&pack.feature, &pack.commit, NOW.plus(5))
-        .await
-        .unwrap();
+    store.pack_pushed(&pack.feature, &pack.commit, NOW.plus(5)).await.unwrap();
     assert_eq!(store.forget_packs(NOW.plus(5)).await.unwrap(), 0, "it is young");
     assert_eq!(store.forget_packs(LATER).await.unwrap(), 1);
     assert_eq!(of().await, None);
@@ -306,11 +258,7 @@ async fn a_result_whose_effect_is_another_workers_is_lost_and_its_cost_is_not(db
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
     store.reap(NOW.plus(LEASE)).await.unwrap();
     let pack = packed("cd");
-    let record = RunRecord {
-        hold: &hold,
-        result: "{}",
-        pack: Some(&pack),
-    };
+    let record = RunRecord { hold: &hold, result: "{}", pack: Some(&pack) };
     let stored = store.store_result(&record, Some(&ended(&id, Some(7)))).await;
     assert_eq!(stored.unwrap(), Fenced::Lost);
     assert_eq!(store.pack(&pack.feature, &pack.commit).await.unwrap(), None);
@@ -332,30 +280,17 @@ async fn a_lost_hold_begins_no_run(db: Database) {
 async fn months_and_installations_are_counted_apart(db: Database) {
     let store = db.open().await;
     let hold = hold_effect(&store, "e").await;
-    let budget = Budget {
-        installation: allowed(FULL, 1),
-        server: allowed(3 * FULL, 1),
-        ..Budget::default()
-    };
+    let budget = Budget { installation: allowed(FULL, 1), server: allowed(3 * FULL, 1), ..Budget::default() };
     let next = Month::of(NOW).next().start();
-    let other = NewRun {
-        installation: InstallationId(31),
-        ..new_run(Some(1))
-    };
+    let other = NewRun { installation: InstallationId(31), ..new_run(Some(1)) };
     let later = |new: &NewRun, at: Millis| NewRun { at, ..new.clone() };
     let (id, _) = begun(&store, &hold, &later(&new_run(Some(1)), next.plus(-1)), &budget).await;
     store.end_run(&ended(&id, Some(FULL))).await.unwrap();
     let refused = start(&store, &hold, &new_run(Some(1)), &budget).await;
-    assert!(
-        matches!(refused, Started::Spent(_)),
-        "the installation's month: {refused:?}"
-    );
+    assert!(matches!(refused, Started::Spent(_)), "the installation's month: {refused:?}");
     let (id, _) = begun(&store, &hold, &other, &budget).await;
     store.end_run(&ended(&id, Some(2 * FULL))).await.unwrap();
-    let third = NewRun {
-        installation: InstallationId(32),
-        ..new_run(Some(1))
-    };
+    let third = NewRun { installation: InstallationId(32), ..new_run(Some(1)) };
     let refused = start(&store, &hold, &third, &budget).await;
     assert!(matches!(refused, Started::Spent(_)), "the server's month: {refused:?}");
     for new in [new_run(Some(1)), other, third] {
@@ -375,15 +310,7 @@ async fn costs_are_summed_by_task(db: Database) {
     let costs = store.costs(&key(1, 1)).await.unwrap();
     let told: Vec<_> = costs
         .iter()
-        .map(|(task, cost)| {
-            (
-                *task,
-                cost.agent_runs,
-                cost.usd_micros,
-                cost.unknown_runs,
-                cost.open_runs,
-            )
-        })
+        .map(|(task, cost)| (*task, cost.agent_runs, cost.usd_micros, cost.unknown_runs, cost.open_runs))
         .collect();
     assert_eq!(
         told,
@@ -396,11 +323,7 @@ async fn costs_are_summed_by_task(db: Database) {
     assert_eq!(costs[&Some(TaskId::Planned(1))].tokens.total(), 20);
     assert!(store.costs(&key(2, 1)).await.unwrap().is_empty());
     let usual = store.usual_cost(key(1, 1).repo, Millis(0)).await.unwrap();
-    assert_eq!(
-        usual,
-        Some((7, 1)),
-        "the planner's run and unknown costs are no task's usual cost"
-    );
+    assert_eq!(usual, Some((7, 1)), "the planner's run and unknown costs are no task's usual cost");
 }
 
 async fn totals_are_summed_by_role_model_and_outcome(db: Database) {
@@ -408,10 +331,7 @@ async fn totals_are_summed_by_role_model_and_outcome(db: Database) {
     let hold = hold_effect(&store, "e").await;
     for failure in [None, None, Some("timed_out")] {
         let (id, _) = begun(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
-        let end = EndedRun {
-            failure: failure.map(str::to_owned),
-            ..ended(&id, Some(3))
-        };
+        let end = EndedRun { failure: failure.map(str::to_owned), ..ended(&id, Some(3)) };
         store.end_run(&end).await.unwrap();
         // What was counted before stays, and is counted once.
         store.count_runs(NOW).await.unwrap();
@@ -422,37 +342,18 @@ async fn totals_are_summed_by_role_model_and_outcome(db: Database) {
     let totals = store.run_totals().await.unwrap();
     let told: Vec<_> = totals
         .iter()
-        .map(|total| {
-            (
-                total.outcome.as_str(),
-                total.model.as_str(),
-                total.cost.agent_runs,
-                total.cost.usd_micros,
-            )
-        })
+        .map(|total| (total.outcome.as_str(), total.model.as_str(), total.cost.agent_runs, total.cost.usd_micros))
         .collect();
-    assert_eq!(
-        told,
-        [
-            ("ok", "small-2026", 3, Some(9)),
-            ("timed_out", "small-2026", 1, Some(3))
-        ]
-    );
+    assert_eq!(told, [("ok", "small-2026", 3, Some(9)), ("timed_out", "small-2026", 1, Some(3))]);
 }
 
 async fn events_are_kept_in_whole_lines(db: Database) {
     let store = db.open().await;
     let hold = hold_effect(&store, "e").await;
     let line = format!("{}\u{fc}\n", "x".repeat(MAX_RUN_EVENTS / 3));
-    for (events, kept) in [
-        (line.repeat(4), line.repeat(2)),
-        ("y".repeat(2 * MAX_RUN_EVENTS), String::new()),
-    ] {
+    for (events, kept) in [(line.repeat(4), line.repeat(2)), ("y".repeat(2 * MAX_RUN_EVENTS), String::new())] {
         let (id, _) = begun(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
-        let end = EndedRun {
-            events: Some(events),
-            ..ended(&id, None)
-        };
+        let end = EndedRun { events: Some(events), ..ended(&id, None) };
         store.end_run(&end).await.unwrap();
         assert!(store.run_events(&id).await.unwrap() == Some(kept));
     }
@@ -485,14 +386,10 @@ async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
         feature: Some(key(1, 1)),
         ..effect(name, Lane::Forge, "living")
     };
-    let told = store
-        .saw_run(&hold, &id, activity(3, AgentState::Working), NOW, &show("one"))
-        .await;
+    let told = store.saw_run(&hold, &id, activity(3, AgentState::Working), NOW, &show("one")).await;
     assert_eq!(told.unwrap(), Fenced::Written);
     let later = NOW.plus(5);
-    let told = store
-        .saw_run(&hold, &id, activity(14, AgentState::WaitingForApi), later, &show("two"))
-        .await;
+    let told = store.saw_run(&hold, &id, activity(14, AgentState::WaitingForApi), later, &show("two")).await;
     assert_eq!(told.unwrap(), Fenced::Written);
     let expected = AtWork {
         task: Some(TaskId::Planned(1)),
@@ -503,10 +400,7 @@ async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
     };
     assert_eq!(store.at_work(&key(1, 1)).await.unwrap(), [expected]);
     assert!(store.effect("one").await.unwrap().is_some(), "it is to be shown");
-    assert!(
-        store.effect("two").await.unwrap().is_none(),
-        "what waits shows this too"
-    );
+    assert!(store.effect("two").await.unwrap().is_none(), "what waits shows this too");
 
     assert!(store.calls(&key(1, 1)).await.unwrap().is_empty());
     let told = store.saw_calls(&hold, &id, &["Read a.rs", "Bash \"x\""]).await;
@@ -518,9 +412,7 @@ async fn what_a_run_does_is_told_as_long_as_its_effect_is_held(db: Database) {
     assert_eq!(store.at_work(&key(1, 1)).await.unwrap(), [], "nobody holds it any more");
     let told = store.saw_calls(&hold, &id, &["Read b.rs"]).await;
     assert_eq!(told.unwrap(), Fenced::Lost);
-    let told = store
-        .saw_run(&hold, &id, activity(15, AgentState::Working), later, &show("three"))
-        .await;
+    let told = store.saw_run(&hold, &id, activity(15, AgentState::Working), later, &show("three")).await;
     assert_eq!(told.unwrap(), Fenced::Lost);
     store.close().await;
 }

@@ -23,20 +23,14 @@ async fn a_feature_of_a_newer_program_is_left_to_it(db: Database) {
     let store = db.open().await;
     let commit = Commit {
         feature: feature(key(1, 1), "building"),
-        effects: vec![NewEffect {
-            feature: Some(key(1, 1)),
-            ..effect("e", Lane::Agent, "e")
-        }],
+        effects: vec![NewEffect { feature: Some(key(1, 1)), ..effect("e", Lane::Agent, "e") }],
         ..step(key(1, 1), None, "labelled")
     };
     assert_eq!(store.commit(&commit).await.unwrap(), Committed::Done);
     execute(&db.url, "UPDATE feature SET format = 2").await;
     assert!(claim(&store, Lane::Agent).await.is_none());
     let read = store.feature(&key(1, 1)).await;
-    assert!(
-        matches!(read, Err(StoreError::Newer { format: 2, known: 1 })),
-        "{read:?}"
-    );
+    assert!(matches!(read, Err(StoreError::Newer { format: 2, known: 1 })), "{read:?}");
     execute(&db.url, "UPDATE feature SET format = 1").await;
     assert!(store.feature(&key(1, 1)).await.unwrap().is_some());
     assert!(claim(&store, Lane::Agent).await.is_some());
@@ -45,11 +39,7 @@ async fn a_feature_of_a_newer_program_is_left_to_it(db: Database) {
 async fn a_database_that_a_newer_program_added_to_is_used(db: Database) {
     db.open().await.close().await;
     execute(&db.url, "ALTER TABLE feature ADD COLUMN later TEXT").await;
-    execute(
-        &db.url,
-        "INSERT INTO migration (number, name, older_works) VALUES (2, 'later', 1)",
-    )
-    .await;
+    execute(&db.url, "INSERT INTO migration (number, name, older_works) VALUES (2, 'later', 1)").await;
     let store = db.open().await;
     store.add_effects(&[effect("e", Lane::Agent, "e")]).await.unwrap();
     store.close().await;
@@ -58,16 +48,8 @@ async fn a_database_that_a_newer_program_added_to_is_used(db: Database) {
 
 async fn a_database_that_a_newer_program_took_from_is_refused(db: Database) {
     db.open().await.close().await;
-    execute(
-        &db.url,
-        "INSERT INTO migration (number, name, older_works) VALUES (2, 'added', 1)",
-    )
-    .await;
-    execute(
-        &db.url,
-        "INSERT INTO migration (number, name, older_works) VALUES (3, 'taken', 0)",
-    )
-    .await;
+    execute(&db.url, "INSERT INTO migration (number, name, older_works) VALUES (2, 'added', 1)").await;
+    execute(&db.url, "INSERT INTO migration (number, name, older_works) VALUES (3, 'taken', 0)").await;
     let refused = |opened: Result<Store, OpenError>| matches!(opened, Err(OpenError::Newer { found: 3, known: 1 }));
     assert!(refused(Store::open(&db.url, OpenOptions::default()).await));
     assert!(refused(Store::open_to_read(&db.url, OpenOptions::default()).await));

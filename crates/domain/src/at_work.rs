@@ -52,13 +52,7 @@ pub struct Pace {
 impl Pace {
     /// The pace of a run that begins at `now`.
     pub fn new(every: i64, shown_every: i64, now: Millis) -> Self {
-        Self {
-            every: every.max(0),
-            shown_every: shown_every.max(0),
-            told: None,
-            told_at: now,
-            shown_at: None,
-        }
+        Self { every: every.max(0), shown_every: shown_every.max(0), told: None, told_at: now, shown_at: None }
     }
 
     /// Returns for how many milliseconds no update may be stored yet; 0 if one may be stored now.
@@ -88,10 +82,7 @@ mod tests {
     use super::*;
 
     fn calls(tool_calls: u32) -> RunActivity {
-        RunActivity {
-            tool_calls,
-            doing: AgentState::Working,
-        }
+        RunActivity { tool_calls, doing: AgentState::Working }
     }
 
     #[test]
@@ -103,10 +94,7 @@ mod tests {
         assert_eq!(pace.wait(Millis(12_000)), 8_000);
         assert_eq!(pace.record(calls(1), Millis(20_000)), None);
         assert_eq!(pace.wait(Millis(-99_000)), 10_000, "the clock was set back");
-        let waiting = RunActivity {
-            doing: AgentState::WaitingForApi,
-            ..calls(1)
-        };
+        let waiting = RunActivity { doing: AgentState::WaitingForApi, ..calls(1) };
         assert!(pace.record(waiting, Millis(20_000)).is_some(), "waiting is news");
     }
 

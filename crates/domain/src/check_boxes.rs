@@ -18,10 +18,7 @@ pub struct CheckBox {
 
 /// Returns the unticked check boxes of `markdown`, in order, outside code, quotes and HTML comments. A code span such
 /// as `` `test: auth::wired` ``, `` `file: src/auth.rs` ``, `` `command: make docs` `` or `` `human` `` binds a box.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "Markdown has many more events than are read"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "Markdown has many more events than are read")]
 pub fn check_boxes(markdown: &str) -> Vec<CheckBox> {
     let mut boxes = Vec::new();
     let mut open: Option<CheckBox> = None;
@@ -106,10 +103,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(markdown: &str) -> Vec<(String, Option<Check>)> {
-        check_boxes(markdown)
-            .into_iter()
-            .map(|read| (read.text, read.check))
-            .collect()
+        check_boxes(markdown).into_iter().map(|read| (read.text, read.check)).collect()
     }
 
     fn bound(text: &str, check: Check) -> (String, Option<Check>) {

@@ -135,9 +135,7 @@ pub fn released_message(message: &str) -> String {
 /// Returns the message without the last line that [`held_message`] added.
 pub fn without_held_line(message: &str) -> &str {
     let message = message.trim_end();
-    let own = message
-        .strip_suffix(SKIP_INSTRUCTION)
-        .filter(|own| own.is_empty() || own.ends_with('\n'));
+    let own = message.strip_suffix(SKIP_INSTRUCTION).filter(|own| own.is_empty() || own.ends_with('\n'));
     own.unwrap_or(message)
 }
 
@@ -154,18 +152,10 @@ pub struct CiTimes {
 
 impl CiTimes {
     /// The product's times: every 30 seconds, 2 minutes, 30 minutes.
-    pub const PRODUCT: Self = Self {
-        every: 30_000,
-        silence: 120_000,
-        deadline: 1_800_000,
-    };
+    pub const PRODUCT: Self = Self { every: 30_000, silence: 120_000, deadline: 1_800_000 };
 
     /// For a forge such as the local one, where each check exists as soon as the push is done.
-    pub const AT_ONCE: Self = Self {
-        every: 1_000,
-        silence: 0,
-        ..Self::PRODUCT
-    };
+    pub const AT_ONCE: Self = Self { every: 1_000, silence: 0, ..Self::PRODUCT };
 
     /// Returns when to read again after a reading at `now`.
     fn next(&self, since: Millis, now: Millis) -> Millis {
@@ -297,35 +287,21 @@ pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiR
 
 /// The result for a commit on which no CI ran. It is informational and no part of the profile.
 pub fn none_ran() -> GateResult {
-    GateResult {
-        weight: Weight::Informational,
-        ..result(Evidence::Absent(Absence::NoCi))
-    }
+    GateResult { weight: Weight::Informational, ..result(Evidence::Absent(Absence::NoCi)) }
 }
 
 /// The result for a commit on which CI is held. It is informational and no part of the profile.
 pub fn result_while_held() -> GateResult {
-    GateResult {
-        weight: Weight::Informational,
-        ..result(Evidence::Absent(Absence::CiHeld))
-    }
+    GateResult { weight: Weight::Informational, ..result(Evidence::Absent(Absence::CiHeld)) }
 }
 
 /// The result for a commit whose own Gates failed: AutoBuild does not wait for CI, and the result is informational.
 pub fn not_reached() -> GateResult {
-    GateResult {
-        weight: Weight::Informational,
-        ..result(Evidence::Absent(Absence::NotReached))
-    }
+    GateResult { weight: Weight::Informational, ..result(Evidence::Absent(Absence::NotReached)) }
 }
 
 fn result(evidence: Evidence) -> GateResult {
-    GateResult {
-        gate: Gate::Ci,
-        evidence,
-        weight: Weight::Required,
-        items: Vec::new(),
-    }
+    GateResult { gate: Gate::Ci, evidence, weight: Weight::Required, items: Vec::new() }
 }
 
 fn result_of_ended(checks: &[CiCheck]) -> GateResult {
@@ -336,14 +312,8 @@ fn result_of_ended(checks: &[CiCheck]) -> GateResult {
     let failed = named(|says| matches!(says, CiSays::Failed(_)));
     if !failed.is_empty() {
         let items = checks.iter().filter_map(item).take(MOST_ITEMS).collect();
-        let finding = Finding {
-            failing: failed.clone(),
-            ..finding(Fact::ChecksFailed(failed))
-        };
-        return GateResult {
-            items,
-            ..result(Evidence::Failed(finding))
-        };
+        let finding = Finding { failing: failed.clone(), ..finding(Fact::ChecksFailed(failed)) };
+        return GateResult { items, ..result(Evidence::Failed(finding)) };
     }
     let open: Vec<OpenCheck> = checks.iter().filter_map(open).collect();
     if !open.is_empty() {
@@ -378,10 +348,7 @@ fn item(check: &CiCheck) -> Option<Issue> {
 }
 
 fn finding(fact: Fact) -> Finding {
-    Finding {
-        facts: vec![fact],
-        ..Finding::default()
-    }
+    Finding { facts: vec![fact], ..Finding::default() }
 }
 
 #[cfg(test)]
@@ -392,11 +359,7 @@ mod tests {
     const PUSH: Millis = Millis(1_000_000);
 
     fn check(name: &str, says: CiSays) -> CiCheck {
-        CiCheck {
-            name: name.to_owned(),
-            says,
-            at: None,
-        }
+        CiCheck { name: name.to_owned(), says, at: None }
     }
 
     fn at(seconds: i64) -> Millis {
@@ -428,17 +391,9 @@ mod tests {
 
     #[test]
     fn harmless_ci_runs_by_itself_and_other_ci_waits_for_a_person_or_for_the_settings() {
-        let harmful = || Exposure {
-            others: vec!["cloud".to_owned()],
-            ..Exposure::default()
-        };
+        let harmful = || Exposure { others: vec!["cloud".to_owned()], ..Exposure::default() };
         let status = |exposure, release| CiStatus { exposure, release };
-        let ada = || {
-            CiRelease::By(User {
-                id: crate::ids::UserId(1),
-                login: "ada".to_owned(),
-            })
-        };
+        let ada = || CiRelease::By(User { id: crate::ids::UserId(1), login: "ada".to_owned() });
         use CiTreatment::{Hold, Ignore, Wait};
         for (policy, harmless, exposed, released) in [
             (CiPolicy::Auto, Wait, Hold, Wait),
@@ -467,14 +422,9 @@ mod tests {
 
     #[test]
     fn every_instruction_of_github_is_found_and_broken() {
-        for message in [
-            "x [skip ci]",
-            "[ci skip]",
-            "a\n\n[No CI]",
-            "[skip actions]",
-            "[actions skip]",
-            "x\n\n\nSkip-Checks: true",
-        ] {
+        for message in
+            ["x [skip ci]", "[ci skip]", "a\n\n[No CI]", "[skip actions]", "[actions skip]", "x\n\n\nSkip-Checks: true"]
+        {
             assert!(skips(message), "{message}");
             assert!(!skips(&without_instructions(message)), "{message}");
         }
@@ -489,10 +439,7 @@ mod tests {
         let title = || check("PR title", CiSays::FailedOnPull(PullCheck::WithoutCode));
         let (weight, said) = evidence(look(&[title(), passed("build")], 600));
         assert_eq!(weight, Weight::Required);
-        assert!(
-            said.starts_with("Absent(JudgesPull") && said.contains("PR title"),
-            "{said}"
-        );
+        assert!(said.starts_with("Absent(JudgesPull") && said.contains("PR title"), "{said}");
         let (_, said) = evidence(look(&[title(), failed("build", "x")], 600));
         assert!(said.starts_with("Failed") && !said.contains("PR title"), "{said}");
     }
@@ -528,10 +475,7 @@ mod tests {
         assert_eq!(look(&[passed("cla")], 10), CiReading::Again(at(40)));
         let (weight, said) = evidence(look(&[passed("cla"), passed("build")], 121));
         assert_eq!(weight, Weight::Required);
-        assert!(
-            said.starts_with("Passed") && said.contains(r#"ChecksPassed(["cla", "build"])"#),
-            "{said}"
-        );
+        assert!(said.starts_with("Passed") && said.contains(r#"ChecksPassed(["cla", "build"])"#), "{said}");
     }
 
     #[test]
@@ -545,11 +489,7 @@ mod tests {
     #[test]
     fn what_runs_is_waited_for_until_the_deadline_and_is_then_absent() {
         assert_eq!(look(&[running(), passed("lint")], 200), CiReading::Again(at(230)));
-        assert_eq!(
-            look(&[running(), passed("lint")], 600),
-            CiReading::Again(at(660)),
-            "a tenth of its age"
-        );
+        assert_eq!(look(&[running(), passed("lint")], 600), CiReading::Again(at(660)), "a tenth of its age");
         assert_eq!(look(&[running()], 1_790), CiReading::Again(at(1_800)));
         let (weight, said) = evidence(look(&[running(), passed("lint")], 1_800));
         assert_eq!(weight, Weight::Required);
@@ -560,11 +500,8 @@ mod tests {
     fn failures_are_told_together_and_beat_what_gave_no_answer() {
         let red = [failed("lint", "line 3"), failed("test", ""), running()];
         assert!(matches!(look(&red, 600), CiReading::Again(_)));
-        let red = [
-            failed("lint", "line 3"),
-            failed("test", ""),
-            check("deploy", CiSays::NoAnswer("cancelled".to_owned())),
-        ];
+        let red =
+            [failed("lint", "line 3"), failed("test", ""), check("deploy", CiSays::NoAnswer("cancelled".to_owned()))];
         let CiReading::Ended(result) = look(&red, 600) else {
             panic!("it has ended");
         };
@@ -574,20 +511,15 @@ mod tests {
         let names = ["lint", "test"].map(str::to_owned);
         assert_eq!(finding.facts, [Fact::ChecksFailed(names.to_vec())]);
         let told = result.items.iter().map(|item| item.problem.clone()).collect::<Vec<_>>();
-        let problem = |check: &str, output: &str| Problem::Ci {
-            check: check.to_owned(),
-            output: output.to_owned(),
-        };
+        let problem = |check: &str, output: &str| Problem::Ci { check: check.to_owned(), output: output.to_owned() };
         assert_eq!(told, [problem("lint", "line 3"), problem("test", "")]);
     }
 
     #[test]
     fn what_ended_without_an_answer_is_absent() {
         for word in ["cancelled", "action_required", "stale", "startup_failure"] {
-            let (weight, said) = evidence(look(
-                &[passed("lint"), check("build", CiSays::NoAnswer(word.to_owned()))],
-                600,
-            ));
+            let (weight, said) =
+                evidence(look(&[passed("lint"), check("build", CiSays::NoAnswer(word.to_owned()))], 600));
             assert_eq!(weight, Weight::Required);
             assert!(said.starts_with("Absent") && said.contains(word), "{said}");
         }
@@ -605,11 +537,7 @@ mod tests {
 
     #[test]
     fn with_no_time_to_wait_one_reading_decides() {
-        let none = CiTimes {
-            every: 0,
-            silence: 0,
-            deadline: 0,
-        };
+        let none = CiTimes { every: 0, silence: 0, deadline: 0 };
         assert!(matches!(reading(&[], PUSH, PUSH, &none), CiReading::Ended(_)));
         let (_, said) = evidence(reading(&[running()], PUSH, PUSH, &none));
         assert!(said.starts_with("Absent"), "{said}");

@@ -30,10 +30,7 @@ pub(crate) fn words(evidence: &str) -> Vec<Word<'_>> {
     let apart = apart.map(|text| Word { text, marked: false });
     let between = ['`', '"', '\''].into_iter().flat_map(|mark| {
         let inside = evidence.split(mark).skip(1).step_by(2);
-        inside.map(|text| Word {
-            text: text.trim(),
-            marked: true,
-        })
+        inside.map(|text| Word { text: text.trim(), marked: true })
     });
     apart.take(MOST_WORDS).chain(between.take(MOST_WORDS)).collect()
 }
@@ -49,10 +46,7 @@ impl<'a> Word<'a> {
     pub(crate) fn file_references(&self) -> Vec<FileReference> {
         let word = self.text.trim_end_matches(['.', ':', '!', '?']);
         let word = word.strip_prefix("./").unwrap_or(word);
-        let mut file_references = vec![FileReference {
-            path: word.to_owned(),
-            line: None,
-        }];
+        let mut file_references = vec![FileReference { path: word.to_owned(), line: None }];
         let (path, line) = match word.split_once("#L") {
             Some((path, lines)) => (path, lines),
             None => word.split_once(':').unwrap_or((word, "")),
@@ -67,10 +61,7 @@ impl<'a> Word<'a> {
                     digits.parse().ok()
                 }
             };
-            file_references.push(FileReference {
-                path: path.to_owned(),
-                line,
-            });
+            file_references.push(FileReference { path: path.to_owned(), line });
         }
         file_references
     }

@@ -54,10 +54,8 @@ pub fn discrepancies(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Disc
 
 /// Returns the new files that ignore rules kept out of a commit, as comments for the Player.
 pub fn left_out_items(all: &[LeftOut]) -> impl Iterator<Item = Issue> {
-    let item = |left: &LeftOut| Issue {
-        severity: Severity::ShouldFix,
-        ..Issue::must_fix(Problem::LeftOut(left.clone()))
-    };
+    let item =
+        |left: &LeftOut| Issue { severity: Severity::ShouldFix, ..Issue::must_fix(Problem::LeftOut(left.clone())) };
     all.iter().map(item)
 }
 
@@ -83,11 +81,7 @@ impl Paths {
 
 fn files(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepancy> {
     let (turn, task) = (known.turn, known.task);
-    let changed = Paths::of(
-        [turn, task]
-            .into_iter()
-            .flat_map(|of| [&of.modified, &of.created, &of.deleted]),
-    );
+    let changed = Paths::of([turn, task].into_iter().flat_map(|of| [&of.modified, &of.created, &of.deleted]));
     let created = Paths::of([&turn.created, &task.created]);
     let deleted = Paths::of([&turn.deleted]);
     let mut found = Vec::new();
@@ -145,11 +139,7 @@ fn requirements(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepan
     let failed = |number: usize| {
         let criterion = known.criteria.get(number.checked_sub(1)?)?;
         let finding = known.gates.result(Gate::Check(number))?.evidence.failure()?;
-        Some(Discrepancy::CheckFailed {
-            number,
-            text: criterion.text.clone(),
-            finding: finding.without_output(),
-        })
+        Some(Discrepancy::CheckFailed { number, text: criterion.text.clone(), finding: finding.without_output() })
     };
     numbers.into_iter().filter_map(failed).collect()
 }
@@ -173,18 +163,7 @@ fn plain(text: &str) -> String {
 }
 
 fn number_of(said: &str) -> Option<usize> {
-    const PREFIXES: [&str; 10] = [
-        "criterion",
-        "criteria",
-        "requirement",
-        "ac",
-        "no",
-        "#",
-        "(",
-        " ",
-        ".",
-        "-",
-    ];
+    const PREFIXES: [&str; 10] = ["criterion", "criteria", "requirement", "ac", "no", "#", "(", " ", ".", "-"];
     let mut rest = said;
     while let Some(shorter) = PREFIXES.iter().find_map(|prefix| rest.strip_prefix(prefix)) {
         rest = shorter;
@@ -208,10 +187,7 @@ fn readiness(report: &PlayerReport, criteria: &[Criterion]) -> Option<Discrepanc
     };
     let open: Vec<&String> = report.requirements_remaining.iter().filter(is_open).collect();
     let (first, others) = open.split_first()?;
-    Some(Discrepancy::NotReady {
-        first: (*first).clone(),
-        more: others.len(),
-    })
+    Some(Discrepancy::NotReady { first: (*first).clone(), more: others.len() })
 }
 
 #[cfg(test)]

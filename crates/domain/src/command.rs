@@ -185,10 +185,7 @@ impl Button {
     /// Returns the command that it gives.
     pub fn command(self) -> Command {
         match self {
-            Self::Resume => Command::Resume {
-                guidance: None,
-                max_turns: None,
-            },
+            Self::Resume => Command::Resume { guidance: None, max_turns: None },
             Self::Retry => Command::Retry { task: None },
             Self::RunCi => Command::Ci,
         }
@@ -223,10 +220,7 @@ pub fn parse(comment: &str) -> Parsed {
 }
 
 fn malformed(reason: CommandMistake, nearest: &str) -> Parsed {
-    Parsed::Malformed {
-        reason,
-        nearest: nearest.to_owned(),
-    }
+    Parsed::Malformed { reason, nearest: nearest.to_owned() }
 }
 
 fn cut(word: &str) -> String {
@@ -286,10 +280,7 @@ fn approve(line: &str) -> Parsed {
 }
 
 fn second_argument(verb: &str, extra: &str) -> CommandMistake {
-    CommandMistake::SecondArgument {
-        verb: verb.to_owned(),
-        given: cut(extra),
-    }
+    CommandMistake::SecondArgument { verb: verb.to_owned(), given: cut(extra) }
 }
 
 fn is_hash(word: &str) -> bool {
@@ -372,24 +363,16 @@ mod tests {
     }
 
     fn resume(guidance: Option<&str>, max_turns: Option<u32>) -> Command {
-        Command::Resume {
-            guidance: guidance.map(str::to_owned),
-            max_turns,
-        }
+        Command::Resume { guidance: guidance.map(str::to_owned), max_turns }
     }
 
     fn plan(words: Option<&str>, yaml: Option<&str>) -> Command {
-        Command::Plan {
-            words: words.map(str::to_owned),
-            yaml: yaml.map(str::to_owned),
-        }
+        Command::Plan { words: words.map(str::to_owned), yaml: yaml.map(str::to_owned) }
     }
 
     #[test]
     fn every_command_is_read() {
-        let hash = |hash: &str| Command::Approve {
-            hash: Some(hash.to_owned()),
-        };
+        let hash = |hash: &str| Command::Approve { hash: Some(hash.to_owned()) };
         let table = [
             ("/autobuild help", Command::Help),
             ("/autobuild\tstatus  ", Command::Status),
@@ -398,31 +381,12 @@ mod tests {
             ("/autobuild approve", Command::Approve { hash: None }),
             ("/autobuild approve 1A2B3c4d", hash("1a2b3c4d")),
             ("/autobuild plan", plan(None, None)),
-            (
-                "/autobuild plan fewer tasks,\nplease",
-                plan(Some("fewer tasks,\nplease"), None),
-            ),
-            (
-                "/autobuild plan\n```yaml\ntasks: []\n```\n",
-                plan(None, Some("tasks: []\n")),
-            ),
-            (
-                "/autobuild plan like\n```yaml\nother: 1\n```",
-                plan(Some("like\n```yaml\nother: 1\n```"), None),
-            ),
+            ("/autobuild plan fewer tasks,\nplease", plan(Some("fewer tasks,\nplease"), None)),
+            ("/autobuild plan\n```yaml\ntasks: []\n```\n", plan(None, Some("tasks: []\n"))),
+            ("/autobuild plan like\n```yaml\nother: 1\n```", plan(Some("like\n```yaml\nother: 1\n```"), None)),
             ("/autobuild retry", Command::Retry { task: None }),
-            (
-                "/autobuild retry TASK-002",
-                Command::Retry {
-                    task: Some(TaskId::Planned(2)),
-                },
-            ),
-            (
-                "/autobuild skip task-012",
-                Command::Skip {
-                    task: TaskId::Planned(12),
-                },
-            ),
+            ("/autobuild retry TASK-002", Command::Retry { task: Some(TaskId::Planned(2)) }),
+            ("/autobuild skip task-012", Command::Skip { task: TaskId::Planned(12) }),
             ("/autobuild skip TASK-FIX-1", Command::Skip { task: TaskId::Fix(1) }),
         ];
         for (comment, expected) in table {
@@ -435,10 +399,7 @@ mod tests {
         let table = [
             ("/autobuild resume", resume(None, None)),
             ("/autobuild resume --max-turns=3", resume(None, Some(3))),
-            (
-                "/autobuild resume use  two   spaces",
-                resume(Some("use  two   spaces"), None),
-            ),
+            ("/autobuild resume use  two   spaces", resume(Some("use  two   spaces"), None)),
             ("/autobuild resume a --max-turns=2 b", resume(Some("a b"), Some(2))),
             (
                 "/autobuild resume --max-turns=100\nline `1`\n\n```\n/autobuild cancel\n```",
@@ -497,63 +458,23 @@ mod tests {
     /// A comment, the mistake in it, and the nearest valid form.
     const MISTAKES: &[(&str, &str, &str)] = &[
         ("/autobuild", "no_command", "/autobuild help"),
-        (
-            "/autobuild resum now",
-            "unknown resum",
-            "/autobuild resume [guidance] [--max-turns=N]",
-        ),
+        ("/autobuild resum now", "unknown resum", "/autobuild resume [guidance] [--max-turns=N]"),
         ("/autobuild Cancel", "unknown Cancel", "/autobuild cancel"),
         ("/autobuild deploy", "unknown deploy", "/autobuild help"),
         ("/autobuild skip", "no_task", "/autobuild skip TASK-001"),
         ("/autobuild skip 2", "task 2", "/autobuild skip TASK-002"),
-        (
-            "/autobuild skip TASK-002 TASK-003",
-            "second_argument TASK-003",
-            "/autobuild skip TASK-002",
-        ),
-        (
-            "/autobuild retry TASK-1000",
-            "task TASK-1000",
-            "/autobuild retry TASK-001",
-        ),
+        ("/autobuild skip TASK-002 TASK-003", "second_argument TASK-003", "/autobuild skip TASK-002"),
+        ("/autobuild retry TASK-1000", "task TASK-1000", "/autobuild retry TASK-001"),
         ("/autobuild cancel TASK-003", "argument TASK-003", "/autobuild cancel"),
         ("/autobuild approve this", "hash this", "/autobuild approve"),
         ("/autobuild approve 1a2b3c", "hash 1a2b3c", "/autobuild approve"),
-        (
-            "/autobuild approve 1a2b3c4d please",
-            "second_argument please",
-            "/autobuild approve",
-        ),
-        (
-            "/autobuild resume --max-turns=0",
-            "turns",
-            "/autobuild resume --max-turns=3",
-        ),
-        (
-            "/autobuild resume --max-turns=101",
-            "turns",
-            "/autobuild resume --max-turns=3",
-        ),
-        (
-            "/autobuild resume --max-turns=99999999999999999999",
-            "turns",
-            "/autobuild resume --max-turns=3",
-        ),
-        (
-            "/autobuild resume --max-turns=+3",
-            "turns",
-            "/autobuild resume --max-turns=3",
-        ),
-        (
-            "/autobuild resume --max-turns 3",
-            "turns",
-            "/autobuild resume --max-turns=3",
-        ),
-        (
-            "/autobuild resume --max-turns=3 --max-turns=4",
-            "turns_twice",
-            "/autobuild resume --max-turns=3",
-        ),
+        ("/autobuild approve 1a2b3c4d please", "second_argument please", "/autobuild approve"),
+        ("/autobuild resume --max-turns=0", "turns", "/autobuild resume --max-turns=3"),
+        ("/autobuild resume --max-turns=101", "turns", "/autobuild resume --max-turns=3"),
+        ("/autobuild resume --max-turns=99999999999999999999", "turns", "/autobuild resume --max-turns=3"),
+        ("/autobuild resume --max-turns=+3", "turns", "/autobuild resume --max-turns=3"),
+        ("/autobuild resume --max-turns 3", "turns", "/autobuild resume --max-turns=3"),
+        ("/autobuild resume --max-turns=3 --max-turns=4", "turns_twice", "/autobuild resume --max-turns=3"),
     ];
 
     #[test]
@@ -578,10 +499,8 @@ mod tests {
 
     #[test]
     fn what_a_reply_quotes_is_short() {
-        let Parsed::Malformed {
-            reason: CommandMistake::Unknown { given },
-            ..
-        } = parse(&format!("/autobuild {}", "é`".repeat(30_000)))
+        let Parsed::Malformed { reason: CommandMistake::Unknown { given }, .. } =
+            parse(&format!("/autobuild {}", "é`".repeat(30_000)))
         else {
             panic!("it is a command");
         };

@@ -64,24 +64,15 @@ mod tests {
             description: String::new(),
             acceptance_criteria: Vec::new(),
             files: (0..files).map(|file| format!("{id}/{file}")).collect(),
-            factors: Factors {
-                integration_points,
-                tests,
-                risks: risks.to_vec(),
-            },
+            factors: Factors { integration_points, tests, risks: risks.to_vec() },
             changes: Vec::new(),
             removes: Vec::new(),
             dependencies: Vec::new(),
         }
     }
 
-    const ALL_RISKS: [Risk; 5] = [
-        Risk::Security,
-        Risk::DataMigration,
-        Risk::Concurrency,
-        Risk::PublicApi,
-        Risk::ExternalService,
-    ];
+    const ALL_RISKS: [Risk; 5] =
+        [Risk::Security, Risk::DataMigration, Risk::Concurrency, Risk::PublicApi, Risk::ExternalService];
 
     #[test]
     fn each_factor_adds_what_the_product_says() {
@@ -104,21 +95,12 @@ mod tests {
         ];
         for (files, points, tests, risks, expected) in table {
             let one = planned(1, files, points, tests, &ALL_RISKS[..risks]);
-            assert_eq!(
-                task(&one),
-                expected,
-                "{files} files, {points} points, {tests:?}, {risks} risks"
-            );
+            assert_eq!(task(&one), expected, "{files} files, {points} points, {tests:?}, {risks} risks");
         }
     }
 
     fn plan_of(tasks: Vec<PlannedTask>) -> Plan {
-        Plan {
-            name: String::new(),
-            description: String::new(),
-            tasks,
-            smoke: None,
-        }
+        Plan { name: String::new(), description: String::new(), tasks, smoke: None }
     }
 
     #[test]
@@ -130,11 +112,7 @@ mod tests {
                     .map(|id| PlannedTask {
                         changes: Vec::new(),
                         removes: Vec::new(),
-                        dependencies: if id > 1 {
-                            vec![TaskId::Planned(id - 1)]
-                        } else {
-                            Vec::new()
-                        },
+                        dependencies: if id > 1 { vec![TaskId::Planned(id - 1)] } else { Vec::new() },
                         ..easy(id)
                     })
                     .collect(),

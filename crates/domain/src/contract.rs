@@ -87,18 +87,12 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
         DecisionKind::Approve => approved_or_lowered(decision, facts, gate_failures),
         DecisionKind::Feedback => {
             let mut items = evidence::items(facts.kind, facts.gates);
-            let denied = unsettled(decision, facts)
-                .into_iter()
-                .filter(|one| !one.open.lacks_answer());
+            let denied = unsettled(decision, facts).into_iter().filter(|one| !one.open.lacks_answer());
             items.extend(denied.map(question_item));
             feedback(decision, Vec::new(), items)
         }
         // It may ask for commands once per turn, and has asked.
-        DecisionKind::Probe => feedback(
-            decision,
-            vec![Breach::NotDecided],
-            evidence::items(facts.kind, facts.gates),
-        ),
+        DecisionKind::Probe => feedback(decision, vec![Breach::NotDecided], evidence::items(facts.kind, facts.gates)),
     };
     verdict.open_questions = unsettled(decision, facts).into_iter().map(|one| one.open).collect();
     Judgement::Verdict(Box::new(verdict))
@@ -126,10 +120,8 @@ pub fn missing(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Missing {
     if decision.decision != DecisionKind::Approve {
         return Missing::default();
     }
-    let mut missing = Missing {
-        criteria: grounds::open_criteria(decision, facts),
-        answers: unsettled(decision, facts),
-    };
+    let mut missing =
+        Missing { criteria: grounds::open_criteria(decision, facts), answers: unsettled(decision, facts) };
     missing.criteria.retain(|open| open.doubt.is_of_review());
     missing.answers.retain(|one| one.open.lacks_answer());
     let number = missing.criteria.len() + missing.answers.len();
@@ -151,11 +143,7 @@ fn unsettled(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Unsettled> 
 
 fn question_item(unsettled: Unsettled) -> Issue {
     let (file, line) = unsettled.question.place.clone().unzip();
-    Issue {
-        file,
-        line,
-        ..Issue::must_fix(Problem::Question(unsettled))
-    }
+    Issue { file, line, ..Issue::must_fix(Problem::Question(unsettled)) }
 }
 
 /// The verdict on a turn that no Coach reviewed. The Player must fix the items.
@@ -176,10 +164,7 @@ pub fn verdict_on_forbidden(items: Vec<Issue>) -> Verdict {
     let paths: BTreeSet<String> = forbidden.filter_map(|item| item.file.clone()).collect();
     let named: Vec<String> = paths.into_iter().take(MOST_PATHS).collect();
     Verdict {
-        breaches: (!named.is_empty())
-            .then_some(Breach::ForbiddenPaths(named))
-            .into_iter()
-            .collect(),
+        breaches: (!named.is_empty()).then_some(Breach::ForbiddenPaths(named)).into_iter().collect(),
         ..feedback_without_coach(items)
     }
 }
@@ -208,9 +193,7 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         found.push(Breach::MustFixLeft(left));
     }
     if let CheckoutState::Changed(paths) = facts.checkout {
-        found.push(Breach::CheckoutChanged(
-            paths.iter().take(MOST_PATHS).cloned().collect(),
-        ));
+        found.push(Breach::CheckoutChanged(paths.iter().take(MOST_PATHS).cloned().collect()));
     }
     if !found.is_empty() {
         return feedback(decision, found, items);
@@ -276,20 +259,12 @@ mod tests {
         let finding = Finding {
             command: "cargo test".to_owned(),
             exit_code: Some(exit_code),
-            counts: Counts::Known {
-                passed,
-                failed,
-                skipped: 0,
-            },
+            counts: Counts::Known { passed, failed, skipped: 0 },
             failing: Vec::new(),
             output: String::new(),
             ..Finding::default()
         };
-        let tests = if exit_code == 0 {
-            Evidence::Passed(finding)
-        } else {
-            Evidence::Failed(finding)
-        };
+        let tests = if exit_code == 0 { Evidence::Passed(finding) } else { Evidence::Failed(finding) };
         GateReport {
             isolation: None,
             setup: None,
@@ -302,22 +277,12 @@ mod tests {
     }
 
     fn criteria() -> Vec<Criterion> {
-        let criterion = |text: &str, check| Criterion {
-            text: text.to_owned(),
-            check,
-        };
-        vec![
-            criterion("it parses", Check::Test("t::parses".to_owned())),
-            criterion("it reads well", Check::Human),
-        ]
+        let criterion = |text: &str, check| Criterion { text: text.to_owned(), check };
+        vec![criterion("it parses", Check::Test("t::parses".to_owned())), criterion("it reads well", Check::Human)]
     }
 
     fn finding(criterion: usize, met: CriterionMet, evidence: &str) -> CriterionFinding {
-        CriterionFinding {
-            criterion,
-            met,
-            evidence: evidence.to_owned(),
-        }
+        CriterionFinding { criterion, met, evidence: evidence.to_owned() }
     }
 
     fn approval() -> CoachDecision {
@@ -335,10 +300,7 @@ mod tests {
     }
 
     fn issue(severity: Severity, description: &str) -> Issue {
-        Issue {
-            severity,
-            ..Issue::remark("design", description)
-        }
+        Issue { severity, ..Issue::remark("design", description) }
     }
 
     fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport, checkout: &'a CheckoutState) -> TurnFacts<'a> {
@@ -370,20 +332,11 @@ mod tests {
     #[test]
     fn an_honest_approval_stands_with_its_comments() {
         let mut decision = approval();
-        decision.issues = vec![
-            issue(Severity::NiceToHave, "a name"),
-            issue(Severity::ShouldFix, "a test"),
-        ];
+        decision.issues = vec![issue(Severity::NiceToHave, "a name"), issue(Severity::ShouldFix, "a test")];
         let verdict = verdict(&decision, &tests(0, 3, 0));
         assert_eq!(verdict.outcome, Outcome::Approve);
         assert_eq!(verdict.breaches, []);
-        assert_eq!(
-            verdict.items,
-            [
-                issue(Severity::ShouldFix, "a test"),
-                issue(Severity::NiceToHave, "a name")
-            ]
-        );
+        assert_eq!(verdict.items, [issue(Severity::ShouldFix, "a test"), issue(Severity::NiceToHave, "a name")]);
     }
 
     fn assert_lowered(decision: &CoachDecision, gates: &GateReport, expected: &[Breach]) {
@@ -396,16 +349,10 @@ mod tests {
     #[test]
     fn red_or_missing_tests_lower_an_approval() {
         type MakesCause = fn(Finding) -> Cause;
-        let causes: [(GateReport, MakesCause); 3] = [
-            (tests(101, 2, 1), Cause::Failed),
-            (tests(0, 0, 0), Cause::NothingRan),
-            (tests(0, 2, 1), Cause::Failed),
-        ];
+        let causes: [(GateReport, MakesCause); 3] =
+            [(tests(101, 2, 1), Cause::Failed), (tests(0, 0, 0), Cause::NothingRan), (tests(0, 2, 1), Cause::Failed)];
         for (gates, cause) in causes {
-            let unmet = Unmet {
-                part: Part::Tests,
-                cause: cause(gates.tests.finding().unwrap().clone()),
-            };
+            let unmet = Unmet { part: Part::Tests, cause: cause(gates.tests.finding().unwrap().clone()) };
             assert_lowered(&approval(), &gates, &[Breach::Gate(unmet)]);
         }
     }
@@ -419,21 +366,13 @@ mod tests {
             absence: None,
         };
         GateReport {
-            questions: vec![
-                question(Topic::Outcome(TestOutcome::ChangedOnPurpose)),
-                question(Topic::Unnoticed),
-            ],
+            questions: vec![question(Topic::Outcome(TestOutcome::ChangedOnPurpose)), question(Topic::Unnoticed)],
             ..tests(0, 3, 0)
         }
     }
 
     fn answer(question: usize, verdict: AnswerVerdict, quote: &str) -> QuestionAnswer {
-        QuestionAnswer {
-            question,
-            verdict,
-            because: "the issue wants it".to_owned(),
-            quote: quote.to_owned(),
-        }
+        QuestionAnswer { question, verdict, because: "the issue wants it".to_owned(), quote: quote.to_owned() }
     }
 
     fn answering(answers: Vec<QuestionAnswer>) -> CoachDecision {
@@ -471,10 +410,7 @@ mod tests {
         let denied = open(2, OpenReason::NotFine { because });
         assert_eq!(item.problem, Problem::Question(denied));
         assert_eq!((item.file.as_deref(), item.line), (Some("tests/cart.py"), Some(7)));
-        let feedback = CoachDecision {
-            decision: DecisionKind::Feedback,
-            ..refused
-        };
+        let feedback = CoachDecision { decision: DecisionKind::Feedback, ..refused };
         let feedback = verdict(&feedback, &gates_with_questions());
         assert_eq!((feedback.items.len(), feedback.open_questions.len()), (1, 1));
     }
@@ -485,29 +421,17 @@ mod tests {
         let facts = facts(&criteria, &gates, &checkout);
         let quote = "cancelled orders are no longer counted";
         let decision = answering(vec![answer(1, AnswerVerdict::Fine, quote)]);
-        let numbers: Vec<usize> = missing(&decision, &facts)
-            .answers
-            .iter()
-            .map(|unsettled| unsettled.open.number)
-            .collect();
+        let numbers: Vec<usize> =
+            missing(&decision, &facts).answers.iter().map(|unsettled| unsettled.open.number).collect();
         assert_eq!(numbers, [2]);
         let other = answer(1, AnswerVerdict::NotFine, "");
-        let repaired = decision
-            .clone()
-            .with_answers(&numbers, vec![other, answer(2, AnswerVerdict::Fine, quote)]);
+        let repaired = decision.clone().with_answers(&numbers, vec![other, answer(2, AnswerVerdict::Fine, quote)]);
         assert!(missing(&repaired, &facts).is_empty());
         let verdicts: Vec<AnswerVerdict> = repaired.answers.iter().map(|answer| answer.verdict).collect();
         assert_eq!(verdicts, [AnswerVerdict::Fine; 2], "only the missing answer is taken");
-        let unproven = CoachDecision {
-            criteria: vec![finding(1, CriterionMet::Met, "trust me")],
-            ..decision.clone()
-        };
+        let unproven = CoachDecision { criteria: vec![finding(1, CriterionMet::Met, "trust me")], ..decision.clone() };
         let both = missing(&unproven, &facts);
-        assert_eq!(
-            (both.criteria.len(), both.answers.len()),
-            (1, 1),
-            "one run asks for both"
-        );
+        assert_eq!((both.criteria.len(), both.answers.len()), (1, 1), "one run asks for both");
         let refused = answering(vec![answer(1, AnswerVerdict::NotFine, "")]);
         assert!(missing(&refused, &facts).is_empty());
     }
@@ -516,18 +440,8 @@ mod tests {
     fn criteria_that_are_not_shown_to_hold_lower_an_approval() {
         use CriterionMet::{Met, NotMet};
         let good = || finding(1, Met, "src/lib.rs");
-        let open = |doubt| {
-            Breach::Criterion(OpenCriterion {
-                number: 1,
-                text: "it parses".to_owned(),
-                doubt,
-            })
-        };
-        let denied = |words: &str| {
-            open(Doubt::NotMet {
-                words: words.to_owned(),
-            })
-        };
+        let open = |doubt| Breach::Criterion(OpenCriterion { number: 1, text: "it parses".to_owned(), doubt });
+        let denied = |words: &str| open(Doubt::NotMet { words: words.to_owned() });
         for (findings, breach) in [
             (vec![], open(Doubt::NotLookedAt)),
             (vec![finding(1, NotMet, "src/lib.rs")], denied("src/lib.rs")),
@@ -537,10 +451,7 @@ mod tests {
             (vec![good(), finding(3, Met, "x")], Breach::NoSuchCriterion(3)),
             (vec![good(), finding(0, Met, "x")], Breach::NoSuchCriterion(0)),
         ] {
-            let decision = CoachDecision {
-                criteria: findings,
-                ..approval()
-            };
+            let decision = CoachDecision { criteria: findings, ..approval() };
             assert_lowered(&decision, &tests(0, 3, 0), &[breach]);
         }
     }
@@ -553,24 +464,15 @@ mod tests {
             let checkout = CheckoutState::Unchanged;
             super::missing(decision, &facts(&criteria, gates, &checkout)).criteria
         };
-        let vague = CoachDecision {
-            criteria: vec![finding(1, Met, "trust me")],
-            ..approval()
-        };
+        let vague = CoachDecision { criteria: vec![finding(1, Met, "trust me")], ..approval() };
         let (green, red) = (tests(0, 3, 0), tests(101, 2, 1));
         let numbers = |missing: Vec<OpenCriterion>| missing.iter().map(|open| open.number).collect::<Vec<_>>();
         assert_eq!(numbers(missing(&vague, &green)), [1]);
         assert_eq!(missing(&approval(), &green), []);
         assert_eq!(missing(&vague, &red), []);
-        let with_an_issue = CoachDecision {
-            issues: vec![issue(Severity::MustFix, "bug")],
-            ..vague.clone()
-        };
+        let with_an_issue = CoachDecision { issues: vec![issue(Severity::MustFix, "bug")], ..vague.clone() };
         assert_eq!(missing(&with_an_issue, &green), []);
-        let feedback = CoachDecision {
-            decision: DecisionKind::Feedback,
-            ..vague.clone()
-        };
+        let feedback = CoachDecision { decision: DecisionKind::Feedback, ..vague.clone() };
         assert_eq!(missing(&feedback, &green), []);
         let answers = vec![finding(1, Met, "src/lib.rs"), finding(2, NotMet, "not asked for")];
         let proven = vague.with_findings(&[1], answers);
@@ -579,10 +481,7 @@ mod tests {
 
     #[test]
     fn what_must_be_fixed_lowers_an_approval() {
-        let decision = CoachDecision {
-            issues: vec![issue(Severity::MustFix, "bug")],
-            ..approval()
-        };
+        let decision = CoachDecision { issues: vec![issue(Severity::MustFix, "bug")], ..approval() };
         assert_lowered(&decision, &tests(0, 3, 0), &[Breach::MustFixLeft(1)]);
     }
 
@@ -611,10 +510,7 @@ mod tests {
             intended: Vec::new(),
             more: Vec::new(),
         };
-        let reasons = vec![Unmet {
-            part: Part::Tests,
-            cause: Cause::Absent(Absence::NoCommand),
-        }];
+        let reasons = vec![Unmet { part: Part::Tests, cause: Cause::Absent(Absence::NoCommand) }];
         let judgement = judged(&approval(), &gates, &CheckoutState::Unchanged);
         assert_eq!(judgement, Judgement::EvidenceAbsent { reasons });
     }
@@ -630,10 +526,7 @@ mod tests {
             cause: Cause::Failed(tests(101, 2, 1).tests.finding().unwrap().clone()),
         });
         let later = issue(Severity::ShouldFix, "later");
-        assert_eq!(
-            red.items,
-            [Issue::must_fix(failed), issue(Severity::MustFix, "now"), later]
-        );
+        assert_eq!(red.items, [Issue::must_fix(failed), issue(Severity::MustFix, "now"), later]);
         decision.issues.clear();
         decision.feedback = "handle the empty case".to_owned();
         let words = verdict(&decision, &tests(0, 3, 0)).items;
@@ -665,24 +558,13 @@ mod tests {
     }
 
     fn any_decision() -> impl Strategy<Value = CoachDecision> {
-        let kind = prop_oneof![
-            Just(DecisionKind::Approve),
-            Just(DecisionKind::Feedback),
-            Just(DecisionKind::Probe)
-        ];
+        let kind = prop_oneof![Just(DecisionKind::Approve), Just(DecisionKind::Feedback), Just(DecisionKind::Probe)];
         let met = prop_oneof![4 => Just(CriterionMet::Met), 1 => Just(CriterionMet::NotMet)];
         let evidence = prop_oneof![Just("src/lib.rs".to_owned()), "\\PC{0,12}"];
         let finding = (0..4usize, met, evidence).prop_map(|(number, met, evidence)| finding(number, met, &evidence));
-        let severity = prop_oneof![
-            Just(Severity::MustFix),
-            Just(Severity::ShouldFix),
-            Just(Severity::NiceToHave)
-        ];
+        let severity = prop_oneof![Just(Severity::MustFix), Just(Severity::ShouldFix), Just(Severity::NiceToHave)];
         let issue = (severity, "\\PC{0,8}").prop_map(|(severity, text)| issue(severity, &text));
-        let lists = (
-            proptest::collection::vec(finding, 0..4),
-            proptest::collection::vec(issue, 0..3),
-        );
+        let lists = (proptest::collection::vec(finding, 0..4), proptest::collection::vec(issue, 0..3));
         (kind, lists, "\\PC{0,8}").prop_map(|(decision, (criteria, issues), feedback)| CoachDecision {
             decision,
             criteria,

@@ -131,16 +131,10 @@ pub fn estimate(complexities: &[u8], turns: u32, earlier: Option<(u64, u64)>, li
         });
     }
     let of = |turns: u32| {
-        let costs = complexities
-            .iter()
-            .map(|complexity| TURN_MICROS * u64::from(*complexity) * u64::from(turns));
+        let costs = complexities.iter().map(|complexity| TURN_MICROS * u64::from(*complexity) * u64::from(turns));
         costs.map(capped).fold(0, u64::saturating_add)
     };
-    Some(Estimate {
-        least: of(1),
-        most: of(turns.clamp(1, 100)),
-        tasks_before: None,
-    })
+    Some(Estimate { least: of(1), most: of(turns.clamp(1, 100)), tasks_before: None })
 }
 
 #[cfg(test)]
@@ -159,9 +153,6 @@ mod tests {
         let earlier = |count| estimate(&[1, 1], 5, Some((300_000, count)), None).unwrap();
         assert_eq!(earlier(4).tasks_before, None);
         let guess = earlier(5);
-        assert_eq!(
-            (guess.least, guess.most, guess.tasks_before),
-            (300_000, 1_200_000, Some(5))
-        );
+        assert_eq!((guess.least, guess.most, guess.tasks_before), (300_000, 1_200_000, Some(5)));
     }
 }

@@ -43,9 +43,7 @@ pub fn parse_decision(answer: &serde_json::Value, numbered: Numbered<'_>) -> Res
 }
 
 fn decision(mut fields: Fields<'_>, numbered: Numbered<'_>) -> CoachDecision {
-    let kind = fields
-        .required("decision")
-        .and_then(|field| field.word(&DecisionKind::ALL));
+    let kind = fields.required("decision").and_then(|field| field.word(&DecisionKind::ALL));
     let summary = fields.required("summary").and_then(|field| field.text());
     let found = match kind {
         Some(DecisionKind::Approve) => fields.required("criteria"),
@@ -137,22 +135,13 @@ fn answers(fields: &mut Fields<'_>, questions: usize) -> Vec<QuestionAnswer> {
 
 fn question_answer(item: &Field<'_>, questions: usize) -> Option<QuestionAnswer> {
     let mut fields = item.map()?;
-    let question = fields
-        .required("question")
-        .and_then(|field| question_number(&field, questions));
-    let verdict = fields
-        .required("verdict")
-        .and_then(|field| field.word(&AnswerVerdict::ALL));
+    let question = fields.required("question").and_then(|field| question_number(&field, questions));
+    let verdict = fields.required("verdict").and_then(|field| field.word(&AnswerVerdict::ALL));
     let (mut because, mut quote) = (fields.text("because"), fields.text("quote"));
     fields.end();
     shorten_to(&mut because, MOST_TEXT);
     shorten_to(&mut quote, MOST_TEXT);
-    Some(QuestionAnswer {
-        question: question?,
-        verdict: verdict?,
-        because,
-        quote,
-    })
+    Some(QuestionAnswer { question: question?, verdict: verdict?, because, quote })
 }
 
 /// Returns a question's number, which may be given as text.
@@ -178,11 +167,7 @@ fn finding(item: &Field<'_>, criteria: &[Criterion]) -> Option<CriterionFinding>
     let evidence = fields.text("evidence");
     fields.end();
     let met = if met? { CriterionMet::Met } else { CriterionMet::NotMet };
-    Some(CriterionFinding {
-        criterion: criterion?,
-        met,
-        evidence,
-    })
+    Some(CriterionFinding { criterion: criterion?, met, evidence })
 }
 
 /// Returns the number of a criterion that is named by its number or by its exact text.
@@ -244,11 +229,7 @@ fn issue(item: &Field<'_>) -> Option<Issue> {
 
 /// Returns the JSON Schema of a Coach's answer to the request for evidence and answers alone.
 pub fn supplement_schema() -> serde_json::Value {
-    of_answer(
-        "CoachSupplement",
-        &[],
-        json!({ "criteria": findings(), "answers": answers_schema() }),
-    )
+    of_answer("CoachSupplement", &[], json!({ "criteria": findings(), "answers": answers_schema() }))
 }
 
 /// Returns the JSON Schema of a Coach's answer.
@@ -258,10 +239,9 @@ pub fn schema(probing: Probing) -> serde_json::Value {
         json!({ "if": is_kind, "then": { "required": [key] } })
     };
     let (kinds, rules) = match probing {
-        Probing::Allowed => (
-            json!(DecisionKind::ALL),
-            vec![demanded("approve", "criteria"), demanded("probe", "commands")],
-        ),
+        Probing::Allowed => {
+            (json!(DecisionKind::ALL), vec![demanded("approve", "criteria"), demanded("probe", "commands")])
+        }
         Probing::Over => (json!(["approve", "feedback"]), vec![demanded("approve", "criteria")]),
     };
     let mut properties = properties(&kinds);
@@ -389,14 +369,8 @@ fn issues(all: Vec<Issue>) -> Vec<Issue> {
         }
     }
     if total > MOST_ISSUES && kept.len() >= MOST_ISSUES {
-        let more = Problem::MoreIssues {
-            named: total,
-            kept: MOST_ISSUES,
-        };
-        kept.push(Issue {
-            severity: Severity::NiceToHave,
-            ..Issue::must_fix(more)
-        });
+        let more = Problem::MoreIssues { named: total, kept: MOST_ISSUES };
+        kept.push(Issue { severity: Severity::NiceToHave, ..Issue::must_fix(more) });
     }
     kept
 }
@@ -427,12 +401,7 @@ mod tests {
     use serde_json::Value;
 
     fn criteria() -> Vec<Criterion> {
-        ["it parses", "it prints"]
-            .map(|text| Criterion {
-                text: text.to_owned(),
-                check: Check::Human,
-            })
-            .to_vec()
+        ["it parses", "it prints"].map(|text| Criterion { text: text.to_owned(), check: Check::Human }).to_vec()
     }
 
     fn numbered(criteria: &[Criterion]) -> Numbered<'_> {
@@ -448,23 +417,12 @@ mod tests {
     fn findings_alone_are_read_as_in_a_decision() {
         let answer =
             json!({ "criteria": [{ "criterion": "it prints", "met": true, "evidence": "src/a.rs" }], "more": 1 });
-        let expected = CriterionFinding {
-            criterion: 2,
-            met: CriterionMet::Met,
-            evidence: "src/a.rs".to_owned(),
-        };
+        let expected = CriterionFinding { criterion: 2, met: CriterionMet::Met, evidence: "src/a.rs".to_owned() };
         assert_eq!(
             parse_supplement(&answer, numbered(&criteria())),
-            Ok(Supplement {
-                criteria: vec![expected],
-                answers: Vec::new(),
-            })
+            Ok(Supplement { criteria: vec![expected], answers: Vec::new() })
         );
-        for wrong in [
-            json!({}),
-            json!([]),
-            json!({ "criteria": [{ "criterion": 3, "met": true }] }),
-        ] {
+        for wrong in [json!({}), json!([]), json!({ "criteria": [{ "criterion": 3, "met": true }] })] {
             assert!(parse_supplement(&wrong, numbered(&criteria())).is_err(), "{wrong}");
         }
     }
@@ -491,16 +449,10 @@ mod tests {
             },
         ];
         let read = parse_decision(&decision, numbered(&criteria())).unwrap();
-        assert_eq!(
-            (read.answers.as_slice(), read.ignored),
-            (&expected[..], vec!["answers[1].mood".to_owned()])
-        );
+        assert_eq!((read.answers.as_slice(), read.ignored), (&expected[..], vec!["answers[1].mood".to_owned()]));
         let alone = parse_supplement(&json!({ "answers": answers }), numbered(&criteria())).unwrap();
         assert_eq!(alone.answers, expected);
-        let unasked = Numbered {
-            criteria: &criteria(),
-            questions: 0,
-        };
+        let unasked = Numbered { criteria: &criteria(), questions: 0 };
         let read = parse_decision(&decision, unasked).unwrap();
         assert_eq!((read.answers, read.ignored), (Vec::new(), vec!["answers".to_owned()]));
         for number in [json!(0), json!(3), json!("x"), json!(-1), json!(1.5), json!(null)] {
@@ -533,19 +485,14 @@ mod tests {
         let findings: Vec<(usize, CriterionMet)> = decision.criteria.iter().map(|f| (f.criterion, f.met)).collect();
         assert_eq!(findings, [(2, CriterionMet::NotMet), (1, CriterionMet::Met)]);
         assert_eq!(decision.tests.unwrap().coverage, Some(80.0));
-        let issue = |severity, category: &str, description: &str| Issue {
-            severity,
-            ..Issue::remark(category, description)
-        };
+        let issue =
+            |severity, category: &str, description: &str| Issue { severity, ..Issue::remark(category, description) };
         let first = Issue {
             file: Some("./a".to_owned()),
             suggestion: Some("s".to_owned()),
             ..issue(Severity::MustFix, "test", "d")
         };
-        let second = Issue {
-            line: Some(7),
-            ..issue(Severity::NiceToHave, "", "e")
-        };
+        let second = Issue { line: Some(7), ..issue(Severity::NiceToHave, "", "e") };
         assert_eq!(decision.issues, [first, second, issue(Severity::ShouldFix, "", "f")]);
     }
 
@@ -553,36 +500,17 @@ mod tests {
     fn each_kind_demands_its_own_keys() {
         let table = [
             (json!({ "decision": "approve", "summary": "s" }), "criteria is missing"),
-            (
-                json!({ "decision": "feedback", "summary": "s" }),
-                "feedback needs at least one entry",
-            ),
-            (
-                json!({ "decision": "feedback", "summary": "s", "feedback": " ", "issues": [] }),
-                "feedback needs",
-            ),
+            (json!({ "decision": "feedback", "summary": "s" }), "feedback needs at least one entry"),
+            (json!({ "decision": "feedback", "summary": "s", "feedback": " ", "issues": [] }), "feedback needs"),
             (json!({ "decision": "probe", "summary": "s" }), "probe needs commands"),
-            (
-                json!({ "decision": "probe", "summary": "s", "commands": [] }),
-                "probe needs commands",
-            ),
-            (
-                json!({ "decision": "probe", "summary": "s", "commands": ["a", "b", "c", "d"] }),
-                "probe needs commands",
-            ),
-            (
-                json!({ "decision": "probe", "summary": "s", "commands": [" "] }),
-                "probe needs commands",
-            ),
+            (json!({ "decision": "probe", "summary": "s", "commands": [] }), "probe needs commands"),
+            (json!({ "decision": "probe", "summary": "s", "commands": ["a", "b", "c", "d"] }), "probe needs commands"),
+            (json!({ "decision": "probe", "summary": "s", "commands": [" "] }), "probe needs commands"),
             (json!({ "summary": "s", "feedback": "f" }), "decision is missing"),
             (json!({ "decision": "feedback", "feedback": "f" }), "summary is missing"),
         ];
         for (answer, expected) in table {
-            assert!(
-                refused(&answer)[0].starts_with(expected),
-                "{answer}: {:?}",
-                refused(&answer)
-            );
+            assert!(refused(&answer)[0].starts_with(expected), "{answer}: {:?}", refused(&answer));
         }
         let fine = [
             json!({ "decision": "approve", "summary": "s", "criteria": [] }),
@@ -683,17 +611,12 @@ mod tests {
                 ..Issue::remark("design", &format!("taste {number}"))
             };
             hostile.issues = (0..10_000).map(nice).collect();
-            hostile
-                .issues
-                .push(Issue::remark("correctness", &"wrong ".repeat(10_000)));
+            hostile.issues.push(Issue::remark("correctness", &"wrong ".repeat(10_000)));
             let kept = bounded(hostile);
             assert_eq!(kept.issues.len(), 101);
             assert_eq!(kept.issues[0].severity, Severity::MustFix);
             assert!(kept.issues[0].problem.words().unwrap().chars().count() <= MOST_TEXT);
-            let more = Problem::MoreIssues {
-                named: 10_001,
-                kept: MOST_ISSUES,
-            };
+            let more = Problem::MoreIssues { named: 10_001, kept: MOST_ISSUES };
             assert_eq!(kept.issues[100].problem, more);
             assert!(kept.summary.chars().count() <= MOST_SUMMARY);
         }
@@ -702,11 +625,7 @@ mod tests {
         fn repetitions_are_kept_once_and_a_criterion_that_is_not_met_is_never_cut() {
             let mut hostile = decision();
             hostile.issues = vec![Issue::remark("test", "the same"); 50];
-            let finding = |met, criterion| CriterionFinding {
-                criterion,
-                met,
-                evidence: "src/a.rs".to_owned(),
-            };
+            let finding = |met, criterion| CriterionFinding { criterion, met, evidence: "src/a.rs".to_owned() };
             hostile.criteria = (0..10_000).map(|number| finding(CriterionMet::Met, number)).collect();
             hostile.criteria.push(finding(CriterionMet::NotMet, 1));
             let kept = bounded(hostile);

@@ -73,9 +73,7 @@ impl PreLoop {
 pub fn parse_design(answer: &Value) -> Result<Design, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let inquiries = Inquiries::of_answer(answer);
-    let design = reading
-        .fields(&node, "a design", "")
-        .map(|fields| design(fields, inquiries));
+    let design = reading.fields(&node, "a design", "").map(|fields| design(fields, inquiries));
     let lacks_plan = |design: &Design| design.plan.trim().is_empty() && design.inquiries.is_empty();
     if reading.noted() == 0 && design.as_ref().is_some_and(lacks_plan) {
         reading.note("plan is empty", None);
@@ -84,11 +82,7 @@ pub fn parse_design(answer: &Value) -> Result<Design, Mistakes> {
 }
 
 fn design(mut fields: Fields<'_>, inquiries: Inquiries) -> Design {
-    let plan = if inquiries.is_empty() {
-        fields.required("plan")
-    } else {
-        fields.optional("plan")
-    };
+    let plan = if inquiries.is_empty() { fields.required("plan") } else { fields.optional("plan") };
     let plan = plan.map(|field| prose(&field, MOST_PLAN));
     fields.optional("inquiries");
     let pattern = fields.optional("pattern").map(|field| prose(&field, MOST_TEXT));
@@ -181,9 +175,7 @@ pub fn one_task(title: &str, description: &str, boxes: &[CheckBox], answer: Opti
 
 /// Adds the files that criteria name to the task's files: this is the only task, so no other could create them.
 fn with_checked_files(files: Option<&Value>, criteria: &[Value]) -> Value {
-    let named = criteria
-        .iter()
-        .filter_map(|criterion| criterion.get("check")?.get("file"));
+    let named = criteria.iter().filter_map(|criterion| criterion.get("check")?.get("file"));
     let checked = named.cloned();
     match files {
         Some(Value::Array(files)) => files.iter().cloned().chain(checked).collect(),
@@ -224,10 +216,7 @@ fn criteria(boxes: &[CheckBox], given: Option<&Value>) -> Result<Vec<Value>, Mis
             Some(check) => criteria.push(json!({ "text": text, "check": check })),
             None => {
                 let entry = format!("an entry whose `text` is exactly `{text}`, with a `check`");
-                wrong.add(
-                    format!("acceptance_criteria must bind check box {number}: {entry}"),
-                    None,
-                );
+                wrong.add(format!("acceptance_criteria must bind check box {number}: {entry}"), None);
             }
         }
     }
@@ -308,17 +297,10 @@ mod tests {
 
     fn planned(body: &str, answer: Option<&Value>) -> Result<Plan, String> {
         let header = PlanHeader::planned("FEAT-1", "2026-01-01T00:00:00Z");
-        let context = PlanContext {
-            max_tasks: 20,
-            header: &header,
-            file_exists: &|_| false,
-            protecting: &|_| None,
-            words: &[],
-        };
+        let context =
+            PlanContext { max_tasks: 20, header: &header, file_exists: &|_| false, protecting: &|_| None, words: &[] };
         let json = one_task("Say hello", "As asked.", &check_boxes(body), answer).map_err(|wrong| wrong.to_string())?;
-        Plan::from_json(&json, &context)
-            .map(|checked| checked.plan)
-            .map_err(|wrong| wrong.to_string())
+        Plan::from_json(&json, &context).map(|checked| checked.plan).map_err(|wrong| wrong.to_string())
     }
 
     #[test]
@@ -330,11 +312,7 @@ mod tests {
         let checks: Vec<&Check> = plan.tasks[0].acceptance_criteria.iter().map(|c| &c.check).collect();
         assert_eq!(
             checks,
-            [
-                &Check::Test("t::greets".to_owned()),
-                &Check::File("docs/new.md".to_owned()),
-                &Check::Human
-            ]
+            [&Check::Test("t::greets".to_owned()), &Check::File("docs/new.md".to_owned()), &Check::Human]
         );
     }
 
@@ -343,50 +321,29 @@ mod tests {
         let body = "- [ ] It greets\n- [ ] It waves (`test: t::waves`)";
         assert!(!are_enough(&check_boxes(body)));
         let refused = planned(body, Some(&json!({ "acceptance_criteria": [] }))).unwrap_err();
-        assert!(
-            refused.contains("must bind check box 1") && refused.contains("It greets"),
-            "{refused}"
-        );
+        assert!(refused.contains("must bind check box 1") && refused.contains("It greets"), "{refused}");
         let answer = json!({ "files": ["a.rs"], "acceptance_criteria": [
             { "text": "It  greets", "check": { "test": "t::greets" } },
             { "text": "It waves", "check": "human" },
             { "text": "It does more", "check": { "test": "t::more" } },
         ] });
-        let criteria = planned(body, Some(&answer)).unwrap().tasks[0]
-            .acceptance_criteria
-            .clone();
+        let criteria = planned(body, Some(&answer)).unwrap().tasks[0].acceptance_criteria.clone();
         let read: Vec<(&str, &Check)> = criteria.iter().map(|c| (c.text.as_str(), &c.check)).collect();
         assert_eq!(
             read,
-            [
-                ("It greets", &Check::Test("t::greets".to_owned())),
-                ("It waves", &Check::Test("t::waves".to_owned())),
-            ]
+            [("It greets", &Check::Test("t::greets".to_owned())), ("It waves", &Check::Test("t::waves".to_owned())),]
         );
     }
 
     #[test]
     fn without_boxes_the_criteria_are_the_designers_and_one_must_be_for_a_machine() {
         let human = json!({ "acceptance_criteria": [{ "text": "nice", "check": "human" }] });
-        assert!(
-            planned("words", Some(&human))
-                .unwrap_err()
-                .contains("every criterion is for a person")
-        );
+        assert!(planned("words", Some(&human)).unwrap_err().contains("every criterion is for a person"));
         let more = json!({ "acceptance_criteria": [
             { "text": "nice", "check": "human" }, { "text": "there", "check": { "file": "a.txt" } },
         ] });
-        assert_eq!(
-            planned("- [ ] nice `human`", Some(&more)).unwrap().tasks[0]
-                .acceptance_criteria
-                .len(),
-            2
-        );
-        assert!(
-            planned("words", Some(&json!({})))
-                .unwrap_err()
-                .contains("no acceptance criterion")
-        );
+        assert_eq!(planned("- [ ] nice `human`", Some(&more)).unwrap().tasks[0].acceptance_criteria.len(), 2);
+        assert!(planned("words", Some(&json!({}))).unwrap_err().contains("no acceptance criterion"));
     }
 
     #[test]
@@ -401,11 +358,7 @@ mod tests {
                 protecting: &|_| None,
                 words: &[],
             };
-            assert!(
-                Plan::from_json(&json, &context).is_ok(),
-                "{title:?}: {:?}",
-                Plan::from_json(&json, &context)
-            );
+            assert!(Plan::from_json(&json, &context).is_ok(), "{title:?}: {:?}", Plan::from_json(&json, &context));
         }
     }
 }

@@ -67,39 +67,23 @@ pub struct Row {
 impl Row {
     /// A row for a subject in order.
     pub fn ok(topic: Topic, found: impl Into<String>) -> Self {
-        Self {
-            topic,
-            of: None,
-            standing: RowStatus::Ok,
-            found: found.into(),
-            remedy: None,
-        }
+        Self { topic, of: None, standing: RowStatus::Ok, found: found.into(), remedy: None }
     }
 
     /// A row for a subject that works and could be improved.
     pub fn warning(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            standing: RowStatus::Warning,
-            remedy: Some(remedy.into()),
-            ..Self::ok(topic, found)
-        }
+        Self { standing: RowStatus::Warning, remedy: Some(remedy.into()), ..Self::ok(topic, found) }
     }
 
     /// A row for a subject that does not work until the remedy is applied.
     pub fn broken(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            standing: RowStatus::Broken,
-            ..Self::warning(topic, found, remedy)
-        }
+        Self { standing: RowStatus::Broken, ..Self::warning(topic, found, remedy) }
     }
 
     /// Returns the row with the name of one among several, such as an agent.
     #[must_use]
     pub fn of(self, name: impl Into<String>) -> Self {
-        Self {
-            of: Some(name.into()),
-            ..self
-        }
+        Self { of: Some(name.into()), ..self }
     }
 
     /// Returns the subject's name for people, for example `agent claude`.

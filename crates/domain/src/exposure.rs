@@ -202,11 +202,7 @@ impl Exposure {
             }
         }
         self.workflows.sort_by(|one, other| one.path.cmp(&other.path));
-        let new: Vec<String> = other
-            .others
-            .into_iter()
-            .filter(|name| !self.others.contains(name))
-            .collect();
+        let new: Vec<String> = other.others.into_iter().filter(|name| !self.others.contains(name)).collect();
         self.others.extend(new);
         self
     }

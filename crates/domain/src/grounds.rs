@@ -36,15 +36,9 @@ pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
 
 /// Returns the criteria that are not shown to hold. Criteria for a person are never among them.
 pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<OpenCriterion> {
-    let demanded = (1..)
-        .zip(facts.criteria)
-        .filter(|(_, criterion)| criterion.check != Check::Human);
+    let demanded = (1..).zip(facts.criteria).filter(|(_, criterion)| criterion.check != Check::Human);
     let open = demanded.filter_map(|(number, criterion)| {
-        Some(OpenCriterion {
-            number,
-            text: criterion.text.clone(),
-            doubt: doubt(decision, facts, number)?,
-        })
+        Some(OpenCriterion { number, text: criterion.text.clone(), doubt: doubt(decision, facts, number)? })
     });
     open.collect()
 }

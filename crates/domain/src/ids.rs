@@ -287,10 +287,9 @@ impl FromStr for RepoName {
         let in_name = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
         let fine = |part: &str| !["", ".", ".."].contains(&part) && part.bytes().all(in_name);
         match text.split_once('/') {
-            Some((owner, name)) if fine(owner) && fine(name) => Ok(Self {
-                owner: owner.to_owned(),
-                name: name.to_owned(),
-            }),
+            Some((owner, name)) if fine(owner) && fine(name) => {
+                Ok(Self { owner: owner.to_owned(), name: name.to_owned() })
+            }
             _ => Err(NotARepoName(text.to_owned())),
         }
     }

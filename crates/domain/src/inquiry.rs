@@ -54,14 +54,10 @@ fn inquiry(item: &Value) -> Option<Inquiry> {
         shorten::middle(clean(text).trim(), LONGEST)
     };
     let inquiry = match item {
-        Value::String(_) => Inquiry {
-            question: text(Some(item)),
-            default: String::new(),
-        },
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => Inquiry {
-            question: text(item.get("question")),
-            default: text(item.get("default")),
-        },
+        Value::String(_) => Inquiry { question: text(Some(item)), default: String::new() },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            Inquiry { question: text(item.get("question")), default: text(item.get("default")) }
+        }
     };
     (!inquiry.question.is_empty()).then_some(inquiry)
 }
@@ -230,13 +226,7 @@ mod tests {
         ] }));
         assert_eq!(asked.questions, [inquiry("Tabs?", ""), inquiry("Red or blue?", "")]);
         assert_eq!(asked.left_out, 0);
-        for answer in [
-            json!([]),
-            json!({}),
-            json!({ "inquiries": "x" }),
-            json!({ "inquiries": {} }),
-            json!(null),
-        ] {
+        for answer in [json!([]), json!({}), json!({ "inquiries": "x" }), json!({ "inquiries": {} }), json!(null)] {
             assert!(Inquiries::of_answer(&answer).is_empty(), "{answer}");
         }
     }

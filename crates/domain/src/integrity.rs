@@ -110,11 +110,7 @@ impl Rule {
     /// Returns the rule's weight in a task of this type. Scaffolding may leave stubs.
     pub fn weight(self, kind: TaskType) -> Weight {
         let may_stay = self == Self::Stub && kind == TaskType::Scaffolding;
-        if may_stay {
-            Weight::Informational
-        } else {
-            self.usual_weight()
-        }
+        if may_stay { Weight::Informational } else { self.usual_weight() }
     }
 
     /// `true` if a person may waive it by overriding the Coach: every rule but `Secret`.

@@ -21,10 +21,7 @@ pub enum Level {
 impl Level {
     /// Returns bounds that allow this level and all stronger ones.
     pub fn or_more(self) -> Bounds {
-        Bounds {
-            least: self,
-            most: Self::L3,
-        }
+        Bounds { least: self, most: Self::L3 }
     }
 }
 
@@ -59,9 +56,7 @@ impl TryFrom<u8> for Level {
 
     fn try_from(number: u8) -> Result<Self, Self::Error> {
         let all = [Self::L0, Self::L1, Self::L2, Self::L3];
-        all.into_iter()
-            .find(|level| u8::from(*level) == number)
-            .ok_or(NoSuchLevel(number))
+        all.into_iter().find(|level| u8::from(*level) == number).ok_or(NoSuchLevel(number))
     }
 }
 
@@ -93,13 +88,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            memory: 2 << 30,
-            processes: 1_024,
-            cpu: 4 * 60 * 60,
-            file: 4 << 30,
-            disk: 10 << 30,
-        }
+        Self { memory: 2 << 30, processes: 1_024, cpu: 4 * 60 * 60, file: 4 << 30, disk: 10 << 30 }
     }
 }
 

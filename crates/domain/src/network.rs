@@ -75,11 +75,7 @@ impl FromStr for HostName {
         if name.len() > MAX_NAME {
             return Err(NotAHost::TooLong);
         }
-        if name.split('.').all(is_label) {
-            Ok(Self(name.to_owned()))
-        } else {
-            Err(NotAHost::Malformed)
-        }
+        if name.split('.').all(is_label) { Ok(Self(name.to_owned())) } else { Err(NotAHost::Malformed) }
     }
 }
 
@@ -145,9 +141,7 @@ stored_as_text!(HostRule, NotAHost);
 
 /// Splits the requested rules: first those that `ceiling` includes, then those that it does not.
 pub fn cut<'a>(asked: &'a [HostRule], ceiling: &[HostRule]) -> (Vec<&'a HostRule>, Vec<&'a HostRule>) {
-    asked
-        .iter()
-        .partition(|rule| ceiling.iter().any(|most| most.includes(rule)))
+    asked.iter().partition(|rule| ceiling.iter().any(|most| most.includes(rule)))
 }
 
 #[cfg(test)]
@@ -176,11 +170,7 @@ mod tests {
             (long.as_str(), long.as_str()),
         ];
         for (text, name) in table {
-            assert_eq!(
-                text.parse::<HostName>().map(|name| name.0),
-                Ok(name.to_owned()),
-                "{text}"
-            );
+            assert_eq!(text.parse::<HostName>().map(|name| name.0), Ok(name.to_owned()), "{text}");
         }
     }
 
@@ -273,29 +263,12 @@ mod tests {
     #[test]
     fn what_the_ceiling_does_not_include_is_cut() {
         let ceiling = ["registry.example", "*.corp.example"].map(rule);
-        let asked = [
-            "registry.example",
-            "*.registry.example",
-            "npm.corp.example",
-            "*.a.corp.example",
-            "*.corp.example",
-        ];
-        let asked: Vec<_> = asked
-            .into_iter()
-            .chain(["corp.example", "*.example"])
-            .map(rule)
-            .collect();
+        let asked =
+            ["registry.example", "*.registry.example", "npm.corp.example", "*.a.corp.example", "*.corp.example"];
+        let asked: Vec<_> = asked.into_iter().chain(["corp.example", "*.example"]).map(rule).collect();
         let (stays, gone) = cut(&asked, &ceiling);
         let texts = |rules: Vec<&HostRule>| rules.into_iter().map(ToString::to_string).collect::<Vec<_>>();
-        assert_eq!(
-            texts(stays),
-            [
-                "registry.example",
-                "npm.corp.example",
-                "*.a.corp.example",
-                "*.corp.example"
-            ]
-        );
+        assert_eq!(texts(stays), ["registry.example", "npm.corp.example", "*.a.corp.example", "*.corp.example"]);
         assert_eq!(texts(gone), ["*.registry.example", "corp.example", "*.example"]);
     }
 

@@ -20,9 +20,7 @@ fn has_tasks(body: &str) -> bool {
 }
 
 fn is_tasks(text: &str) -> bool {
-    let mut after = ["tasks", "\"tasks\"", "'tasks'"]
-        .iter()
-        .filter_map(|key| text.strip_prefix(key));
+    let mut after = ["tasks", "\"tasks\"", "'tasks'"].iter().filter_map(|key| text.strip_prefix(key));
     after.any(|after| after.trim_start().starts_with(':'))
 }
 
@@ -52,30 +50,15 @@ mod tests {
     #[test]
     fn the_first_yaml_block_with_tasks_is_the_plan() {
         let table = [
-            (
-                "text\n\n```yaml\ntasks:\n  - id: TASK-001\n```\n",
-                Some("tasks:\n  - id: TASK-001\n"),
-            ),
-            (
-                "```YML\nname: x\n\"tasks\" : []\n```",
-                Some("name: x\n\"tasks\" : []\n"),
-            ),
+            ("text\n\n```yaml\ntasks:\n  - id: TASK-001\n```\n", Some("tasks:\n  - id: TASK-001\n")),
+            ("```YML\nname: x\n\"tasks\" : []\n```", Some("name: x\n\"tasks\" : []\n")),
             ("```yaml\n{tasks: []}\n```", Some("{tasks: []}\n")),
-            (
-                "```yaml\n{\"name\": \"a, b\", \"tasks\": []}\n```",
-                Some("{\"name\": \"a, b\", \"tasks\": []}\n"),
-            ),
-            (
-                "```yaml\n{\n  name: x,\n  tasks: [\n```",
-                Some("{\n  name: x,\n  tasks: [\n"),
-            ),
+            ("```yaml\n{\"name\": \"a, b\", \"tasks\": []}\n```", Some("{\"name\": \"a, b\", \"tasks\": []}\n")),
+            ("```yaml\n{\n  name: x,\n  tasks: [\n```", Some("{\n  name: x,\n  tasks: [\n")),
             ("```yaml\n{a: {b: 1, tasks: []}}\n```", None),
             ("```yaml\n{a: \"\\\", tasks: []\"}\n```", None),
             ("```yaml\ntasks: [unclosed\n```", Some("tasks: [unclosed\n")),
-            (
-                "```yaml\na: 1\n```\n\n~~~yaml title\ntasks: []\n~~~",
-                Some("tasks: []\n"),
-            ),
+            ("```yaml\na: 1\n```\n\n~~~yaml title\ntasks: []\n~~~", Some("tasks: []\n")),
             ("```yaml\na:\n  tasks: []\n```", None),
             ("```yaml\n# tasks: []\ntasks_of: 1\n```", None),
             ("```json\ntasks: []\n```", None),

@@ -225,11 +225,7 @@ impl Problem {
 
     /// Returns the words of the Coach or of a person.
     pub fn words(&self) -> Option<&String> {
-        if let Self::Remark { text, .. } = self {
-            Some(text)
-        } else {
-            None
-        }
+        if let Self::Remark { text, .. } = self { Some(text) } else { None }
     }
 }
 
@@ -256,13 +252,7 @@ impl Forbidden {
 impl Issue {
     /// An issue that sends work back and names no file.
     pub fn must_fix(problem: Problem) -> Self {
-        Self {
-            severity: Severity::MustFix,
-            problem,
-            file: None,
-            line: None,
-            suggestion: None,
-        }
+        Self { severity: Severity::MustFix, problem, file: None, line: None, suggestion: None }
     }
 
     /// The same in the words of the Coach or a person.
@@ -278,11 +268,7 @@ impl Issue {
 
     /// Returns the rule of integrity that is broken.
     pub fn rule(&self) -> Option<Rule> {
-        if let Problem::Rule { rule, .. } = self.problem {
-            Some(rule)
-        } else {
-            None
-        }
+        if let Problem::Rule { rule, .. } = self.problem { Some(rule) } else { None }
     }
 }
 
@@ -416,9 +402,9 @@ impl OpenCriterion {
     pub(crate) fn item(&self, gates: &GateReport) -> Option<Issue> {
         let is_told = match &self.doubt {
             Doubt::NotReached => true,
-            Doubt::CheckFailed(_) => gates
-                .result(Gate::Check(self.number))
-                .is_some_and(|check| check.weight != Weight::Informational),
+            Doubt::CheckFailed(_) => {
+                gates.result(Gate::Check(self.number)).is_some_and(|check| check.weight != Weight::Informational)
+            }
             Doubt::NotMet { .. } | Doubt::NotLookedAt | Doubt::WithoutEvidence | Doubt::NothingReal => false,
         };
         (!is_told).then(|| Issue::must_fix(Problem::Criterion(self.clone())))

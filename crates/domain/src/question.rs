@@ -163,12 +163,7 @@ fn joined(parts: Vec<Question>) -> Option<Question> {
     let about = parts.iter().flat_map(|part| part.about.clone()).collect();
     let absence = parts.iter().find_map(|part| part.absence.clone());
     let first = parts.into_iter().next()?;
-    Some(Question {
-        about,
-        material,
-        absence,
-        ..first
-    })
+    Some(Question { about, material, absence, ..first })
 }
 
 /// Returns what the questions show, one below the other. Long parts are cut to one length, as long as there is room.
@@ -199,24 +194,14 @@ pub fn both_forms(old: Option<&str>, new: Option<&str>) -> String {
     let start = old.iter().zip(&new).take_while(equal).count();
     let start = if is_long { start } else { 0 };
     let rest = old.len().min(new.len()) - start;
-    let end = old
-        .iter()
-        .rev()
-        .zip(new.iter().rev())
-        .take(rest)
-        .take_while(equal)
-        .count();
+    let end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(equal).count();
     let end = if is_long { end } else { 0 };
     let differing = |lines: &[&str]| {
         let lines = lines.get(start..lines.len() - end).unwrap_or_default();
         cut(&lines.join("\n"), (MOST_LINES - HEADINGS) / 2)
     };
     let form = |name: &str, lines: &[&str]| {
-        if lines.is_empty() {
-            format!("{name}: none")
-        } else {
-            format!("{name}:\n{}", differing(lines))
-        }
+        if lines.is_empty() { format!("{name}: none") } else { format!("{name}:\n{}", differing(lines)) }
     };
     format!("{}\n{}", form("before", &old), form("after", &new))
 }
@@ -276,10 +261,7 @@ mod tests {
         ];
         let expected = [(WEAKENED, 1, 1), (ADAPTED, 3, 40), (Topic::Rule(Rule::Stub), 1, 3)];
         assert_eq!(shape(some), expected);
-        let row = |name: &str| Question {
-            about: vec![name.to_owned()],
-            ..question(ADAPTED, "the same test", 30)
-        };
+        let row = |name: &str| Question { about: vec![name.to_owned()], ..question(ADAPTED, "the same test", 30) };
         assert_eq!(shape(["t[1]", "t[2]", "t[3]"].map(row).to_vec()), [(ADAPTED, 3, 30)]);
         let topics = Rule::ALL.map(|rule| question(Topic::Rule(rule), "x", 1));
         assert_eq!(shape(topics.to_vec()).len(), Rule::ALL.len());
@@ -316,12 +298,7 @@ mod tests {
         assert_eq!(shown, "before:\nassert 1\nafter:\nassert 2");
         let other = both_forms(Some(&"x\n".repeat(99)), Some(&"y\n".repeat(99)));
         assert_eq!(other.lines().count(), MOST_LINES);
-        assert!(
-            both_forms(Some(&"x\n".repeat(99)), Some(&"x\n".repeat(99)))
-                .lines()
-                .count()
-                < 5
-        );
+        assert!(both_forms(Some(&"x\n".repeat(99)), Some(&"x\n".repeat(99))).lines().count() < 5);
         let grown = both_forms(Some(&"x\n".repeat(50)), Some(&"x\n".repeat(51)));
         assert!(grown.lines().count() < 5, "{grown}");
     }
@@ -329,11 +306,8 @@ mod tests {
     #[test]
     fn a_test_of_the_base_needs_words_and_other_topics_may_point_at_a_line() {
         for outcome in TestOutcome::ALL {
-            let expected = if outcome == TestOutcome::NeverRan {
-                QuoteSource::WordsOrPlace
-            } else {
-                QuoteSource::Words
-            };
+            let expected =
+                if outcome == TestOutcome::NeverRan { QuoteSource::WordsOrPlace } else { QuoteSource::Words };
             assert_eq!(Topic::Outcome(outcome).quote_source(), expected);
         }
         for topic in [Topic::Unnoticed, Topic::IgnoredAssertions, Topic::Rule(Rule::Stub)] {

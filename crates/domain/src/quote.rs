@@ -5,14 +5,10 @@
 const FEWEST_WORDS: usize = 3;
 
 /// Characters that set text off and say nothing.
-const MARKS: [char; 15] = [
-    '"', '\'', '`', '“', '”', '„', '‘', '’', '«', '»', '*', '_', '~', '\\', '|',
-];
+const MARKS: [char; 15] = ['"', '\'', '`', '“', '”', '„', '‘', '’', '«', '»', '*', '_', '~', '\\', '|'];
 
 /// Punctuation around a word.
-const AROUND: [char; 16] = [
-    '.', ',', ';', ':', '!', '?', '…', '(', ')', '[', ']', '。', '，', '！', '？', '、',
-];
+const AROUND: [char; 16] = ['.', ',', ';', ':', '!', '?', '…', '(', ')', '[', ']', '。', '，', '！', '？', '、'];
 
 /// Punctuation that ends a sentence.
 const ENDS: [char; 7] = ['.', '!', '?', ':', '。', '！', '？'];
@@ -38,10 +34,7 @@ pub fn stands_in<'a>(quote: &str, texts: impl IntoIterator<Item = &'a str>) -> b
 
 fn is_in(quoted: &[Word], text: &[Word]) -> bool {
     text.windows(quoted.len()).any(|window| {
-        let is_same = window
-            .iter()
-            .map(|word| &word.text)
-            .eq(quoted.iter().map(|word| &word.text));
+        let is_same = window.iter().map(|word| &word.text).eq(quoted.iter().map(|word| &word.text));
         let begins = window.first().is_some_and(|word| word.begins == Position::AtSentence);
         let ends = window.last().is_some_and(|word| word.ends == Position::AtSentence);
         is_same && (quoted.len() >= FEWEST_WORDS || begins && ends)
@@ -55,11 +48,7 @@ fn words(text: &str) -> Vec<Word> {
         for token in without_marker(line).split_whitespace().flat_map(pieces) {
             let plain: String = token.chars().filter(|c| !MARKS.contains(c)).collect();
             let bare = plain.trim_matches(AROUND);
-            let ends = if plain.ends_with(ENDS) {
-                Position::AtSentence
-            } else {
-                Position::Inside
-            };
+            let ends = if plain.ends_with(ENDS) { Position::AtSentence } else { Position::Inside };
             if !bare.is_empty() {
                 let text = bare.to_lowercase();
                 words.push(Word { text, begins, ends });
@@ -114,9 +103,7 @@ fn without_marker(line: &str) -> &str {
         let heading = Some(hashes).filter(|after| after.len() < rest.len());
         let mark = rest.strip_prefix(['-', '+', '*']).or(item).or(heading);
         let mark = mark.filter(|after| after.starts_with(char::is_whitespace));
-        let boxed = ["[ ]", "[x]", "[X]", ">"]
-            .iter()
-            .find_map(|mark| rest.strip_prefix(mark));
+        let boxed = ["[ ]", "[x]", "[X]", ">"].iter().find_map(|mark| rest.strip_prefix(mark));
         match mark.or(boxed) {
             Some(after) => rest = after.trim_start(),
             None => return rest,

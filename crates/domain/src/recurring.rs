@@ -28,9 +28,7 @@ pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
     let mut groups: BTreeMap<Key, (&Issue, BTreeSet<TurnNumber>)> = BTreeMap::new();
     for (turn, items) in turns {
         for issue in *items {
-            let group = groups
-                .entry(key(issue, Digits::Ignored))
-                .or_insert_with(|| (issue, BTreeSet::new()));
+            let group = groups.entry(key(issue, Digits::Ignored)).or_insert_with(|| (issue, BTreeSet::new()));
             group.0 = issue;
             group.1.insert(*turn);
         }
@@ -149,22 +147,12 @@ mod tests {
 
     #[test]
     fn equal_issues_are_grouped_over_turns_whatever_their_spelling() {
-        let elsewhere = Issue {
-            file: Some("b.rs".to_owned()),
-            ..issue("no test for the empty case")
-        };
+        let elsewhere = Issue { file: Some("b.rs".to_owned()), ..issue("no test for the empty case") };
         let items = [
             vec![issue("No test for the empty case."), issue("typo"), elsewhere],
-            vec![
-                issue("no  test for\nthe empty case"),
-                issue("no test for the empty case"),
-            ],
+            vec![issue("no  test for\nthe empty case"), issue("no test for the empty case")],
             vec![issue("Panics at src/a.rs:12"), issue("took 31 s")],
-            vec![
-                issue("NO TEST for the empty case!"),
-                issue("panics at src/a.rs:340"),
-                issue("took 7 s"),
-            ],
+            vec![issue("NO TEST for the empty case!"), issue("panics at src/a.rs:340"), issue("took 7 s")],
         ];
         let found: Vec<(String, usize, Vec<u32>)> = recurring(&turns(&items))
             .into_iter()
@@ -193,32 +181,13 @@ mod tests {
         let table = [
             (vec![vec![a(1)], vec![a(2)], vec![a(3)]], true),
             (vec![vec![issue("x")], vec![a(1)], vec![a(2)], vec![a(3)]], true),
-            (
-                vec![vec![a(1), issue("x")], vec![issue("x"), a(1)], vec![a(9), issue("X")]],
-                true,
-            ),
+            (vec![vec![a(1), issue("x")], vec![issue("x"), a(1)], vec![a(9), issue("X")]], true),
             (vec![vec![a(1)], vec![a(2)]], false),
             (vec![vec![a(1), issue("x")], vec![a(1)], vec![a(1)]], false),
             (vec![vec![a(1)], vec![], vec![a(1)]], false),
             (vec![vec![], vec![], vec![]], false),
-            (
-                vec![
-                    vec![issue("3 failed")],
-                    vec![issue("2 failed")],
-                    vec![issue("1 failed")],
-                ],
-                false,
-            ),
-            (
-                vec![
-                    vec![Issue {
-                        severity: Severity::ShouldFix,
-                        ..a(1)
-                    }];
-                    3
-                ],
-                false,
-            ),
+            (vec![vec![issue("3 failed")], vec![issue("2 failed")], vec![issue("1 failed")]], false),
+            (vec![vec![Issue { severity: Severity::ShouldFix, ..a(1) }]; 3], false),
         ];
         for (items, expected) in table {
             let told: Vec<&[Issue]> = items.iter().map(Vec::as_slice).collect();

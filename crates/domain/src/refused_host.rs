@@ -87,19 +87,13 @@ const IDLE_PART: u64 = 20;
 impl Stall {
     /// Starts the watch with the first refusal. The patience is in milliseconds.
     pub fn new(patience: u64) -> Self {
-        Self {
-            patience,
-            still_since: None,
-        }
+        Self { patience, still_since: None }
     }
 
     /// `true` if the program has stood still for as long as it may.
     pub fn lasts(&mut self, pulse: Pulse) -> bool {
         let is_still = |since: &Pulse| {
-            let (passed, used) = (
-                pulse.now.saturating_sub(since.now),
-                pulse.processor.saturating_sub(since.processor),
-            );
+            let (passed, used) = (pulse.now.saturating_sub(since.now), pulse.processor.saturating_sub(since.processor));
             pulse.allowed.is_none_or(|allowed| allowed <= since.now) && used.saturating_mul(IDLE_PART) <= passed
         };
         match self.still_since.filter(is_still) {
@@ -131,27 +125,11 @@ mod tests {
     #[test]
     fn a_program_that_only_waits_is_ended_and_one_that_works_is_not() {
         assert_eq!(ended_at(|_| 0, |_| None), Some(10), "it sleeps");
-        assert_eq!(
-            ended_at(|second| second / 10 * 200, |_| None),
-            Some(10),
-            "it asks again and again"
-        );
+        assert_eq!(ended_at(|second| second / 10 * 200, |_| None), Some(10), "it asks again and again");
         assert_eq!(ended_at(|second| second * 1_000, |_| None), None, "it compiles");
-        assert_eq!(
-            ended_at(|second| second.min(60) * 900, |_| None),
-            Some(70),
-            "it compiled for a minute"
-        );
-        assert_eq!(
-            ended_at(|_| 0, |second| Some(second.min(40))),
-            Some(50),
-            "it loaded from another host"
-        );
+        assert_eq!(ended_at(|second| second.min(60) * 900, |_| None), Some(70), "it compiled for a minute");
+        assert_eq!(ended_at(|_| 0, |second| Some(second.min(40))), Some(50), "it loaded from another host");
         assert_eq!(ended_at(|_| 0, |second| Some(second / 9 * 9)), None, "it loads slowly");
-        assert_eq!(
-            ended_at(|second| 300 - second.min(5), |_| None),
-            Some(10),
-            "a process ended"
-        );
+        assert_eq!(ended_at(|second| 300 - second.min(5), |_| None), Some(10), "a process ended");
     }
 }

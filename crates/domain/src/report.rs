@@ -126,18 +126,13 @@ pub enum TestClaim {
 pub fn parse_report(answer: &serde_json::Value) -> Result<PlayerReport, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let inquiries = Inquiries::of_answer(answer);
-    let report = reading
-        .fields(&node, "a report", "")
-        .map(|fields| report(fields, inquiries));
+    let report = reading.fields(&node, "a report", "").map(|fields| report(fields, inquiries));
     reading.value(report, |report, ignored| report.ignored = ignored)
 }
 
 fn report<'a>(mut fields: Fields<'a>, inquiries: Inquiries) -> PlayerReport {
-    let needed: fn(&mut Fields<'a>, &'static str) -> Option<Field<'a>> = if inquiries.is_empty() {
-        Fields::required
-    } else {
-        Fields::optional
-    };
+    let needed: fn(&mut Fields<'a>, &'static str) -> Option<Field<'a>> =
+        if inquiries.is_empty() { Fields::required } else { Fields::optional };
     fields.optional("inquiries");
     let text = |field: Option<Field<'_>>| field.and_then(|field| field.text()).unwrap_or_default();
     let texts = |field: Option<Field<'_>>| field.map(|field| field.texts()).unwrap_or_default();
@@ -265,12 +260,7 @@ mod tests {
         ];
         assert_eq!(refused.lines().collect::<Vec<_>>(), expected);
         for answer in [json!([]), json!("x"), json!(null), json!(1.5)] {
-            assert!(
-                parse_report(&answer)
-                    .unwrap_err()
-                    .to_string()
-                    .starts_with("a report must be a map with keys")
-            );
+            assert!(parse_report(&answer).unwrap_err().to_string().starts_with("a report must be a map with keys"));
         }
     }
 
@@ -286,10 +276,7 @@ mod tests {
             "summary": "s", "files_modified": [], "files_created": [], "ready_for_validation": true, "answers": answers
         });
         let read = parse_report(&report).unwrap().answers;
-        let read: Vec<(usize, &str)> = read
-            .iter()
-            .map(|claim| (claim.question, claim.quote.as_str()))
-            .collect();
+        let read: Vec<(usize, &str)> = read.iter().map(|claim| (claim.question, claim.quote.as_str())).collect();
         assert_eq!(read, [(2, "no longer count"), (1, "")]);
     }
 

@@ -89,12 +89,7 @@ pub fn route(failure: &Failure, before: &Before, waits: &Waits, jitter: f64) -> 
 }
 
 fn asked_seconds(failure: &Failure) -> Option<u64> {
-    let (Failure::RateLimited {
-        retry_after_seconds, ..
-    }
-    | Failure::Unavailable {
-        retry_after_seconds, ..
-    }) = failure
+    let (Failure::RateLimited { retry_after_seconds, .. } | Failure::Unavailable { retry_after_seconds, .. }) = failure
     else {
         return None;
     };
@@ -128,9 +123,7 @@ fn doubled(first: i64, times: u32) -> i64 {
 }
 
 fn fifth(wait: i64, jitter: f64) -> i64 {
-    let thousandths = format!("{:.0}", jitter.clamp(0.0, 1.0) * 1_000.0)
-        .parse::<i64>()
-        .unwrap_or(0);
+    let thousandths = format!("{:.0}", jitter.clamp(0.0, 1.0) * 1_000.0).parse::<i64>().unwrap_or(0);
     (wait / 5).saturating_mul(thousandths) / 1_000
 }
 
@@ -141,17 +134,11 @@ mod tests {
     use crate::blocked::StartDifference;
 
     fn limited(retry_after_seconds: Option<u64>) -> Failure {
-        Failure::RateLimited {
-            message: String::new(),
-            retry_after_seconds,
-        }
+        Failure::RateLimited { message: String::new(), retry_after_seconds }
     }
 
     fn parked(failure: &Failure, failures: u32, jitter: f64) -> i64 {
-        let before = Before {
-            failures,
-            ..Before::default()
-        };
+        let before = Before { failures, ..Before::default() };
         match route(failure, &before, &Waits::PRODUCT, jitter) {
             Route::Park(wait) => wait / 1_000,
             other => panic!("{other:?}"),
@@ -160,19 +147,9 @@ mod tests {
 
     #[test]
     fn a_limit_is_waited_for_as_long_as_it_asks_and_longer_each_time() {
-        let unavailable = |retry_after_seconds| Failure::Unavailable {
-            message: String::new(),
-            retry_after_seconds,
-        };
-        assert_eq!(
-            [0, 1, 2, 3, 4, 60].map(|n| parked(&unavailable(None), n, 0.0)),
-            [60, 120, 240, 480, 900, 900]
-        );
-        assert_eq!(
-            parked(&unavailable(Some(1_800)), 0, 0.0),
-            1_800,
-            "overload may name a time too"
-        );
+        let unavailable = |retry_after_seconds| Failure::Unavailable { message: String::new(), retry_after_seconds };
+        assert_eq!([0, 1, 2, 3, 4, 60].map(|n| parked(&unavailable(None), n, 0.0)), [60, 120, 240, 480, 900, 900]);
+        assert_eq!(parked(&unavailable(Some(1_800)), 0, 0.0), 1_800, "overload may name a time too");
         assert_eq!(parked(&limited(Some(3_600)), 0, 0.0), 3_600);
         assert_eq!(
             [0, 1, 2, 3, 4, 8, 20].map(|n| parked(&limited(Some(2)), n, 0.0)),
@@ -187,10 +164,7 @@ mod tests {
 
     #[test]
     fn after_a_day_a_person_is_asked() {
-        let before = Before {
-            waited: 24 * 3_600_000,
-            ..Before::default()
-        };
+        let before = Before { waited: 24 * 3_600_000, ..Before::default() };
         assert_eq!(route(&limited(None), &before, &Waits::PRODUCT, 0.5), Route::Block);
     }
 
@@ -200,12 +174,7 @@ mod tests {
         let table = [
             (Failure::NotAuthorised { message: said() }, Route::Block),
             (Failure::ModelRefused { message: said() }, Route::Block),
-            (
-                Failure::NotAsAsked {
-                    differences: StartDifference::Silent,
-                },
-                Route::Block,
-            ),
+            (Failure::NotAsAsked { differences: StartDifference::Silent }, Route::Block),
             (Failure::TimedOut { seconds: 1 }, Route::Retry),
             (Failure::OutOfAgentTurns { turns: 30 }, Route::Retry),
             (Failure::ReportMissing, Route::Block),
@@ -213,29 +182,15 @@ mod tests {
             (Failure::OutOfMoney, Route::Retry),
         ];
         for (failure, expected) in table {
-            assert_eq!(
-                route(&failure, &Before::default(), &Waits::PRODUCT, 0.0),
-                expected,
-                "{failure}"
-            );
+            assert_eq!(route(&failure, &Before::default(), &Waits::PRODUCT, 0.0), expected, "{failure}");
         }
         let too_long = |got| {
-            let before = Before {
-                got,
-                ..Before::default()
-            };
+            let before = Before { got, ..Before::default() };
             route(&Failure::PromptTooLong, &before, &Waits::PRODUCT, 0.0)
         };
-        assert_eq!(
-            too_long(RunProgress::Nowhere),
-            Route::Block,
-            "the same prompt gets the same answer"
-        );
+        assert_eq!(too_long(RunProgress::Nowhere), Route::Block, "the same prompt gets the same answer");
         assert_eq!(too_long(RunProgress::ToWork), Route::Retry);
-        let shared = Before {
-            share: Some(1),
-            ..Before::default()
-        };
+        let shared = Before { share: Some(1), ..Before::default() };
         let next = route(&Failure::OutOfMoney, &shared, &Waits::PRODUCT, 0.0);
         assert_eq!(next, Route::NextShare);
     }

@@ -123,12 +123,7 @@ impl FourResults {
     /// Returns what became of the test.
     pub fn outcome(self) -> TestOutcome {
         use TestResult::{DidNotRun, Failed, Missing, Passed};
-        let Self {
-            before,
-            old_tests,
-            after,
-            new_tests,
-        } = self;
+        let Self { before, old_tests, after, new_tests } = self;
         match (before, after) {
             (Failed, Failed) => TestOutcome::RedBefore,
             (_, Failed) => TestOutcome::Broken,
@@ -322,13 +317,7 @@ mod tests {
     const RESULTS: [TestResult; 5] = [Passed, Failed, NotComparable, DidNotRun, Missing];
 
     fn outcome(before: TestResult, old: MixedResult, after: TestResult, new: MixedResult) -> TestOutcome {
-        FourResults {
-            before,
-            old_tests: old,
-            after,
-            new_tests: new,
-        }
-        .outcome()
+        FourResults { before, old_tests: old, after, new_tests: new }.outcome()
     }
 
     fn mixed() -> impl Iterator<Item = MixedResult> {
@@ -374,16 +363,10 @@ mod tests {
             (Failed, NotNeeded, Failed, NotNeeded, RedBefore),
         ];
         for (before, old, after, new, expected) in table {
-            assert_eq!(
-                outcome(before, old, after, new),
-                expected,
-                "{before:?} {old:?} {after:?} {new:?}"
-            );
+            assert_eq!(outcome(before, old, after, new), expected, "{before:?} {old:?} {after:?} {new:?}");
         }
         let named: BTreeSet<TestOutcome> = table.iter().map(|row| row.4).collect();
-        let rows = TestOutcome::ALL
-            .iter()
-            .filter(|outcome| !matches!(outcome, Unnamed | NoLongerNotices | Loosened));
+        let rows = TestOutcome::ALL.iter().filter(|outcome| !matches!(outcome, Unnamed | NoLongerNotices | Loosened));
         assert!(rows.eq(named.iter()), "a row is missing");
     }
 
@@ -408,10 +391,7 @@ mod tests {
             assert_eq!(TestOutcome::Unnamed.weight(kind, &none), Weight::Asked);
         }
         assert_eq!(outcome(Passed, Ran(Missing), Passed, NotNeeded), TestOutcome::Unnamed);
-        assert_eq!(
-            outcome(NotComparable, NotNeeded, Passed, NotNeeded),
-            TestOutcome::Unnamed
-        );
+        assert_eq!(outcome(NotComparable, NotNeeded, Passed, NotNeeded), TestOutcome::Unnamed);
     }
 
     #[test]
@@ -444,11 +424,7 @@ mod tests {
         ];
         for (outcome, kind, reasons, expected) in table {
             let reasons: BTreeSet<Reason> = reasons.iter().copied().collect();
-            assert_eq!(
-                outcome.weight(kind, &reasons),
-                expected,
-                "{outcome} in {kind}, {reasons:?}"
-            );
+            assert_eq!(outcome.weight(kind, &reasons), expected, "{outcome} in {kind}, {reasons:?}");
         }
     }
 }

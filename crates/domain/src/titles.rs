@@ -84,9 +84,7 @@ impl TitleForm {
 impl Default for TitleForm {
     fn default() -> Self {
         let colon = Part::Text(": ".to_owned());
-        Self {
-            parts: vec![Part::Value(Value::Id), colon, Part::Value(Value::Name)],
-        }
+        Self { parts: vec![Part::Value(Value::Id), colon, Part::Value(Value::Name)] }
     }
 }
 
@@ -116,11 +114,7 @@ impl FromStr for TitleForm {
             parts.push(Part::Text(rest.to_owned()));
         }
         let names = [Part::Value(Value::Name), Part::Value(Value::Subject)];
-        if names.iter().any(|name| parts.contains(name)) {
-            Ok(Self { parts })
-        } else {
-            Err(NotAForm::Nameless)
-        }
+        if names.iter().any(|name| parts.contains(name)) { Ok(Self { parts }) } else { Err(NotAForm::Nameless) }
     }
 }
 
@@ -181,12 +175,7 @@ mod tests {
     use super::{NotAForm, TitleForm, Titled};
 
     fn filled(form: &str, name: &str) -> String {
-        let titled = Titled {
-            kind: "feat",
-            name,
-            id: "TASK-001",
-            issue: 7,
-        };
+        let titled = Titled { kind: "feat", name, id: "TASK-001", issue: 7 };
         form.parse::<TitleForm>().unwrap().fill(&titled)
     }
 

@@ -170,10 +170,7 @@ mod tests {
 
     fn text_event(ms: u64, text: &str) -> TraceEvent {
         let text = text.to_owned();
-        TraceEvent {
-            ms,
-            kind: TraceKind::Text { text },
-        }
+        TraceEvent { ms, kind: TraceKind::Text { text } }
     }
 
     #[test]
@@ -188,13 +185,7 @@ mod tests {
                     input: "{\"path\": \"a\"}".to_owned(),
                 },
             },
-            TraceEvent {
-                ms: 9,
-                kind: TraceKind::Used {
-                    usage: Usage::default(),
-                    first_request: Some(9),
-                },
-            },
+            TraceEvent { ms: 9, kind: TraceKind::Used { usage: Usage::default(), first_request: Some(9) } },
         ];
         let text = lines(&events, &Secrets::default());
         assert_eq!(text.lines().count(), 3);
@@ -208,11 +199,7 @@ mod tests {
         let token = format!("ghs_{}", "a1B2".repeat(9));
         let input =
             serde_json::to_string(&serde_json::json!({"command": format!("curl -H 'x: {token}' hush-hush-Value")}));
-        let call = TraceKind::ToolCall {
-            id: "1".to_owned(),
-            tool: "run".to_owned(),
-            input: input.unwrap(),
-        };
+        let call = TraceKind::ToolCall { id: "1".to_owned(), tool: "run".to_owned(), input: input.unwrap() };
         let text = lines(&[TraceEvent { ms: 0, kind: call }], &secrets);
         assert!(!text.contains("a1B2") && !text.contains("hush-hush"), "{text}");
     }
@@ -223,10 +210,7 @@ mod tests {
         let text = lines(&events, &Secrets::default());
         assert!(text.len() <= MAX_LINES + 100, "{}", text.len());
         let back: Vec<TraceLine> = read(&text).collect();
-        let omitted = back
-            .iter()
-            .filter(|line| matches!(line, TraceLine::Omitted { .. }))
-            .count();
+        let omitted = back.iter().filter(|line| matches!(line, TraceLine::Omitted { .. })).count();
         let ends = |line: &TraceLine| match line {
             TraceLine::Event(event) => event.ms,
             TraceLine::Omitted { .. } => u64::MAX,

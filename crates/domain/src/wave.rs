@@ -125,22 +125,13 @@ mod tests {
                 description: String::new(),
                 acceptance_criteria: Vec::new(),
                 files: files.iter().map(|file| (*file).to_owned()).collect(),
-                factors: Factors {
-                    integration_points: 0,
-                    tests: TestEffort::Unit,
-                    risks: Vec::new(),
-                },
+                factors: Factors { integration_points: 0, tests: TestEffort::Unit, risks: Vec::new() },
                 changes: Vec::new(),
                 removes: Vec::new(),
                 dependencies: needs.iter().map(|id| TaskId::Planned(*id)).collect(),
             })
             .collect();
-        Plan {
-            name: String::new(),
-            description: String::new(),
-            tasks,
-            smoke: None,
-        }
+        Plan { name: String::new(), description: String::new(), tasks, smoke: None }
     }
 
     fn groups(plan: &Plan) -> Vec<Vec<u16>> {
@@ -148,34 +139,19 @@ mod tests {
             TaskId::Planned(k) => *k,
             TaskId::Sync(_) | TaskId::Fix(_) | TaskId::Review(_) => 0,
         };
-        waves(plan)
-            .groups
-            .iter()
-            .map(|group| group.iter().map(number).collect())
-            .collect()
+        waves(plan).groups.iter().map(|group| group.iter().map(number).collect()).collect()
     }
 
     #[test]
     fn waves_are_dependency_levels() {
-        let diamond = plan(&[
-            (1, &[], &[]),
-            (2, &[1], &["a"]),
-            (3, &[1], &["b"]),
-            (4, &[2, 3], &[]),
-            (5, &[], &[]),
-        ]);
+        let diamond = plan(&[(1, &[], &[]), (2, &[1], &["a"]), (3, &[1], &["b"]), (4, &[2, 3], &[]), (5, &[], &[])]);
         assert_eq!(groups(&diamond), [vec![1, 5], vec![2, 3], vec![4]]);
         assert_eq!(waves(&diamond).added_edges, []);
     }
 
     #[test]
     fn tasks_of_one_level_that_share_a_file_run_by_id() {
-        let shared = plan(&[
-            (1, &[], &["x", "a"]),
-            (2, &[], &["a", "x"]),
-            (3, &[], &["x"]),
-            (4, &[2], &[]),
-        ]);
+        let shared = plan(&[(1, &[], &["x", "a"]), (2, &[], &["a", "x"]), (3, &[], &["x"]), (4, &[2], &[])]);
         assert_eq!(groups(&shared), [vec![1], vec![2], vec![3, 4]]);
         let edges: Vec<(String, String, String)> = waves(&shared)
             .added_edges
@@ -185,11 +161,7 @@ mod tests {
         let edge = |a: &str, b: &str, file: &str| (a.to_owned(), b.to_owned(), file.to_owned());
         assert_eq!(
             edges,
-            [
-                edge("TASK-001", "TASK-002", "a"),
-                edge("TASK-001", "TASK-003", "x"),
-                edge("TASK-002", "TASK-003", "x"),
-            ]
+            [edge("TASK-001", "TASK-002", "a"), edge("TASK-001", "TASK-003", "x"), edge("TASK-002", "TASK-003", "x"),]
         );
     }
 
@@ -207,10 +179,8 @@ mod tests {
     }
 
     fn any_plan() -> impl Strategy<Value = Plan> {
-        let task = (
-            proptest::collection::vec(any::<prop::sample::Index>(), 0..4),
-            proptest::collection::vec(0..8u8, 0..4),
-        );
+        let task =
+            (proptest::collection::vec(any::<prop::sample::Index>(), 0..4), proptest::collection::vec(0..8u8, 0..4));
         proptest::collection::vec(task, 1..20).prop_map(|raw| {
             let owned: Vec<(u16, Vec<u16>, Vec<String>)> = (1u16..)
                 .zip(raw)
@@ -218,23 +188,15 @@ mod tests {
                     let before = usize::from(id) - 1;
                     let needs = match before {
                         0 => Vec::new(),
-                        _ => needs
-                            .iter()
-                            .map(|at| u16::try_from(at.index(before)).unwrap() + 1)
-                            .collect(),
+                        _ => needs.iter().map(|at| u16::try_from(at.index(before)).unwrap() + 1).collect(),
                     };
                     (id, needs, files.iter().map(|file| format!("f{file}")).collect())
                 })
                 .collect();
-            let files: Vec<Vec<&str>> = owned
-                .iter()
-                .map(|(_, _, files)| files.iter().map(String::as_str).collect())
-                .collect();
-            let rows: Vec<(u16, &[u16], &[&str])> = owned
-                .iter()
-                .zip(&files)
-                .map(|((id, needs, _), files)| (*id, &needs[..], &files[..]))
-                .collect();
+            let files: Vec<Vec<&str>> =
+                owned.iter().map(|(_, _, files)| files.iter().map(String::as_str).collect()).collect();
+            let rows: Vec<(u16, &[u16], &[&str])> =
+                owned.iter().zip(&files).map(|((id, needs, _), files)| (*id, &needs[..], &files[..])).collect();
             plan(&rows)
         })
     }

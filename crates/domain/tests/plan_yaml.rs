@@ -106,16 +106,9 @@ fn awkward_plan() -> Value {
 fn written() -> (Plan, String) {
     let header = PlanHeader::planned("FEAT-42", "2026-01-15T10:30:00Z");
     let nothing_exists = |_: &str| false;
-    let context = PlanContext {
-        max_tasks: 20,
-        header: &header,
-        file_exists: &nothing_exists,
-        protecting: &|_| None,
-        words: &[],
-    };
-    let plan = Plan::from_json(&awkward_plan(), &context)
-        .expect("the awkward plan is valid")
-        .plan;
+    let context =
+        PlanContext { max_tasks: 20, header: &header, file_exists: &nothing_exists, protecting: &|_| None, words: &[] };
+    let plan = Plan::from_json(&awkward_plan(), &context).expect("the awkward plan is valid").plan;
     let text = plan_yaml(&plan, &header);
     (plan, text)
 }
@@ -152,16 +145,10 @@ fn pyyaml_reads_every_text_of_a_plan_as_it_was_written() {
         std::fs::write("tests/data/plan_pyyaml.json", format!("{read:#}\n")).expect("the answer is kept");
         return;
     }
-    assert_eq!(
-        text, WRITTEN,
-        "the kept answer of PyYAML is about another text; UPDATE_PLAN_PYYAML=1 asks it again"
-    );
+    assert_eq!(text, WRITTEN, "the kept answer of PyYAML is about another text; UPDATE_PLAN_PYYAML=1 asks it again");
     assert_eq!(read, kept);
     let told: Plan = serde_json::from_value(read.clone()).expect("PyYAML's answer has the plan's types");
     assert_eq!(told, plan);
     assert_eq!(read["created"], "2026-01-15T10:30:00Z");
-    assert_eq!(
-        read["orchestration"]["parallel_groups"],
-        json!([["TASK-001"], ["TASK-002"]])
-    );
+    assert_eq!(read["orchestration"]["parallel_groups"], json!([["TASK-001"], ["TASK-002"]]));
 }

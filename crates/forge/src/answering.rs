@@ -107,9 +107,7 @@ fn kind_of(parts: &[&str], body: &Value) -> CallKind {
 
 async fn caller_and_body(caller: Result<Caller>, body: Body) -> Result<(Caller, Value)> {
     let caller = caller?;
-    let bytes = whole(body)
-        .await
-        .ok_or_else(|| Refusal::new(413, "Request body too large"))?;
+    let bytes = whole(body).await.ok_or_else(|| Refusal::new(413, "Request body too large"))?;
     match serde_json::from_slice(&bytes) {
         Ok(value) => Ok((caller, value)),
         Err(_) if bytes.is_empty() => Ok((caller, Value::Null)),

@@ -59,20 +59,12 @@ pub(super) struct Right {
 impl Right {
     pub(super) const fn read(permissions: &'static [&'static str]) -> Self {
         let (write, role) = (false, Role::Read);
-        Self {
-            permissions,
-            write,
-            role,
-        }
+        Self { permissions, write, role }
     }
 
     pub(super) const fn write(permissions: &'static [&'static str], role: Role) -> Self {
         let write = true;
-        Self {
-            permissions,
-            write,
-            role,
-        }
+        Self { permissions, write, role }
     }
 
     fn is_met_by(self, permissions: &Permissions) -> bool {
@@ -161,10 +153,7 @@ impl Caller {
                 if !right.is_met_by(&narrowed.permissions) || !right.is_met_by(&one.permissions) {
                     return Err(Refusal::not_for_integration());
                 }
-                Actor {
-                    user: narrowed.bot,
-                    app: Some(narrowed.app),
-                }
+                Actor { user: narrowed.bot, app: Some(narrowed.app) }
             }
         };
         Ok(Access { repo, by })
@@ -176,25 +165,16 @@ fn token_of(state: &State, secret: &str) -> Result<Caller> {
     let (installation, repositories, permissions) = match state.tokens.get(secret).ok_or_else(bad)? {
         Token::Person(user) => return Ok(Caller::Person(*user)),
         Token::Installation { expires_at, .. } if *expires_at <= clock::wall() => return Err(bad()),
-        Token::Installation {
-            installation,
-            repositories,
-            permissions,
-            ..
-        } => (*installation, repositories.clone(), permissions.clone()),
+        Token::Installation { installation, repositories, permissions, .. } => {
+            (*installation, repositories.clone(), permissions.clone())
+        }
     };
     let one = state.installations.get(&installation).ok_or_else(bad)?;
     if one.suspended_at.is_some() {
         return Err(Refusal::new(403, "This installation has been suspended"));
     }
     let app = state.apps.get(&one.app).ok_or_else(bad)?;
-    Ok(Caller::Installation(Narrowed {
-        installation,
-        app: app.id,
-        bot: app.bot,
-        repositories,
-        permissions,
-    }))
+    Ok(Caller::Installation(Narrowed { installation, app: app.id, bot: app.bot, repositories, permissions }))
 }
 
 #[derive(Deserialize)]
@@ -205,10 +185,7 @@ struct Claims {
 }
 
 /// Returns the App that signed a JWT, checked as GitHub does.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
 fn app_of(state: &State, jwt: &str) -> Result<Caller> {
     let refused = |text: &str| Refusal::new(401, text);
     let unreadable = || refused("A JSON web token could not be decoded");

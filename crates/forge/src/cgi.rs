@@ -22,19 +22,11 @@ pub(super) fn text_answer(status: u16, text: &str) -> Response<Body> {
 
 /// Feeds the body to git, and returns git's whole answer once git has ended.
 pub(super) async fn push(process: ServedProcess, body: Body) -> Response<Body> {
-    let ServedProcess {
-        mut child,
-        stdin,
-        stdout,
-        stderr,
-    } = process;
+    let ServedProcess { mut child, stdin, stdout, stderr } = process;
     let (mut out, mut complaints) = (Vec::new(), Vec::new());
     let (mut stdout, mut stderr) = (stdout.take(LARGEST_REPORT), stderr.take(LARGEST_REPORT));
-    let (read, _, _) = tokio::join!(
-        stdout.read_to_end(&mut out),
-        stderr.read_to_end(&mut complaints),
-        feed(stdin, body)
-    );
+    let (read, _, _) =
+        tokio::join!(stdout.read_to_end(&mut out), stderr.read_to_end(&mut complaints), feed(stdin, body));
     let ended = child.wait().await;
     if read.is_err() || ended.is_err() {
         return text_answer(500, "git could not be run");
@@ -49,12 +41,7 @@ pub(super) async fn push(process: ServedProcess, body: Body) -> Response<Body> {
 
 /// Feeds the body to git while git's answer streams to the client.
 pub(super) async fn stream(process: ServedProcess, body: Body) -> Response<Body> {
-    let ServedProcess {
-        mut child,
-        stdin,
-        mut stdout,
-        mut stderr,
-    } = process;
+    let ServedProcess { mut child, stdin, mut stdout, mut stderr } = process;
     tokio::spawn(feed(stdin, body));
     tokio::spawn(async move {
         // git would block on a full pipe if nobody read its standard error.
@@ -72,12 +59,12 @@ pub(super) async fn stream(process: ServedProcess, body: Body) -> Response<Body>
     let (status, headers, rest) = cgi_head(&start);
     let first = Bytes::copy_from_slice(start.get(rest..).unwrap_or_default());
     let more = ReaderStream::new(stdout);
-    let all = futures_util::stream::once(async move { Ok(first) })
-        .chain(more)
-        .chain(futures_util::stream::once(async move {
+    let all = futures_util::stream::once(async move { Ok(first) }).chain(more).chain(futures_util::stream::once(
+        async move {
             // The child lives until the whole answer is out, because dropping it kills git.
             child.wait().await.map(|_| Bytes::new())
-        }));
+        },
+    ));
     answer(status, headers, Body::from_stream(all))
 }
 

@@ -38,12 +38,7 @@ pub(super) fn lines(patch: &str) -> Vec<DiffLine> {
             Some(b'\\') => (None, None),
             _ => (Some(take(&mut left)), Some(take(&mut right))),
         };
-        list.push(DiffLine {
-            hunk,
-            left: at_left,
-            right: at_right,
-            text: text.to_owned(),
-        });
+        list.push(DiffLine { hunk, left: at_left, right: at_right, text: text.to_owned() });
     }
     list
 }

@@ -58,25 +58,16 @@ pub enum ForgeError {
 }
 
 pub(super) fn io_error<'a>(what: &'static str, place: &'a Path) -> impl FnOnce(io::Error) -> ForgeError + 'a {
-    move |source| ForgeError::Io {
-        what,
-        place: place.display().to_string(),
-        source,
-    }
+    move |source| ForgeError::Io { what, place: place.display().to_string(), source }
 }
 
 /// Reads the state; a missing file is an empty state.
 pub(super) fn load(file: &Path) -> Result<State, ForgeError> {
     match std::fs::read(file) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|source| ForgeError::NotOurs {
-            place: file.display().to_string(),
-            source,
-        }),
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map_err(|source| ForgeError::NotOurs { place: file.display().to_string(), source }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::default()),
-        Err(source) => Err(ForgeError::Unreadable {
-            place: file.display().to_string(),
-            source,
-        }),
+        Err(source) => Err(ForgeError::Unreadable { place: file.display().to_string(), source }),
     }
 }
 
@@ -88,9 +79,7 @@ pub(super) fn save(file: &Path, bytes: &[u8], saving: Saving) -> Result<(), Forg
     if saving == Saving::First {
         fresh.as_file().sync_all().map_err(io_error("writing", file))?;
     }
-    fresh
-        .persist(file)
-        .map_err(|error| io_error("replacing", file)(error.error))?;
+    fresh.persist(file).map_err(|error| io_error("replacing", file)(error.error))?;
     if saving == Saving::First {
         let folder = std::fs::File::open(folder).and_then(|folder| folder.sync_all());
         folder.map_err(io_error("writing in", file))?;

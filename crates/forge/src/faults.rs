@@ -43,11 +43,7 @@ impl Mishap {
     /// Returns a server error with this status.
     #[must_use]
     pub fn fail(status: u16) -> Self {
-        Self::Fail {
-            status,
-            body: r#"{"message":"Server Error"}"#.to_owned(),
-            headers: Vec::new(),
-        }
+        Self::Fail { status, body: r#"{"message":"Server Error"}"#.to_owned(), headers: Vec::new() }
     }
 }
 
@@ -69,24 +65,14 @@ impl Fault {
     /// sent, without `/api/v3`: `/repos/*/issues/*/comments`, `/*.git/git-receive-pack`, `/graphql`.
     #[must_use]
     pub fn on(method: &str, path: &str, mishap: Mishap) -> Self {
-        Self {
-            method: Some(method.to_owned()),
-            ..Self::on_delivery(path, mishap)
-        }
+        Self { method: Some(method.to_owned()), ..Self::on_delivery(path, mishap) }
     }
 
     /// Meets the next delivery of this event, such as `issues.opened` or `push`; `*` matches any characters:
     /// `pull_request.*`.
     #[must_use]
     pub fn on_delivery(event: &str, mishap: Mishap) -> Self {
-        Self {
-            method: None,
-            path: event.to_owned(),
-            containing: None,
-            skip: 0,
-            times: 1,
-            mishap,
-        }
+        Self { method: None, path: event.to_owned(), containing: None, skip: 0, times: 1, mishap }
     }
 
     /// Meets only requests or deliveries whose body contains this text.
@@ -237,12 +223,7 @@ impl Faults {
     /// Returns the order that meets this request, or this delivery (no method).
     pub(super) fn meet(&self, method: Option<&str>, path: &str, body: &[u8]) -> Option<FaultOrder> {
         let meets = |order: &&FaultOrder| {
-            let Ordered {
-                fault,
-                fitted,
-                withdrawn,
-                ..
-            } = &*order.0;
+            let Ordered { fault, fitted, withdrawn, .. } = &*order.0;
             if withdrawn.load(Ordering::SeqCst) || !fault.fits(method, path) || !fault.fits_body(body) {
                 return false;
             }

@@ -65,12 +65,7 @@ impl EventOutcome {
 impl FeedEvent {
     /// Returns an event with these texts. [`State::record_event`] fills in the rest.
     pub(super) fn new(kind: impl Into<String>, what: impl Into<String>, text: impl Into<String>) -> Self {
-        Self {
-            kind: kind.into(),
-            what: what.into(),
-            text: text.into(),
-            ..Self::default()
-        }
+        Self { kind: kind.into(), what: what.into(), text: text.into(), ..Self::default() }
     }
 }
 

@@ -100,13 +100,7 @@ impl Forge {
 
     /// Records branches that moved unsaved before a restart, and queues the deliveries that were due.
     async fn catch_up(&self) -> Result<(), ForgeError> {
-        let repos = |state: &State| {
-            state
-                .repos
-                .values()
-                .map(|repo| (repo.id, repo.owner))
-                .collect::<Vec<_>>()
-        };
+        let repos = |state: &State| state.repos.values().map(|repo| (repo.id, repo.owner)).collect::<Vec<_>>();
         for (repo, owner) in self.site.read(repos) {
             self.site.finish_move(repo, Actor::person(owner)).await?;
         }

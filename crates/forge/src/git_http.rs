@@ -110,20 +110,14 @@ async fn abilities(site: &Site, start: impl FnOnce() -> Result<ServedProcess>) -
 }
 
 fn enter(site: &Site, request: &GitRequest, caller: &Caller) -> Result<Access> {
-    let right = if request.push {
-        Right::write(&["contents"], Role::Write)
-    } else {
-        Right::read(&["contents"])
-    };
+    let right = if request.push { Right::write(&["contents"], Role::Write) } else { Right::read(&["contents"]) };
     let anonymous = matches!(caller, Caller::Anonymous);
     let hidden = || match caller {
         Caller::Anonymous => Refusal::new(401, "Authentication required."),
         Caller::App(_) | Caller::Installation(_) | Caller::Person(_) => Refusal::new(404, "Repository not found."),
     };
     site.read(|state| {
-        let repo = state
-            .repo_once_named(&request.owner, &request.name)
-            .ok_or_else(hidden)?;
+        let repo = state.repo_once_named(&request.owner, &request.name).ok_or_else(hidden)?;
         let at = caller.enter(state, repo.id, right);
         let at = at.map_err(|refusal| match refusal.status {
             401 if anonymous => hidden(),

@@ -76,10 +76,7 @@ fn unfit(name: &str, kind: &str) -> Value {
 }
 
 fn variable<'c>(call: &'c Call, name: &str) -> &'c Value {
-    call.body
-        .get("variables")
-        .and_then(|given| given.get(name))
-        .unwrap_or(&Value::Null)
+    call.body.get("variables").and_then(|given| given.get(name)).unwrap_or(&Value::Null)
 }
 
 /// Returns the refusal of a caller who may not enter: the thing does not exist for it.

@@ -48,10 +48,7 @@ impl Site {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(io_error("reading", &file)(error)),
         };
-        let at = Access {
-            repo,
-            by: meant.as_ref().map_or(else_by, |meant| meant.by),
-        };
+        let at = Access { repo, by: meant.as_ref().map_or(else_by, |meant| meant.by) };
         if let Some((number, base)) = meant.and_then(|meant| meant.merges) {
             let now = branches(&self.bare(repo)).await?;
             let unseen = self.read(|state| {

@@ -41,12 +41,7 @@ impl std::error::Error for Refusal {}
 
 impl Refusal {
     pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            message: message.into(),
-            errors: Vec::new(),
-            location: None,
-        }
+        Self { status, message: message.into(), errors: Vec::new(), location: None }
     }
 
     pub(super) fn not_found() -> Self {

@@ -73,11 +73,7 @@ async fn handle(
     let path = head.uri.path();
     let seen = LoggedRequest {
         method: head.method.to_string(),
-        path: path
-            .strip_prefix("/api/v3")
-            .filter(|rest| rest.starts_with('/'))
-            .unwrap_or(path)
-            .to_owned(),
+        path: path.strip_prefix("/api/v3").filter(|rest| rest.starts_with('/')).unwrap_or(path).to_owned(),
         query: head.uri.query().unwrap_or_default().to_owned(),
     };
     let mut body = Body::new(body);

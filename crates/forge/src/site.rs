@@ -141,10 +141,7 @@ impl Site {
     /// Writes the state to the file now.
     pub(super) fn save(&self) -> Result<(), ForgeError> {
         let (changes, text) = self.read(|state| (self.changes.load(Ordering::Relaxed), serde_json::to_vec(state)));
-        let text = text.map_err(|source| ForgeError::NotOurs {
-            place: "memory".to_owned(),
-            source,
-        })?;
+        let text = text.map_err(|source| ForgeError::NotOurs { place: "memory".to_owned(), source })?;
         disk::save(&Self::file(&self.folder), &text, self.saving)?;
         self.in_file.send_replace(changes);
         Ok(())

@@ -25,8 +25,7 @@ impl Mirror {
 
     /// Pushes `sha` with its history to the remote, under a ref that is named after `branch` but is no branch.
     pub async fn push_aside(&self, remote: &Remote, branch: &BranchName, sha: &Sha) -> Result<(), PushError> {
-        self.push_plainly(remote, branch, &format!("+{sha}:{ASIDE}{branch}"))
-            .await
+        self.push_plainly(remote, branch, &format!("+{sha}:{ASIDE}{branch}")).await
     }
 
     /// Removes the ref that [`Mirror::push_aside`] made.

@@ -79,10 +79,7 @@ pub(crate) async fn attributes(git_dir: &Path, source: &str, paths: &[&RepoPath]
 
 async fn attributes_of(git_dir: &Path, source: &str, paths: &[&RepoPath]) -> Result<Vec<Attributes>, GitError> {
     let mut all = vec![Attributes::default(); paths.len()];
-    let lines: Vec<u8> = paths
-        .iter()
-        .flat_map(|path| [path.as_bytes(), b"\0"].concat())
-        .collect();
+    let lines: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
     let call = GitCall::with_attributes(git_dir, source, "check-attr").args(["--stdin", "-z"]);
     let output = call.args(NAMES).stdin(lines).ok().await?;
     let unexpected = || GitError::unexpected("check-attr", "a line");
@@ -129,10 +126,8 @@ pub(crate) async fn rules(
 ) -> Result<Vec<Option<AttributeRule>>, GitError> {
     let top = RepoPath::new(Vec::new());
     let folders = paths.iter().flat_map(|path| path.folders());
-    let folders: BTreeSet<RepoPath> = folders
-        .chain([top.clone()])
-        .filter(|folder| !folder.as_bytes().contains(&b'\n'))
-        .collect();
+    let folders: BTreeSet<RepoPath> =
+        folders.chain([top.clone()]).filter(|folder| !folder.as_bytes().contains(&b'\n')).collect();
     let specs = folders.iter().map(|folder| format!("{source}:{}", folder.join(FILE)));
     let specs: Vec<String> = specs.collect();
     let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
@@ -143,10 +138,7 @@ pub(crate) async fn rules(
         .filter(|(_, text)| !text.is_empty())
         .map(|(folder, text)| (folder, String::from_utf8_lossy(&text).into_owned()))
         .collect();
-    let macros = files
-        .iter()
-        .find(|(folder, _)| *folder == top)
-        .map(|(_, text)| macros(text, name));
+    let macros = files.iter().find(|(folder, _)| *folder == top).map(|(_, text)| macros(text, name));
     let macros = macros.unwrap_or_default();
     Ok(paths.iter().map(|path| rule(&files, path, name, &macros)).collect())
 }
@@ -201,10 +193,7 @@ fn rule(files: &[(RepoPath, String)], path: &RepoPath, name: &str, macros: &BTre
             words.split_ascii_whitespace().any(concerns) && matches(&pattern, &relative)
         });
         if let Some((at, _)) = line.last() {
-            return Some(AttributeRule {
-                file: folder.join(FILE),
-                line: at.saturating_add(1),
-            });
+            return Some(AttributeRule { file: folder.join(FILE), line: at.saturating_add(1) });
         }
     }
     None
@@ -219,10 +208,7 @@ fn pattern(line: &str) -> Option<(String, &str)> {
     if let Some(rest) = line.strip_prefix('"') {
         let end = rest.rfind('"')?;
         let (quoted, words) = line.split_at(end.checked_add(2)?);
-        return Some((
-            String::from_utf8_lossy(&unquoted(quoted.as_bytes())).into_owned(),
-            words,
-        ));
+        return Some((String::from_utf8_lossy(&unquoted(quoted.as_bytes())).into_owned(), words));
     }
     let (pattern, words) = line.split_once([' ', '\t'])?;
     Some((pattern.to_owned(), words))
@@ -244,10 +230,7 @@ mod tests {
     #[test]
     fn the_rule_is_the_last_matching_line_of_the_nearest_folder() {
         let files = [
-            (
-                "",
-                "# filter=lfs\n*.bin filter=lfs -text\n[attr]big filter=lfs\n/data/** big\n\"a b.x\" filter=y\n",
-            ),
+            ("", "# filter=lfs\n*.bin filter=lfs -text\n[attr]big filter=lfs\n/data/** big\n\"a b.x\" filter=y\n"),
             ("data", "*.txt -filter\n*.csv text\n"),
         ];
         let files = files.map(|(folder, text)| (RepoPath::from(folder), text.to_owned()));
@@ -263,10 +246,7 @@ mod tests {
     #[test]
     fn lines_with_a_value_are_found() {
         let text = "# *.x filter=a\n*.bin  filter=lfs -text\n*.rs text\n*.y -filter\n[attr]z filter=crypt\n";
-        assert_eq!(
-            lines_with(text, "filter"),
-            [(2, "lfs".to_owned()), (5, "crypt".to_owned())]
-        );
+        assert_eq!(lines_with(text, "filter"), [(2, "lfs".to_owned()), (5, "crypt".to_owned())]);
     }
 
     #[test]

@@ -24,11 +24,7 @@ pub struct TakeOutLimits {
 
 impl Default for TakeOutLimits {
     fn default() -> Self {
-        Self {
-            file_bytes: 10 << 20,
-            total_bytes: 100 << 20,
-            files: 20_000,
-        }
+        Self { file_bytes: 10 << 20, total_bytes: 100 << 20, files: 20_000 }
     }
 }
 
@@ -162,10 +158,7 @@ impl Changes {
     }
 
     pub(crate) fn checkout_gone() -> Self {
-        Self {
-            findings: vec![TreeFinding::CheckoutGone],
-            ..Self::default()
-        }
+        Self { findings: vec![TreeFinding::CheckoutGone], ..Self::default() }
     }
 }
 
@@ -179,10 +172,7 @@ pub(crate) fn take_out(
     let mut walked = match walk(root, Attention::Obey(Ignores::new(record, named))) {
         Err(WalkError::TooMany) => {
             let findings = vec![TreeFinding::TooManyFiles { limit: limits.files }];
-            return Ok(Changes {
-                findings,
-                ..Changes::default()
-            });
+            return Ok(Changes { findings, ..Changes::default() });
         }
         walked => walked?,
     };
@@ -204,17 +194,10 @@ pub(crate) fn take_out(
 
 /// Returns the recorded files that no longer exist. Files in a folder that cannot be read do not count as deleted.
 fn deleted(record: &TreeRecord, walked: &Walked) -> Vec<RepoPath> {
-    let closed: Vec<&RepoPath> = walked
-        .odd
-        .iter()
-        .filter(|(_, odd)| *odd != Odd::Special)
-        .map(|(path, _)| path)
-        .collect();
+    let closed: Vec<&RepoPath> =
+        walked.odd.iter().filter(|(_, odd)| *odd != Odd::Special).map(|(path, _)| path).collect();
     let hidden = |path: &RepoPath| !closed.is_empty() && path.folders().any(|folder| closed.contains(&&folder));
-    let gone = record
-        .files
-        .keys()
-        .filter(|path| !walked.files.contains_key(*path) && !hidden(path));
+    let gone = record.files.keys().filter(|path| !walked.files.contains_key(*path) && !hidden(path));
     gone.cloned().collect()
 }
 
@@ -244,15 +227,9 @@ impl Changes {
     }
 
     fn consider_total(&mut self, limits: &TakeOutLimits) {
-        let size = self
-            .written
-            .iter()
-            .fold(0_u64, |sum, (_, stamp)| sum.saturating_add(stamp.size));
+        let size = self.written.iter().fold(0_u64, |sum, (_, stamp)| sum.saturating_add(stamp.size));
         if size > limits.total_bytes {
-            self.findings.push(TreeFinding::TotalTooLarge {
-                size,
-                limit: limits.total_bytes,
-            });
+            self.findings.push(TreeFinding::TotalTooLarge { size, limit: limits.total_bytes });
         }
         if self.written.len().saturating_add(self.deleted.len()) > limits.files {
             self.findings.push(TreeFinding::TooManyFiles { limit: limits.files });

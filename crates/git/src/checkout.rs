@@ -319,9 +319,7 @@ impl Mirror {
         let source = checkout.tree.as_ref().unwrap_or(&checkout.head);
         let git = checkout.work.join(".git");
         let call = GitCall::converting(&git, &checkout.work, source.as_str(), "read-tree");
-        let call = call
-            .config("checkout.workers", "0")
-            .args(["-u", "--reset", "--end-of-options", source.as_str()]);
+        let call = call.config("checkout.workers", "0").args(["-u", "--reset", "--end-of-options", source.as_str()]);
         let output = call.deadline(FILL_DEADLINE).run().await?;
         match output.code {
             0 => {}
@@ -400,11 +398,7 @@ fn differences(root: &OwnedFd, record: &TreeRecord) -> Result<Vec<RepoPath>, Tak
     let walked = walk(root, Attention::Everything)?;
     let differs = |(path, stamp): &(&RepoPath, &Stamp)| record.files.get(*path) != Some(*stamp);
     let written = walked.files.iter().filter(differs).map(|(path, _)| path.clone());
-    let gone = record
-        .files
-        .keys()
-        .filter(|path| !walked.files.contains_key(*path))
-        .cloned();
+    let gone = record.files.keys().filter(|path| !walked.files.contains_key(*path)).cloned();
     let odd = walked.odd.iter().map(|(path, _)| path.clone());
     let mut paths: Vec<RepoPath> = written.chain(gone).chain(odd).collect();
     paths.sort();

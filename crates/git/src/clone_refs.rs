@@ -49,10 +49,8 @@ impl Mirror {
         tags.retain(|_, tag| targets.contains(tag.target()));
         let annotated = || tags.iter().filter(|(_, tag)| tag.peeled.is_some());
         let held = self.list_present(annotated().map(|(_, tag)| &tag.object)).await?;
-        let missing: Vec<&str> = annotated()
-            .filter(|(_, tag)| !held.contains(&tag.object))
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let missing: Vec<&str> =
+            annotated().filter(|(_, tag)| !held.contains(&tag.object)).map(|(name, _)| name.as_str()).collect();
         if !missing.is_empty() {
             self.fetch_objects(remote, &missing).await?;
             let held = self.list_present(tags.values().map(|tag| &tag.object)).await?;
@@ -65,9 +63,7 @@ impl Mirror {
     /// Returns the remote's list of tags; `None` if it is too long, and then the tags stay as they are.
     async fn list_tags(&self, remote: &Remote) -> Result<Option<String>, GitError> {
         self.ready()?;
-        let call = GitCall::new(&self.dir, "ls-remote")
-            .talking_to(remote)
-            .cap(LS_REMOTE_CAP);
+        let call = GitCall::new(&self.dir, "ls-remote").talking_to(remote).cap(LS_REMOTE_CAP);
         let output = call.args(["--quiet", "--tags", "--"]).arg(remote.url()).run().await?;
         match output.code {
             _ if output.truncated => {
@@ -86,10 +82,7 @@ impl Mirror {
         }
         let call = GitCall::new(&self.dir, "cat-file").args(["--batch-check=%(objectname) %(objecttype)", "--buffer"]);
         let output = call.stdin(lines.into_bytes()).ok().await?.text();
-        let held = output
-            .lines()
-            .filter_map(|line| line.split_once(' '))
-            .filter(|(_, kind)| *kind != "missing");
+        let held = output.lines().filter_map(|line| line.split_once(' ')).filter(|(_, kind)| *kind != "missing");
         Ok(held.filter_map(|(object, _)| object.parse().ok()).collect())
     }
 
@@ -127,17 +120,9 @@ impl Mirror {
     /// Returns the refs of a checkout with this commit at `HEAD`.
     pub(crate) async fn refs_of_clone(&self, head: &Sha) -> Result<CloneRefs, GitError> {
         let named = fs::read_to_string(self.dir.join("HEAD")).unwrap_or_default();
-        let default = named
-            .trim_end()
-            .strip_prefix("ref: refs/heads/")
-            .and_then(|name| name.parse().ok());
+        let default = named.trim_end().strip_prefix("ref: refs/heads/").and_then(|name| name.parse().ok());
         let default: BranchName = default.map_or_else(|| "main".parse(), Ok)?;
-        Ok(CloneRefs {
-            head: head.clone(),
-            tip: self.rev_parse(&default).await?,
-            default,
-            tags: self.tags(),
-        })
+        Ok(CloneRefs { head: head.clone(), tip: self.rev_parse(&default).await?, default, tags: self.tags() })
     }
 }
 
@@ -187,10 +172,7 @@ fn tags(listing: &str) -> BTreeMap<String, Tag> {
             if let Some(tag) = tags.get_mut(name) {
                 tag.peeled = Some(object);
             }
-        } else if name
-            .strip_prefix(SPACE)
-            .is_some_and(|short| short.parse::<BranchName>().is_ok())
-        {
+        } else if name.strip_prefix(SPACE).is_some_and(|short| short.parse::<BranchName>().is_ok()) {
             tags.insert(name.to_owned(), Tag { object, peeled: None });
         }
     }

@@ -159,10 +159,7 @@ impl Drop for Prepared {
 async fn tree_of(repository: &Path, commit: &Sha) -> Result<Sha, GitError> {
     let call = GitCall::new(repository, "rev-parse").args(["--verify", "--end-of-options"]);
     let output = call.arg(format!("{commit}^{{tree}}")).ok().await?;
-    output
-        .text()
-        .parse()
-        .map_err(|_| GitError::unexpected("rev-parse", "a tree"))
+    output.text().parse().map_err(|_| GitError::unexpected("rev-parse", "a tree"))
 }
 
 impl Mirror {
@@ -181,10 +178,7 @@ impl Mirror {
             return Err(TakeOutError::Changing(RepoPath::from(".")).into());
         };
         let mut prepared = self.quarantine(checkout)?;
-        let source = Source::Tree {
-            root,
-            changes: changes.clone(),
-        };
+        let source = Source::Tree { root, changes: changes.clone() };
         prepared.sha = import(&prepared.quarantine, TURN_REF, request, checkout.tree(), source).await?;
         let base = request.parents.first().unwrap_or(checkout.head());
         prepared.changes = raw_between(&prepared.quarantine, base.as_str(), prepared.sha.as_str()).await?;
@@ -216,10 +210,7 @@ impl Mirror {
     /// Makes the quarantine repository for one commit. The caller fills in the commit.
     fn quarantine(&self, checkout: &Checkout) -> Result<Prepared, GitError> {
         let making = || GitError::io("making a quarantine");
-        let made = tempfile::Builder::new()
-            .prefix("q-")
-            .rand_bytes(10)
-            .tempdir_in(self.shared.quarantines());
+        let made = tempfile::Builder::new().prefix("q-").rand_bytes(10).tempdir_in(self.shared.quarantines());
         let quarantine = made.map_err(making())?.keep();
         let prepared = Prepared {
             sha: checkout.head().clone(),

@@ -66,25 +66,14 @@ pub(crate) async fn store(repository: &Path, source: &Sha, changes: Vec<RawChang
         return Ok(Stored::Converted(Vec::new()));
     }
     let work = repository.join("files");
-    let contents = files
-        .iter()
-        .map(|file| (file.change.path.clone(), file.bytes.clone(), file.change.new_mode));
+    let contents = files.iter().map(|file| (file.change.path.clone(), file.bytes.clone(), file.change.new_mode));
     write_files(&work, contents.collect()).await?;
-    let before: Vec<&RawChange> = files
-        .iter()
-        .map(|file| &file.change)
-        .filter(|change| is_regular(change.old_mode))
-        .collect();
-    let before = before
-        .iter()
-        .map(|change| (change.old_mode, change.old_oid.as_str(), &change.path));
+    let before: Vec<&RawChange> =
+        files.iter().map(|file| &file.change).filter(|change| is_regular(change.old_mode)).collect();
+    let before = before.iter().map(|change| (change.old_mode, change.old_oid.as_str(), &change.path));
     index(repository, before).await?;
     let (encoded, plain): (Vec<&File>, Vec<&File>) = files.iter().partition(|file| file.attributes.encoding.is_some());
-    let place = Place {
-        repository,
-        work: &work,
-        source,
-    };
+    let place = Place { repository, work: &work, source };
     if !plain.is_empty() {
         let output = place.add(&plain).await?;
         output.whole("update-index")?;
@@ -114,11 +103,7 @@ async fn files(repository: &Path, source: &Sha, mut changes: Vec<RawChange>) -> 
     let given: Vec<(RawChange, Attributes)> = given.collect();
     let oids: Vec<&str> = given.iter().map(|(change, _)| change.new_oid.as_str()).collect();
     let blobs = read_blobs(repository, &oids, READ_CAP).await?;
-    let file = |((change, attributes), bytes)| File {
-        change,
-        attributes,
-        bytes,
-    };
+    let file = |((change, attributes), bytes)| File { change, attributes, bytes };
     let files = given.into_iter().zip(blobs).map(file);
     Ok(files.filter(|file| file.attributes.convert_in(&file.bytes)).collect())
 }
@@ -180,9 +165,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     async fn add(&self, files: &[&File]) -> Result<crate::process::GitOutput, GitError> {
-        let paths = files
-            .iter()
-            .flat_map(|file| [file.change.path.as_bytes(), b"\0"].concat());
+        let paths = files.iter().flat_map(|file| [file.change.path.as_bytes(), b"\0"].concat());
         let call = GitCall::converting(self.repository, self.work, self.source.as_str(), "update-index");
         call.args(["--add", "-z", "--stdin"]).stdin(paths.collect()).run().await
     }
@@ -260,10 +243,7 @@ impl Mirror {
         if !converted.contains(&true) {
             return Ok(files);
         }
-        let scratch = tempfile::Builder::new()
-            .prefix("w-")
-            .rand_bytes(10)
-            .tempdir_in(self.shared.quarantines());
+        let scratch = tempfile::Builder::new().prefix("w-").rand_bytes(10).tempdir_in(self.shared.quarantines());
         let scratch = scratch.map_err(GitError::io("making a folder to convert files"))?;
         self.write_out(scratch.path(), commit, files, &converted).await
     }
@@ -315,17 +295,11 @@ async fn write_round(
     let oids = call.stdin(names.into_bytes()).ok().await?.text();
     let written = work.join("written");
     write_files(&written, Vec::new()).await?;
-    let entries = oids
-        .lines()
-        .zip(files.iter())
-        .map(|(oid, (path, _))| (0o100_644, oid, path));
+    let entries = oids.lines().zip(files.iter()).map(|(oid, (path, _))| (0o100_644, oid, path));
     index(repository, entries).await?;
     let paths = files.iter().flat_map(|(path, _)| [path.as_bytes(), b"\0"].concat());
     let call = GitCall::converting(repository, &written, commit.as_str(), "checkout-index");
-    call.args(["--force", "-z", "--stdin"])
-        .stdin(paths.collect())
-        .ok()
-        .await?;
+    call.args(["--force", "-z", "--stdin"]).stdin(paths.collect()).ok().await?;
     for (path, content) in files.iter_mut() {
         content.0 = fs::read(written.join(path.as_path())).map_err(GitError::io("reading a converted file"))?;
     }

@@ -65,9 +65,7 @@ impl Mirror {
     /// Returns every path that differs, without detecting renames.
     pub async fn diff_raw(&self, base: &Sha, head: &Sha) -> Result<Vec<RawChange>, GitError> {
         let commits = [base.as_str(), head.as_str()];
-        let output = self
-            .ask(&[&["diff-tree"], &SAFE[..], &RAW, &commits].concat(), None)
-            .await?;
+        let output = self.ask(&[&["diff-tree"], &SAFE[..], &RAW, &commits].concat(), None).await?;
         raw_changes(output.whole("diff-tree")?)
     }
 
@@ -101,10 +99,7 @@ impl Mirror {
 
 /// Returns the raw differences between two revisions in any repository of ours.
 pub(crate) async fn raw_between(git_dir: &Path, base: &str, head: &str) -> Result<Vec<RawChange>, GitError> {
-    let call = GitCall::new(git_dir, "diff-tree")
-        .args(SAFE)
-        .args(RAW)
-        .args([base, head]);
+    let call = GitCall::new(git_dir, "diff-tree").args(SAFE).args(RAW).args([base, head]);
     raw_changes(&call.ok().await?.stdout)
 }
 
@@ -124,13 +119,7 @@ fn raw_change(header: &[u8], path: &[u8]) -> Option<RawChange> {
     let old_mode = u32::from_str_radix(parts.next()?, 8).ok()?;
     let new_mode = u32::from_str_radix(parts.next()?, 8).ok()?;
     let (old_oid, new_oid) = (parts.next()?.to_owned(), parts.next()?.to_owned());
-    Some(RawChange {
-        path: RepoPath::new(path),
-        old_mode,
-        new_mode,
-        old_oid,
-        new_oid,
-    })
+    Some(RawChange { path: RepoPath::new(path), old_mode, new_mode, old_oid, new_oid })
 }
 
 fn files_of(raw: &[u8]) -> Option<Vec<ChangedFile>> {

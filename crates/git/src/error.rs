@@ -103,9 +103,6 @@ impl GitError {
 
     /// Makes the error for output of `command` that cannot be parsed.
     pub(crate) fn unexpected(command: &str, what: impl Into<String>) -> Self {
-        Self::Unexpected {
-            command: command.to_owned(),
-            what: what.into(),
-        }
+        Self::Unexpected { command: command.to_owned(), what: what.into() }
     }
 }

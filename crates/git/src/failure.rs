@@ -6,28 +6,12 @@ use crate::{error::GitError, process::GitOutput};
 /// machine.
 const FULL: [&str; 3] = ["no space left on device", "disk quota exceeded", "file system is full"];
 const UNWRITTEN: &str = "unable to write";
-const OVERLOADED: [&str; 5] = [
-    "returned error: 408",
-    "returned error: 429",
-    "returned error: 5",
-    "rate limit",
-    "internal server error",
-];
-const DENIED: [&str; 5] = [
-    "authentication failed",
-    "error: 401",
-    "error: 403",
-    "permission to",
-    "archived",
-];
+const OVERLOADED: [&str; 5] =
+    ["returned error: 408", "returned error: 429", "returned error: 5", "rate limit", "internal server error"];
+const DENIED: [&str; 5] = ["authentication failed", "error: 401", "error: 403", "permission to", "archived"];
 /// Git asks for other credentials if the given ones are not accepted, but is not allowed to ask.
 const NO_CREDENTIALS: [&str; 2] = ["could not read username", "could not read password"];
-const GONE: [&str; 4] = [
-    "not found",
-    "error: 404",
-    "error: 410",
-    "does not appear to be a git repository",
-];
+const GONE: [&str; 4] = ["not found", "error: 404", "error: 410", "does not appear to be a git repository"];
 const NETWORK: [&str; 27] = [
     "could not resolve",
     "name resolution",
@@ -102,11 +86,7 @@ pub(crate) fn local_failure(command: &str, output: &GitOutput) -> GitError {
     if let Some(line) = ours().find_map(refused_object) {
         return GitError::History(line.to_owned());
     }
-    GitError::Failed {
-        command: command.to_owned(),
-        code: output.code,
-        stderr: output.stderr.clone(),
-    }
+    GitError::Failed { command: command.to_owned(), code: output.code, stderr: output.stderr.clone() }
 }
 
 /// Classifies a failed checkout on a disk with `room` free bytes. If git could not write a file, it does not say
@@ -132,12 +112,7 @@ mod tests {
     use super::*;
 
     fn output(stderr: &str) -> GitOutput {
-        GitOutput {
-            code: 128,
-            stdout: Vec::new(),
-            truncated: false,
-            stderr: stderr.to_owned(),
-        }
+        GitOutput { code: 128, stdout: Vec::new(), truncated: false, stderr: stderr.to_owned() }
     }
 
     fn sorted(stderr: &str) -> GitError {
@@ -187,10 +162,7 @@ mod tests {
             sorted("error: unable to read askpass response\nfatal: could not read Username for 'https://x'"),
             GitError::NoCredentials
         ));
-        assert!(matches!(
-            sorted("fatal: repository 'https://x/' not found"),
-            GitError::Gone(_)
-        ));
+        assert!(matches!(sorted("fatal: repository 'https://x/' not found"), GitError::Gone(_)));
         assert!(matches!(sorted("fatal: bad object"), GitError::Failed { .. }));
         match sorted("fatal: couldn't find remote ref refs/heads/nope") {
             GitError::Missing(name) => assert_eq!(name, "nope"),

@@ -72,9 +72,7 @@ fn header(refname: &str, request: &CommitRequest, tree: Option<&Sha>) -> Vec<u8>
 
 /// Removes the characters that would end a name or an address early.
 fn plain(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control() && !matches!(c, '<' | '>'))
-        .collect()
+    text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect()
 }
 
 /// Why the stream broke off.

@@ -36,21 +36,13 @@ impl Mirror {
         for (file, text) in given.iter().zip(read_blobs(&self.dir, &oids, RULES_CAP).await?) {
             for (line, filter) in lines_with(&String::from_utf8_lossy(&text), "filter") {
                 let file = file.path.clone();
-                filters
-                    .entry(filter)
-                    .or_default()
-                    .rules
-                    .insert(AttributeRule { file, line });
+                filters.entry(filter).or_default().rules.insert(AttributeRule { file, line });
             }
         }
         if filters.is_empty() {
             return Ok(filters);
         }
-        let paths: Vec<&RepoPath> = files
-            .iter()
-            .filter(|file| file.is_regular())
-            .map(|file| &file.path)
-            .collect();
+        let paths: Vec<&RepoPath> = files.iter().filter(|file| file.is_regular()).map(|file| &file.path).collect();
         for (path, own) in paths.iter().zip(attributes(&self.dir, commit.as_str(), &paths).await?) {
             let Some(filter) = own.filter else { continue };
             let filter = filters.entry(filter).or_default();

@@ -36,10 +36,7 @@ impl Named {
     pub(crate) fn new(files: impl IntoIterator<Item = RepoPath>) -> Self {
         let files: HashSet<RepoPath> = files.into_iter().collect();
         let folders = files.iter().flat_map(|path| path.folders().collect::<Vec<_>>());
-        Self {
-            folders: folders.collect(),
-            files,
-        }
+        Self { folders: folders.collect(), files }
     }
 }
 
@@ -130,30 +127,18 @@ struct Rules {
 
 impl<'a> Ignores<'a> {
     pub(crate) fn new(record: &'a TreeRecord, named: &'a Named) -> Self {
-        Self {
-            record,
-            named,
-            folders: Vec::new(),
-            compiled: 0,
-        }
+        Self { record, named, folders: Vec::new(), compiled: 0 }
     }
 
     fn enter(&mut self, folder: &RepoPath, rules: Option<Vec<u8>>) {
-        let mut text = rules
-            .or_else(|| self.record.rules_of(folder).cloned())
-            .unwrap_or_default();
+        let mut text = rules.or_else(|| self.record.rules_of(folder).cloned()).unwrap_or_default();
         self.compiled = self.compiled.saturating_add(text.len());
         if self.compiled > RULES_CAP {
             text.clear();
         }
         let length = folder.as_bytes().len();
         let prefix = if length == 0 { 0 } else { length.saturating_add(1) };
-        self.folders.push(Rules {
-            text,
-            folder: folder.clone(),
-            prefix,
-            matcher: OnceCell::new(),
-        });
+        self.folders.push(Rules { text, folder: folder.clone(), prefix, matcher: OnceCell::new() });
     }
 
     fn base_has(&self, path: &RepoPath, folder: bool) -> bool {

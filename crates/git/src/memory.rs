@@ -131,12 +131,7 @@ mod tests {
         let memory = Memory::default();
         let is_kept = |folder: &str, command: &str, code, size| {
             let question: Question = (Arc::from(Path::new(folder)), None, vec![command.to_owned()]);
-            let answer = GitOutput {
-                code,
-                stdout: vec![b'a'; size],
-                truncated: false,
-                stderr: String::new(),
-            };
+            let answer = GitOutput { code, stdout: vec![b'a'; size], truncated: false, stderr: String::new() };
             memory.keep_answer(question.clone(), &Arc::new(answer));
             recall(&memory.answers, &question).is_some()
         };

@@ -45,9 +45,7 @@ impl Mirror {
             return Err(local_failure("merge-tree", &output));
         }
         let mut fields = output.stdout.split(|byte| *byte == 0).filter(|field| !field.is_empty());
-        let tree = fields
-            .next()
-            .and_then(|field| std::str::from_utf8(field).ok()?.trim().parse().ok());
+        let tree = fields.next().and_then(|field| std::str::from_utf8(field).ok()?.trim().parse().ok());
         let tree = tree.ok_or_else(|| GitError::unexpected("merge-tree", "no tree"))?;
         if output.code == 0 {
             return Ok(MergeOutcome::Clean { tree });
@@ -55,10 +53,7 @@ impl Mirror {
         // Each conflict is `<mode> <object> <stage> TAB <path>`, up to three times for one file.
         let path = |field: &[u8]| field.splitn(2, |byte| *byte == b'\t').nth(1).map(RepoPath::new);
         let files: BTreeSet<RepoPath> = fields.filter_map(path).collect();
-        Ok(MergeOutcome::Conflict {
-            tree,
-            files: files.into_iter().collect(),
-        })
+        Ok(MergeOutcome::Conflict { tree, files: files.into_iter().collect() })
     }
 
     /// Makes a commit of `tree` with the request's parents in the mirror.
@@ -70,14 +65,8 @@ impl Mirror {
         for parent in &request.parents {
             call = call.args(["-p", parent.as_str()]);
         }
-        for (prefix, value) in [
-            ("NAME", &request.author.name),
-            ("EMAIL", &request.author.email),
-            ("DATE", &date),
-        ] {
-            call = call
-                .env(&format!("GIT_AUTHOR_{prefix}"), value)
-                .env(&format!("GIT_COMMITTER_{prefix}"), value);
+        for (prefix, value) in [("NAME", &request.author.name), ("EMAIL", &request.author.email), ("DATE", &date)] {
+            call = call.env(&format!("GIT_AUTHOR_{prefix}"), value).env(&format!("GIT_COMMITTER_{prefix}"), value);
         }
         let call = call.args(["-F", "-"]).stdin(request.full_message().into_bytes());
         let made = call.ok().await?.text();

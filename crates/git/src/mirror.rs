@@ -64,10 +64,7 @@ impl Shared {
     /// Makes a new folder for a checkout, with this name or a random one.
     pub(crate) fn new_home(&self, name: Option<&str>) -> std::io::Result<PathBuf> {
         let Some(name) = name else {
-            let random = tempfile::Builder::new()
-                .prefix("c-")
-                .rand_bytes(10)
-                .tempdir_in(self.checkouts());
+            let random = tempfile::Builder::new().prefix("c-").rand_bytes(10).tempdir_in(self.checkouts());
             return Ok(random?.keep());
         };
         let home = self.checkouts().join(name);
@@ -114,18 +111,11 @@ impl Mirrors {
             hand_over,
             root,
         };
-        let folders = [
-            shared.checkouts(),
-            shared.quarantines(),
-            shared.unsettled(),
-            shared.root.join("mirrors"),
-        ];
+        let folders = [shared.checkouts(), shared.quarantines(), shared.unsettled(), shared.root.join("mirrors")];
         for folder in folders {
             made(&folder).map_err(GitError::io(format!("making {}", folder.display())))?;
         }
-        Ok(Self {
-            shared: Arc::new(shared),
-        })
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Throws away the checkouts and unfinished commits that an earlier process left in this data folder, except kept
@@ -272,9 +262,7 @@ impl Mirror {
         patterns: &[&str],
     ) -> Result<BTreeMap<String, Sha>, GitError> {
         self.ready()?;
-        let mut call = GitCall::new(&self.dir, "ls-remote")
-            .talking_to(remote)
-            .cap(LS_REMOTE_CAP);
+        let mut call = GitCall::new(&self.dir, "ls-remote").talking_to(remote).cap(LS_REMOTE_CAP);
         call = call.args(["--quiet", "--refs", "--"]).arg(remote.url());
         for pattern in patterns {
             mirror_refspec(pattern)?;
@@ -316,11 +304,7 @@ fn commit_of(output: &GitOutput) -> Result<Option<Sha>, GitError> {
     match (output.code, output.text().parse()) {
         (0, Ok(sha)) => Ok(Some(sha)),
         (1 | 128, _) => Ok(None),
-        (code, _) => Err(GitError::Failed {
-            command: "rev-parse".to_owned(),
-            code,
-            stderr: output.stderr.clone(),
-        }),
+        (code, _) => Err(GitError::Failed { command: "rev-parse".to_owned(), code, stderr: output.stderr.clone() }),
     }
 }
 

@@ -141,11 +141,8 @@ pub(crate) fn disguises_dot_git(name: &[u8]) -> bool {
     if name == b".git" {
         return false;
     }
-    let shown: String = String::from_utf8_lossy(name)
-        .chars()
-        .filter(|c| !hfs_ignores(*c))
-        .collect::<String>()
-        .to_lowercase();
+    let shown: String =
+        String::from_utf8_lossy(name).chars().filter(|c| !hfs_ignores(*c)).collect::<String>().to_lowercase();
     shown.split('\\').any(is_ntfs_dot_git)
 }
 
@@ -203,27 +200,16 @@ mod tests {
 
     #[test]
     fn a_pattern_covers_a_whole_folder_and_nothing_else() {
-        assert_eq!(
-            mirror_refspec("autobuild/*").unwrap(),
-            "+refs/heads/autobuild/*:refs/heads/autobuild/*"
-        );
+        assert_eq!(mirror_refspec("autobuild/*").unwrap(), "+refs/heads/autobuild/*:refs/heads/autobuild/*");
         assert!(mirror_refspec("*").is_err());
         assert!(mirror_refspec("a*/b").is_err());
     }
 
     #[test]
     fn disguised_spellings_of_dot_git_are_seen() {
-        for name in [
-            ".GIT",
-            ".Git",
-            "git~1",
-            "GIT~1",
-            ".git.",
-            ".git ",
-            ".git::$INDEX_ALLOCATION",
-            ".g\u{200c}it",
-            "a\\.git",
-        ] {
+        for name in
+            [".GIT", ".Git", "git~1", "GIT~1", ".git.", ".git ", ".git::$INDEX_ALLOCATION", ".g\u{200c}it", "a\\.git"]
+        {
             assert!(disguises_dot_git(name.as_bytes()), "{name:?} passed");
         }
         for name in [".git", ".gitignore", "git", ".github", "git~2", "a.git"] {

@@ -81,11 +81,7 @@ pub enum NameIs {
 
 /// Returns the file with the person's own git settings, which all other calls here ignore.
 fn own_settings() -> Option<PathBuf> {
-    let set = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(file) = set("GIT_CONFIG_GLOBAL") {
         return Some(file);
     }
@@ -108,10 +104,9 @@ impl OwnRepository {
         let text = output.text();
         let mut lines = text.lines();
         match (output.code, lines.next(), lines.next()) {
-            (0, Some(work_tree), Some(git_folder)) => Ok(Self {
-                work_tree: work_tree.into(),
-                git_folder: git_folder.into(),
-            }),
+            (0, Some(work_tree), Some(git_folder)) => {
+                Ok(Self { work_tree: work_tree.into(), git_folder: git_folder.into() })
+            }
             _ => Err(Self::missing(folder, output.stderr)),
         }
     }
@@ -127,11 +122,7 @@ impl OwnRepository {
             };
         }
         if folder.ancestors().any(|folder| folder.join(".git").exists()) {
-            NoRepository::Git(GitError::Failed {
-                command: "rev-parse".to_owned(),
-                code: 128,
-                stderr: said,
-            })
+            NoRepository::Git(GitError::Failed { command: "rev-parse".to_owned(), code: 128, stderr: said })
         } else {
             NoRepository::Missing(folder.to_owned())
         }
@@ -141,17 +132,12 @@ impl OwnRepository {
     /// whose object format is not SHA-1.
     pub async fn can_be_copied(&self) -> Result<(), NoRepository> {
         let call = GitCall::in_folder(&self.work_tree, "rev-parse");
-        let told = call
-            .args(["--is-shallow-repository", "--show-object-format"])
-            .ok()
-            .await?
-            .text();
+        let told = call.args(["--is-shallow-repository", "--show-object-format"]).ok().await?.text();
         match told.lines().collect::<Vec<_>>()[..] {
             ["true", _] => Err(NoRepository::Shallow(self.work_tree.clone())),
-            [_, format] if format != "sha1" => Err(NoRepository::Format {
-                path: self.work_tree.clone(),
-                format: format.to_owned(),
-            }),
+            [_, format] if format != "sha1" => {
+                Err(NoRepository::Format { path: self.work_tree.clone(), format: format.to_owned() })
+            }
             _ if self.lacks_objects().await? => Err(NoRepository::Partial(self.work_tree.clone())),
             _ => Ok(()),
         }
@@ -177,10 +163,7 @@ impl OwnRepository {
         };
         let call = GitCall::in_folder(&self.work_tree, "symbolic-ref");
         let named = call.args(["-q", "--short", "HEAD"]).run().await?;
-        Ok(Some(OwnHead {
-            sha,
-            branch: (named.code == 0).then(|| named.text()),
-        }))
+        Ok(Some(OwnHead { sha, branch: (named.code == 0).then(|| named.text()) }))
     }
 
     /// Returns the person's `user.name` from their own git settings.
@@ -230,33 +213,17 @@ impl OwnRepository {
 
     /// Looks for existing branches that a new branch of this name would clash with.
     pub async fn name(&self, branch: &str) -> Result<NameIs, GitError> {
-        let parents: Vec<&str> = branch
-            .match_indices('/')
-            .filter_map(|(at, _)| branch.get(..at))
-            .collect();
+        let parents: Vec<&str> = branch.match_indices('/').filter_map(|(at, _)| branch.get(..at)).collect();
         let call = GitCall::in_folder(&self.work_tree, "for-each-ref").arg("--format=%(refname)");
-        let asked = parents
-            .iter()
-            .copied()
-            .chain([branch])
-            .map(|name| format!("refs/heads/{name}"));
+        let asked = parents.iter().copied().chain([branch]).map(|name| format!("refs/heads/{name}"));
         let found = call.args(asked).ok().await?.text();
-        let found: Vec<&str> = found
-            .lines()
-            .filter_map(|line| line.strip_prefix("refs/heads/"))
-            .collect();
+        let found: Vec<&str> = found.lines().filter_map(|line| line.strip_prefix("refs/heads/")).collect();
         if let Some(parent) = parents.into_iter().find(|parent| found.contains(parent)) {
             return Ok(NameIs::Below(parent.to_owned()));
         }
-        let is_it = |name: &&str| {
-            name.strip_prefix(branch)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        Ok(if found.iter().any(is_it) {
-            NameIs::Taken
-        } else {
-            NameIs::Free
-        })
+        let is_it =
+            |name: &&str| name.strip_prefix(branch).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        Ok(if found.iter().any(is_it) { NameIs::Taken } else { NameIs::Free })
     }
 
     /// Points a branch at the commit `to`, which must be in this repository. Does so only if the branch is still at
@@ -276,20 +243,13 @@ impl OwnRepository {
         if moved.code == 0 {
             return Ok(Given::Done);
         }
-        Ok(if self.branch(branch).await?.as_deref() == was {
-            Given::Refused(moved.stderr)
-        } else {
-            Given::Taken
-        })
+        Ok(if self.branch(branch).await?.as_deref() == was { Given::Refused(moved.stderr) } else { Given::Taken })
     }
 
     /// Returns `true` if the history of HEAD contains the commit.
     pub async fn holds(&self, commit: &str) -> Result<bool, GitError> {
         let call = GitCall::in_folder(&self.work_tree, "merge-base");
-        let found = call
-            .args(["--is-ancestor", "--end-of-options", commit, "HEAD"])
-            .run()
-            .await?;
+        let found = call.args(["--is-ancestor", "--end-of-options", commit, "HEAD"]).run().await?;
         Ok(found.code == 0)
     }
 

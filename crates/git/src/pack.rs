@@ -39,9 +39,8 @@ impl Mirror {
         let folder: BranchName = folder.parse()?;
         self.ready()?;
         let known = known.iter().map(Sha::as_str);
-        let left_out: Vec<String> = std::iter::once(format!("--glob={}/*", folder.full()))
-            .chain(known.map(str::to_owned))
-            .collect();
+        let left_out: Vec<String> =
+            std::iter::once(format!("--glob={}/*", folder.full())).chain(known.map(str::to_owned)).collect();
         let count = GitCall::new(&self.dir, "rev-list").args(["--count", &held, "--not"]);
         if count.args(&left_out).ok().await?.text() == "0" {
             return Ok(Packed::Needless);
@@ -60,18 +59,12 @@ impl Mirror {
     /// fetched what the pack leaves out. Objects that could harm those who check them out are refused.
     pub async fn unpack(&self, id: &str, sha: &Sha, pack: &[u8], most: usize) -> Result<Unpacked, GitError> {
         if pack.len() > most {
-            return Ok(Unpacked::Refused(format!(
-                "it has {} bytes, at most {most} are read",
-                pack.len()
-            )));
+            return Ok(Unpacked::Refused(format!("it has {} bytes, at most {most} are read", pack.len())));
         }
         let held = held_ref(id)?;
         self.ready()?;
         let failed = || GitError::io("writing a pack");
-        let file = tempfile::Builder::new()
-            .prefix("p-")
-            .tempfile_in(self.shared.quarantines())
-            .map_err(failed())?;
+        let file = tempfile::Builder::new().prefix("p-").tempfile_in(self.shared.quarantines()).map_err(failed())?;
         tokio::fs::write(file.path(), pack).await.map_err(failed())?;
         let _writing = self.writing.lock().await;
         let call = GitCall::new(&self.dir, "fetch").talking_to_disk();

@@ -20,12 +20,8 @@ impl Mirror {
         self.ready()?;
         let call = GitCall::new(&self.dir, "ls-tree").args(["-r", "-l", "-z", "--full-tree", "--end-of-options"]);
         let output = call.arg(sha.as_str()).ok().await?;
-        let files: Vec<(String, RepoPath)> = output
-            .stdout
-            .split(|byte| *byte == 0)
-            .filter_map(of_pointer_size)
-            .take(MOST_LOOKED_INTO)
-            .collect();
+        let files: Vec<(String, RepoPath)> =
+            output.stdout.split(|byte| *byte == 0).filter_map(of_pointer_size).take(MOST_LOOKED_INTO).collect();
         let oids: Vec<&str> = files.iter().map(|(oid, _)| oid.as_str()).collect();
         let blobs = self.blobs(&oids, MOST).await?;
         let is_pointer = |blob: &Blob| matches!(blob, Blob::Bytes(bytes) if bytes.starts_with(FIRST_LINE));

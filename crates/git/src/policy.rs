@@ -31,11 +31,7 @@ pub struct ForbiddenChange {
 impl ForbiddenChange {
     /// Forbids the whole file at `path`.
     pub fn file(path: impl Into<RepoPath>, why: Forbidden) -> Self {
-        Self {
-            path: Some(path.into()),
-            line: None,
-            why,
-        }
+        Self { path: Some(path.into()), line: None, why }
     }
 }
 
@@ -81,10 +77,7 @@ impl Policy {
             findings.extend(held.into_iter().map(|found| ForbiddenChange {
                 path: None,
                 line: None,
-                why: Forbidden::SecretName {
-                    masked: self.secrets.mask(&name),
-                    kind: found.kind.to_string(),
-                },
+                why: Forbidden::SecretName { masked: self.secrets.mask(&name), kind: found.kind.to_string() },
             }));
         }
         let found = self.secrets.find(&name, new).into_iter();
@@ -117,9 +110,7 @@ async fn filtered(commit: &Prepared) -> Result<Vec<ForbiddenChange>, GitError> {
     }
     let (repository, sha) = (commit.repository(), commit.sha().as_str());
     let changes = commit.changes().iter();
-    let changes: Vec<&RawChange> = changes
-        .filter(|change| matches!(change.new_mode, 0o100_644 | 0o100_755))
-        .collect();
+    let changes: Vec<&RawChange> = changes.filter(|change| matches!(change.new_mode, 0o100_644 | 0o100_755)).collect();
     let paths: Vec<&RepoPath> = changes.iter().map(|change| &change.path).collect();
     let all = attributes(repository, sha, &paths).await?;
     let mut named: Vec<(&RawChange, String)> = Vec::new();
@@ -151,9 +142,7 @@ async fn stored_before(
     let paths: Vec<&RepoPath> = files.iter().map(|file| &file.path).collect();
     let all = attributes(commit.repository(), &parent, &paths).await?;
     let pairs = files.iter().zip(all);
-    Ok(pairs
-        .filter_map(|(file, own)| Some((file.oid.clone(), own.filter?)))
-        .collect())
+    Ok(pairs.filter_map(|(file, own)| Some((file.oid.clone(), own.filter?))).collect())
 }
 
 /// Returns the new and old contents of each change, in order; `None` if there is nothing to check.
@@ -164,12 +153,8 @@ async fn contents(commit: &Prepared) -> Result<(Vec<Option<Vec<u8>>>, Vec<Option
         blob(change.old_mode) && commit.size_before(&change.path).is_some_and(|size| size <= OLD_CAP)
     };
     let changes = || commit.changes().iter();
-    let news = changes()
-        .filter(|change| with_new(change))
-        .map(|change| &change.new_oid);
-    let olds = changes()
-        .filter(|change| with_old(change))
-        .map(|change| &change.old_oid);
+    let news = changes().filter(|change| with_new(change)).map(|change| &change.new_oid);
+    let olds = changes().filter(|change| with_old(change)).map(|change| &change.old_oid);
     let oids: Vec<&str> = news.chain(olds).map(String::as_str).collect();
     let mut blobs = read_blobs(commit.repository(), &oids, READ_CAP).await?.into_iter();
     let mut place = |wanted: bool| if wanted { blobs.next() } else { None };
@@ -205,22 +190,12 @@ mod tests {
     #[test]
     fn links_may_not_lead_out() {
         let leaves = |path: &str, target: &str| super::leaves(&RepoPath::from(path), target.as_bytes());
-        for (path, target) in [
-            ("a", "/etc/passwd"),
-            ("a", "../x"),
-            ("d/a", "../../x"),
-            ("a", "d/e/l/../x"),
-            ("a", ".git/config"),
-        ] {
+        for (path, target) in
+            [("a", "/etc/passwd"), ("a", "../x"), ("d/a", "../../x"), ("a", "d/e/l/../x"), ("a", ".git/config")]
+        {
             assert!(leaves(path, target), "{path} -> {target} passed");
         }
-        for (path, target) in [
-            ("a", "b"),
-            ("d/a", "../b"),
-            ("d/e/a", "../../x/y"),
-            ("a", "./b"),
-            ("a", "..b"),
-        ] {
+        for (path, target) in [("a", "b"), ("d/a", "../b"), ("d/e/a", "../../x/y"), ("a", "./b"), ("a", "..b")] {
             assert!(!leaves(path, target), "{path} -> {target} was refused");
         }
     }

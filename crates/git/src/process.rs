@@ -42,21 +42,13 @@ impl GitOutput {
     fn of(raw: RawOutput, remote: Option<&Remote>) -> Self {
         let stderr = String::from_utf8_lossy(&raw.stderr);
         let stderr = remote.map_or_else(|| stderr.to_string(), |remote| remote.mask(&stderr));
-        Self {
-            code: raw.code,
-            stdout: raw.stdout,
-            truncated: raw.truncated,
-            stderr: stderr.trim().to_owned(),
-        }
+        Self { code: raw.code, stdout: raw.stdout, truncated: raw.truncated, stderr: stderr.trim().to_owned() }
     }
 
     /// Returns the whole standard output; a failure or a truncated output is an error.
     pub(crate) fn whole(&self, command: &str) -> Result<&[u8], GitError> {
         match self.code {
-            _ if self.truncated => Err(GitError::TooLarge {
-                command: command.to_owned(),
-                cap: self.stdout.len(),
-            }),
+            _ if self.truncated => Err(GitError::TooLarge { command: command.to_owned(), cap: self.stdout.len() }),
             0 => Ok(&self.stdout),
             _ => Err(local_failure(command, self)),
         }
@@ -108,11 +100,7 @@ impl GitCall {
     /// Builds the same for a folder that no agent has touched, in which git converts files as these attributes ask.
     pub(crate) fn converting(git_dir: &Path, work_tree: &Path, source: &str, subcommand: &str) -> Self {
         let attributes = format!("--attr-source={source}");
-        let folders = [
-            join_option("--git-dir=", git_dir),
-            join_option("--work-tree=", work_tree),
-            attributes.into(),
-        ];
+        let folders = [join_option("--git-dir=", git_dir), join_option("--work-tree=", work_tree), attributes.into()];
         let mut call = Self::with_global(&folders, subcommand);
         call.command.current_dir(work_tree);
         // A warning about line ends is no reason to refuse a file.
@@ -170,8 +158,7 @@ impl GitCall {
     /// Adds a setting that is not secret.
     #[must_use]
     pub(crate) fn config(mut self, name: &str, value: &str) -> Self {
-        self.config
-            .push((name.to_owned(), SecretString::from(value.to_owned())));
+        self.config.push((name.to_owned(), SecretString::from(value.to_owned())));
         self
     }
 
@@ -225,15 +212,10 @@ impl GitCall {
         self.command.env("GIT_CONFIG_COUNT", self.config.len().to_string());
         for (at, (name, value)) in self.config.iter().enumerate() {
             self.command.env(format!("GIT_CONFIG_KEY_{at}"), name);
-            self.command
-                .env(format!("GIT_CONFIG_VALUE_{at}"), value.expose_secret());
+            self.command.env(format!("GIT_CONFIG_VALUE_{at}"), value.expose_secret());
         }
         let (input, deadline) = (self.input, self.deadline);
-        let stdin = if matches!(input, Input::Nothing) {
-            Stdio::null()
-        } else {
-            Stdio::piped()
-        };
+        let stdin = if matches!(input, Input::Nothing) { Stdio::null() } else { Stdio::piped() };
         self.command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A process group of its own, so that the deadline also ends the helpers that git starts.
         self.command.process_group(0);

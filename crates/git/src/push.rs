@@ -59,16 +59,13 @@ impl Mirror {
         sha: &Sha,
         lease: &Lease,
     ) -> Result<Pushed, PushError> {
-        self.push_refspec(remote, branch, &format!("{sha}:{}", branch.full()), lease)
-            .await
+        self.push_refspec(remote, branch, &format!("{sha}:{}", branch.full()), lease).await
     }
 
     /// Deletes `branch` on the remote if it is at `at`. If the branch does not exist, the result is `AlreadyThere`.
     pub async fn delete_branch(&self, remote: &Remote, branch: &BranchName, at: &Sha) -> Result<Pushed, PushError> {
         let refspec = format!(":{}", branch.full());
-        let deleted = self
-            .push_refspec(remote, branch, &refspec, &Lease::At(at.clone()))
-            .await;
+        let deleted = self.push_refspec(remote, branch, &refspec, &Lease::At(at.clone())).await;
         match deleted {
             Err(PushError::LeaseLost { actual: None }) => Ok(Pushed::AlreadyThere),
             other => other,
@@ -169,13 +166,7 @@ const REFUSES: [&str; 12] = [
 ];
 
 /// Signs of a temporary failure in the remote's message.
-const HICCUPS: [&str; 5] = [
-    "internal server error",
-    "timed out",
-    "timeout",
-    "no space left",
-    "temporarily",
-];
+const HICCUPS: [&str; 5] = ["internal server error", "timed out", "timeout", "no space left", "temporarily"];
 
 /// Classifies a refused push whose branch is where the lease says. Only a deliberate refusal is
 /// [`PushError::Rejected`]. Everything else may pass: a full disk, locks, `failed to update ref`, `unpacker error`, a
@@ -185,28 +176,20 @@ fn of_refusal(summary: &str, output: &GitOutput, branch: &BranchName) -> PushErr
     let lower = said.replace(branch.as_str(), "").to_lowercase();
     let says = |signs: &[&str]| signs.iter().any(|sign| lower.contains(sign));
     let names_rule = numbered(&said) || (says(&REFUSES) && !says(&HICCUPS));
-    if names_rule {
-        PushError::Rejected { reason: said }
-    } else {
-        GitError::Transient(said).into()
-    }
+    if names_rule { PushError::Rejected { reason: said } } else { GitError::Transient(said).into() }
 }
 
 /// `true` if the message names a GitHub rule by its number, such as `GH013`.
 fn numbered(said: &str) -> bool {
     let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count() == 3;
-    said.match_indices("GH")
-        .any(|(at, sign)| said.get(at + sign.len()..).is_some_and(digits))
+    said.match_indices("GH").any(|(at, sign)| said.get(at + sign.len()..).is_some_and(digits))
 }
 
 /// Returns the summary with the lines that the remote's hooks or rules printed, which name the rule.
 fn with_remote_lines(summary: &str, output: &GitOutput) -> String {
     let said = output.stderr.lines().filter_map(|line| line.strip_prefix("remote:"));
-    let lines: Vec<&str> = std::iter::once(summary)
-        .chain(said)
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<&str> =
+        std::iter::once(summary).chain(said).map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("\n").chars().take(4_000).collect()
 }
 
@@ -219,10 +202,7 @@ mod tests {
     #[test]
     fn porcelain_lines_are_read_by_flag_and_reason() {
         let line = |flag: &str, summary: &str| {
-            answer(
-                &format!("To https://x/y.git\n{flag}\tabc:{REF}\t{summary}\nDone\n"),
-                REF,
-            )
+            answer(&format!("To https://x/y.git\n{flag}\tabc:{REF}\t{summary}\nDone\n"), REF)
         };
         assert_eq!(line("*", "[new branch]"), Some(Answer::Done));
         assert_eq!(line(" ", "1..2"), Some(Answer::Done));
@@ -236,27 +216,12 @@ mod tests {
 
     /// The reasons after `[remote rejected]`, with the lines that the remote prints beside them.
     const RULES: &[(&str, &str)] = &[
-        (
-            "(protected branch hook declined)",
-            "error: GH006: Protected branch update failed for refs/heads/x.",
-        ),
-        (
-            "(push declined due to repository rule violations)",
-            "error: GH013: Repository rule violations found",
-        ),
-        (
-            "(push declined due to email privacy restrictions)",
-            "error: GH007: Your push would publish a private email",
-        ),
+        ("(protected branch hook declined)", "error: GH006: Protected branch update failed for refs/heads/x."),
+        ("(push declined due to repository rule violations)", "error: GH013: Repository rule violations found"),
+        ("(push declined due to email privacy restrictions)", "error: GH007: Your push would publish a private email"),
         ("(pre-receive hook declined)", "error: GH001: Large files detected."),
-        (
-            "(pre-receive hook declined)",
-            "no pushes to refs/heads/autobuild/7/task-001-timeout",
-        ),
-        (
-            "(pre-receive hook declined)",
-            "always_reject.sh: failed with exit status 1",
-        ),
+        ("(pre-receive hook declined)", "no pushes to refs/heads/autobuild/7/task-001-timeout"),
+        ("(pre-receive hook declined)", "always_reject.sh: failed with exit status 1"),
         (
             "(refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without \
                  `workflows` permission)",
@@ -271,21 +236,12 @@ mod tests {
     ];
 
     const HICCUPS: &[(&str, &str)] = &[
-        (
-            "[remote failure] (remote failed to report status)",
-            "Internal Server Error",
-        ),
+        ("[remote failure] (remote failed to report status)", "Internal Server Error"),
         ("[remote rejected] (Internal Server Error)", ""),
-        (
-            "[remote rejected] (unpacker error)",
-            "fatal: write error: No space left on device",
-        ),
+        ("[remote rejected] (unpacker error)", "fatal: write error: No space left on device"),
         ("[remote rejected] (n/a (unpacker error))", ""),
         ("[remote rejected] (failed to update ref)", ""),
-        (
-            "[remote rejected] (cannot lock ref 'refs/heads/x': Unable to create 'x.lock': File exists.)",
-            "",
-        ),
+        ("[remote rejected] (cannot lock ref 'refs/heads/x': Unable to create 'x.lock': File exists.)", ""),
         ("[remote rejected] (unable to migrate objects to permanent storage)", ""),
         ("[remote rejected] (pre-receive hook declined)", "the hook timed out"),
         ("[remote rejected] (failure)", ""),

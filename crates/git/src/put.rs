@@ -15,11 +15,7 @@ const LINK: u32 = 0o120_000;
 
 /// Returns the first existing part of the path that is no folder. A symbolic link there would lead elsewhere.
 pub fn folder_in_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
-    let mut folders: Vec<&Path> = path
-        .ancestors()
-        .skip(1)
-        .filter(|part| !part.as_os_str().is_empty())
-        .collect();
+    let mut folders: Vec<&Path> = path.ancestors().skip(1).filter(|part| !part.as_os_str().is_empty()).collect();
     folders.reverse();
     folders
         .into_iter()
@@ -80,11 +76,7 @@ fn take_away(folder: &Path) -> io::Result<()> {
     opened(folder)?;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            take_away(&entry.path())?
-        } else {
-            fs::remove_file(entry.path())?
-        }
+        if entry.file_type()?.is_dir() { take_away(&entry.path())? } else { fs::remove_file(entry.path())? }
     }
     fs::remove_dir(folder)
 }

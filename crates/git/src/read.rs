@@ -108,10 +108,7 @@ impl Mirror {
         let output = self.ask(&["cat-file", "blob", &spec], Some(cap)).await?;
         let truncated = output.truncated;
         match output.code {
-            code if code == 0 || truncated => Ok(Some(FileContent {
-                bytes: output.stdout.clone(),
-                truncated,
-            })),
+            code if code == 0 || truncated => Ok(Some(FileContent { bytes: output.stdout.clone(), truncated })),
             128 => Ok(None),
             _ => Err(local_failure("cat-file", &output)),
         }
@@ -120,10 +117,7 @@ impl Mirror {
     /// Returns the files of a commit, at most `cap` of them.
     pub async fn list_files(&self, sha: &Sha, cap: usize) -> Result<FileList, GitError> {
         let all = self.all_files(sha).await?;
-        Ok(FileList {
-            entries: all.iter().take(cap).cloned().collect(),
-            truncated: all.len() > cap,
-        })
+        Ok(FileList { entries: all.iter().take(cap).cloned().collect(), truncated: all.len() > cap })
     }
 
     async fn all_files(&self, sha: &Sha) -> Result<Arc<[TreeEntry]>, GitError> {
@@ -239,11 +233,7 @@ pub(crate) async fn blob_sizes(git_dir: &Path, oids: &[&str]) -> Result<Vec<Opti
     let text = output.text();
     let size = |line: &str| line.strip_prefix("blob ").and_then(|size| size.parse().ok());
     let sizes: Vec<Option<u64>> = text.lines().map(size).collect();
-    if sizes.len() == oids.len() {
-        Ok(sizes)
-    } else {
-        Err(GitError::unexpected("cat-file", "an early end"))
-    }
+    if sizes.len() == oids.len() { Ok(sizes) } else { Err(GitError::unexpected("cat-file", "an early end")) }
 }
 
 /// Reads the contents of blobs, in order, with one process. An object that is missing or no blob gives empty content.
@@ -263,9 +253,7 @@ pub(crate) async fn read_blobs(git_dir: &Path, oids: &[&str], cap: usize) -> Res
             blobs.push(Vec::new());
             continue;
         };
-        let content = after
-            .get(..found.size)
-            .ok_or_else(|| GitError::unexpected("cat-file", "a short object"))?;
+        let content = after.get(..found.size).ok_or_else(|| GitError::unexpected("cat-file", "a short object"))?;
         let is_blob = found.kind == "blob";
         blobs.push(if is_blob { content.to_vec() } else { Vec::new() });
         rest = after.get(found.size.saturating_add(1)..).unwrap_or_default();
@@ -284,10 +272,7 @@ impl ObjectHeader {
     fn read(header: &[u8]) -> Option<Self> {
         let mut parts = std::str::from_utf8(header).ok()?.split(' ');
         let _oid: Sha = parts.next()?.parse().ok()?;
-        let found = Self {
-            kind: parts.next()?.to_owned(),
-            size: parts.next()?.parse().ok()?,
-        };
+        let found = Self { kind: parts.next()?.to_owned(), size: parts.next()?.parse().ok()? };
         parts.next().is_none().then_some(found)
     }
 }
@@ -327,11 +312,7 @@ fn commit_info(text: &str) -> Option<CommitInfo> {
 
 /// Reads the `Key: value` lines of the last paragraph, if it contains nothing else. The line that holds CI may follow it.
 fn trailers(message: &str) -> Vec<(String, String)> {
-    let last = without_held_line(message)
-        .trim_end()
-        .rsplit("\n\n")
-        .next()
-        .unwrap_or_default();
+    let last = without_held_line(message).trim_end().rsplit("\n\n").next().unwrap_or_default();
     let pair = |line: &str| {
         let (key, value) = line.split_once(": ")?;
         let key_fine = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

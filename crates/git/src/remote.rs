@@ -33,9 +33,7 @@ impl ForgeAccess {
         let base = Url::parse(base_url).map_err(|_| wrong())?;
         let plain = base.username().is_empty() && base.password().is_none() && base.query().is_none();
         if !plain || base.fragment().is_some() {
-            return Err(NotAForgeUrl::NotPlain(
-                "an address with a user, a query or a fragment".to_owned(),
-            ));
+            return Err(NotAForgeUrl::NotPlain("an address with a user, a query or a fragment".to_owned()));
         }
         let loopback = match base.host() {
             Some(Host::Domain(name)) => name == "localhost",
@@ -52,21 +50,13 @@ impl ForgeAccess {
     }
 
     fn direct(base: Url) -> Self {
-        Self {
-            base,
-            proxy: None,
-            certificates: None,
-        }
+        Self { base, proxy: None, certificates: None }
     }
 
     /// Sets the proxy through which the forge is reached, and a file of all certificates to trust.
     #[must_use]
     pub fn through(self, proxy: Option<SecretString>, certificates: Option<PathBuf>) -> Self {
-        Self {
-            proxy,
-            certificates,
-            ..self
-        }
+        Self { proxy, certificates, ..self }
     }
 
     /// Returns the repository `name` on this forge, to be accessed with `token`.
@@ -151,31 +141,12 @@ mod tests {
 
     #[test]
     fn clear_text_is_for_loopback_only() {
-        for fine in [
-            "https://github.com",
-            "http://127.0.0.1:4000",
-            "http://localhost:1/x",
-            "http://[::1]:9",
-        ] {
+        for fine in ["https://github.com", "http://127.0.0.1:4000", "http://localhost:1/x", "http://[::1]:9"] {
             assert!(ForgeAccess::new(fine).is_ok(), "{fine}");
         }
-        assert!(matches!(
-            ForgeAccess::new("http://github.com"),
-            Err(NotAForgeUrl::ClearText(_))
-        ));
-        for wrong in [
-            "file:///etc",
-            "ext::sh -c x",
-            "ssh://git@x/y",
-            "https://u:p@x",
-            "x",
-            "https://x?y",
-            "-x",
-        ] {
-            assert!(
-                matches!(ForgeAccess::new(wrong), Err(NotAForgeUrl::NotPlain(_))),
-                "{wrong}"
-            );
+        assert!(matches!(ForgeAccess::new("http://github.com"), Err(NotAForgeUrl::ClearText(_))));
+        for wrong in ["file:///etc", "ext::sh -c x", "ssh://git@x/y", "https://u:p@x", "x", "https://x?y", "-x"] {
+            assert!(matches!(ForgeAccess::new(wrong), Err(NotAForgeUrl::NotPlain(_))), "{wrong}");
         }
     }
 

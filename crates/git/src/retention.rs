@@ -37,19 +37,14 @@ impl Mirrors {
     #[must_use]
     pub fn used_at(&self, repo: RepoId) -> Option<Millis> {
         let mirror = self.folder_of_all().join(format!("{repo}.git"));
-        let known = fs::metadata(mirror.join(USED))
-            .or_else(|_| fs::metadata(&mirror))
-            .ok()?;
+        let known = fs::metadata(mirror.join(USED)).or_else(|_| fs::metadata(&mirror)).ok()?;
         Some(Millis(known.mtime().saturating_mul(1_000)))
     }
 
     /// Deletes a mirror, unless something in this process uses it: checkouts borrow its objects.
     pub fn forget(&self, repo: RepoId) -> Forgotten {
         let mut known = self.mirrors().lock();
-        if known
-            .get(&repo)
-            .is_some_and(|mirror| Arc::strong_count(&mirror.dir) > 1)
-        {
+        if known.get(&repo).is_some_and(|mirror| Arc::strong_count(&mirror.dir) > 1) {
             return Forgotten::InUse;
         }
         known.remove(&repo);
@@ -73,10 +68,8 @@ impl Mirror {
         let listed = listing.arg(HELD).ok().await?.text();
         let is_old = |at: &str| at.parse::<i64>().is_ok_and(|at| at < before.0 / 1_000);
         let refs = listed.lines().filter_map(|line| line.split_once(' '));
-        let orders: Vec<String> = refs
-            .filter(|(at, _)| is_old(at))
-            .map(|(_, name)| format!("delete {name}\n"))
-            .collect();
+        let orders: Vec<String> =
+            refs.filter(|(at, _)| is_old(at)).map(|(_, name)| format!("delete {name}\n")).collect();
         if !orders.is_empty() {
             let call = GitCall::new(&self.dir, "update-ref").arg("--stdin");
             call.stdin(orders.concat().into_bytes()).ok().await?;
@@ -96,21 +89,12 @@ impl Mirror {
         let output = call.arg("-d").arg("--geometric=2").arg("--quiet").run().await?;
         match output.code {
             0 => Ok(()),
-            code => Err(GitError::Failed {
-                command: "repack".to_owned(),
-                code,
-                stderr: output.stderr,
-            }),
+            code => Err(GitError::Failed { command: "repack".to_owned(), code, stderr: output.stderr }),
         }
     }
 }
 
 fn count_packs(mirror: &Path) -> usize {
-    let entries = fs::read_dir(mirror.join("objects/pack"))
-        .into_iter()
-        .flatten()
-        .flatten();
-    entries
-        .filter(|entry| entry.path().extension().is_some_and(|kind| kind == "pack"))
-        .count()
+    let entries = fs::read_dir(mirror.join("objects/pack")).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.path().extension().is_some_and(|kind| kind == "pack")).count()
 }

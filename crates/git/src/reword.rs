@@ -60,9 +60,7 @@ fn object(stored: &str, parents: &BTreeMap<Sha, Sha>, message: &str) -> String {
         if is_dropped {
             continue;
         }
-        let parent = line
-            .strip_prefix("parent ")
-            .and_then(|sha| parents.get(&sha.parse().ok()?));
+        let parent = line.strip_prefix("parent ").and_then(|sha| parents.get(&sha.parse().ok()?));
         match parent {
             Some(parent) => lines.push_str(&format!("parent {parent}\n")),
             None => lines.push_str(&format!("{line}\n")),

@@ -44,12 +44,8 @@ pub(crate) const SETTINGS: [&str; 10] = [
 
 /// Settings for calls that touch data from others: no hook runs, hostile objects are refused, a silent server is given
 /// up.
-pub(crate) const SETTINGS_OUTSIDE: [&str; 4] = [
-    "core.hooksPath=/dev/null",
-    "transfer.fsckObjects=true",
-    "http.lowSpeedLimit=1",
-    "http.lowSpeedTime=60",
-];
+pub(crate) const SETTINGS_OUTSIDE: [&str; 4] =
+    ["core.hooksPath=/dev/null", "transfer.fsckObjects=true", "http.lowSpeedLimit=1", "http.lowSpeedTime=60"];
 
 /// The fsck errors that do not make us refuse a history. Nobody can rewrite a history that others build on, and GitHub
 /// accepts all of these. They concern a wrong author or date, an old spelling of a file mode, or attributes, which
@@ -89,9 +85,7 @@ pub(crate) fn git_on_path() -> Option<&'static Path> {
     static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = PROGRAM.get_or_init(|| {
         let path = std::env::var_os("PATH")?;
-        std::env::split_paths(&path)
-            .map(|folder| folder.join("git"))
-            .find(|file| is_program(file))
+        std::env::split_paths(&path).map(|folder| folder.join("git")).find(|file| is_program(file))
     });
     found.as_deref()
 }
@@ -101,6 +95,5 @@ pub(crate) fn git_program() -> &'static Path {
 }
 
 fn is_program(file: &Path) -> bool {
-    file.metadata()
-        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

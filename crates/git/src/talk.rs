@@ -43,12 +43,7 @@ pub(crate) async fn converse(mut child: Child, input: Input, cap: usize) -> std:
         tokio::join!(feeding, reading, complaining)
     };
     let status = child.wait().await?;
-    Ok(RawOutput {
-        code: status.code().unwrap_or(-1),
-        stdout,
-        truncated,
-        stderr,
-    })
+    Ok(RawOutput { code: status.code().unwrap_or(-1), stdout, truncated, stderr })
 }
 
 /// Writes the input and closes it. If git ends without reading it, its exit code counts, not the broken pipe.

@@ -17,10 +17,7 @@ pub(crate) struct Trash {
 
 impl Trash {
     pub(crate) fn new(dir: PathBuf) -> Self {
-        Self {
-            dir,
-            count: AtomicU64::new(0),
-        }
+        Self { dir, count: AtomicU64::new(0) }
     }
 
     /// Moves `unwanted` away and deletes it in the background.

@@ -68,11 +68,7 @@ fn with_own_settings(call: GitCall) -> GitCall {
     };
     let settings = home.join(".gitconfig");
     let call = call.env("HOME", &home);
-    if settings.is_file() {
-        call.env("GIT_CONFIG_GLOBAL", &settings)
-    } else {
-        call
-    }
+    if settings.is_file() { call.env("GIT_CONFIG_GLOBAL", &settings) } else { call }
 }
 
 fn read(output: &[u8]) -> Vec<String> {
@@ -98,14 +94,7 @@ mod tests {
         let output = b" M src/a b.rs\0D  gone\0 D gone too\0A  added\0?? notes/\0?? \xff\0";
         assert_eq!(
             read(output),
-            [
-                "src/a b.rs",
-                "gone (deleted)",
-                "gone too (deleted)",
-                "added",
-                "notes/ (new)",
-                "\u{fffd} (new)"
-            ]
+            ["src/a b.rs", "gone (deleted)", "gone too (deleted)", "added", "notes/ (new)", "\u{fffd} (new)"]
         );
         assert_eq!(read(b""), Vec::<String>::new());
     }

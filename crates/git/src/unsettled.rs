@@ -38,10 +38,7 @@ impl Checkout {
         let (bytes, file) = (encode(self), mark.clone());
         let before = Mark::read(&mark).ok();
         let written = blocking(move || write(&bytes, &file));
-        written
-            .await
-            .map_err(|error| failed()(error.into()))?
-            .map_err(failed())?;
+        written.await.map_err(|error| failed()(error.into()))?.map_err(failed())?;
         let home = self.home().file_name().map(OsString::from);
         if let Some(before) = before.filter(|before| Some(&before.home) != home.as_ref()) {
             shared.trash.take(&shared.checkouts().join(before.home));
@@ -174,13 +171,7 @@ fn decode(bytes: &[u8]) -> Option<Mark> {
         let path = RepoPath::new(rest.part()?);
         rules.insert(path, rest.part()?.to_vec());
     }
-    Some(Mark {
-        home: Some(home).filter(is_one_name)?,
-        head,
-        tree,
-        inode,
-        record: TreeRecord::new(files, rules),
-    })
+    Some(Mark { home: Some(home).filter(is_one_name)?, head, tree, inode, record: TreeRecord::new(files, rules) })
 }
 
 /// `true` for the name of an entry of a folder.

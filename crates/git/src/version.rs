@@ -7,16 +7,8 @@ use std::{fmt, path::PathBuf, time::Duration};
 const MINIMUM: (u64, u64) = (2, 43);
 
 /// The releases of July 2025 that fixed CVE-2025-48384 and related issues, one for each release line maintained then.
-const PATCHED: [Numbers; 8] = [
-    (2, 43, 7),
-    (2, 44, 4),
-    (2, 45, 4),
-    (2, 46, 4),
-    (2, 47, 3),
-    (2, 48, 2),
-    (2, 49, 1),
-    (2, 50, 1),
-];
+const PATCHED: [Numbers; 8] =
+    [(2, 43, 7), (2, 44, 4), (2, 45, 4), (2, 46, 4), (2, 47, 3), (2, 48, 2), (2, 49, 1), (2, 50, 1)];
 
 /// The time limit of `git version`.
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -68,10 +60,7 @@ impl InstalledGit {
         let program = git_on_path().ok_or(UnusableGit::Missing)?.to_path_buf();
         match GitCall::of_no_repository("version").deadline(DEADLINE).ok().await {
             Ok(output) => Self::read(program, &output.text()),
-            Err(error) => Err(UnusableGit::Unreadable {
-                program,
-                why: one_line(&error),
-            }),
+            Err(error) => Err(UnusableGit::Unreadable { program, why: one_line(&error) }),
         }
     }
 
@@ -86,11 +75,7 @@ impl InstalledGit {
         if (numbers.0, numbers.1) < MINIMUM {
             return Err(UnusableGit::TooOld { program, version });
         }
-        Ok(Self {
-            program,
-            version,
-            numbers,
-        })
+        Ok(Self { program, version, numbers })
     }
 
     /// Returns the version whose security fixes this git may lack. It is no error, because distributions bring these
@@ -155,36 +140,17 @@ mod tests {
 
     #[test]
     fn an_old_git_is_refused_with_what_is_there_and_what_is_needed() {
-        for version in [
-            "2.39.5 (Apple Git-154)",
-            "2.42.4",
-            "1.9.1",
-            "2.9.0.windows.1",
-            "2.42.0-rc0",
-        ] {
+        for version in ["2.39.5 (Apple Git-154)", "2.42.4", "1.9.1", "2.9.0.windows.1", "2.42.0-rc0"] {
             let said = read(&format!("git version {version}")).unwrap_err().to_string();
-            assert_eq!(
-                said,
-                format!("/usr/bin/git is git {version}, and git 2.43 or newer is needed")
-            );
+            assert_eq!(said, format!("/usr/bin/git is git {version}, and git 2.43 or newer is needed"));
         }
     }
 
     #[test]
     fn a_program_that_is_no_git_is_refused() {
-        for answer in [
-            "",
-            "hub version 2.14",
-            "git version",
-            "git version x.y",
-            "git version 2",
-            "\u{1b}[31m\n\n",
-        ] {
+        for answer in ["", "hub version 2.14", "git version", "git version x.y", "git version 2", "\u{1b}[31m\n\n"] {
             let said = read(answer).unwrap_err().to_string();
-            assert!(
-                said.starts_with("/usr/bin/git does not say its version (it says \""),
-                "{said}"
-            );
+            assert!(said.starts_with("/usr/bin/git does not say its version (it says \""), "{said}");
             assert!(!said.contains(char::is_control), "{said}");
         }
     }

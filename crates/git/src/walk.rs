@@ -168,11 +168,7 @@ pub(crate) fn open_root(root: &Path) -> rustix::io::Result<OwnedFd> {
 
 /// Lists the tree below `root` and treats ignore rules as `attention` says.
 pub(crate) fn walk(root: &OwnedFd, attention: Attention<'_>) -> Result<Walked, WalkError> {
-    let mut walk = Walk {
-        attention,
-        found: Walked::default(),
-        entries: 0,
-    };
+    let mut walk = Walk { attention, found: Walked::default(), entries: 0 };
     walk.folder(root, &RepoPath::new(Vec::new()), 0, Above::Wanted)?;
     Ok(walk.found)
 }
@@ -228,11 +224,7 @@ impl Walk<'_> {
     fn folder(&mut self, folder: &OwnedFd, path: &RepoPath, depth: usize, above: Above) -> Result<(), WalkError> {
         let names = self.names(folder, path)?;
         if self.attention.reads_rules() {
-            let rules = if names.iter().any(|name| name == b".gitignore") {
-                ignore_file(folder)
-            } else {
-                None
-            };
+            let rules = if names.iter().any(|name| name == b".gitignore") { ignore_file(folder) } else { None };
             self.attention.enter(path, rules);
         }
         for name in &names {
@@ -293,11 +285,7 @@ impl Walk<'_> {
         let Some((matched, rule)) = self.attention.rule(path, folder) else {
             return;
         };
-        let left_out = LeftOut {
-            path: path.clone(),
-            rule,
-            folder: (folder || matched != *path).then_some(matched),
-        };
+        let left_out = LeftOut { path: path.clone(), rule, folder: (folder || matched != *path).then_some(matched) };
         if folder {
             let mut room = MOST_IN_FOLDER;
             self.list_left_out(parent, name, &left_out, &mut room, 0);
@@ -320,10 +308,7 @@ impl Walk<'_> {
                 return;
             }
             *room = room.saturating_sub(1);
-            let inside = LeftOut {
-                path: above.path.join(name),
-                ..above.clone()
-            };
+            let inside = LeftOut { path: above.path.join(name), ..above.clone() };
             match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory && depth < MAX_DEPTH => {
                     self.list_left_out(&folder, name, &inside, room, depth.saturating_add(1));

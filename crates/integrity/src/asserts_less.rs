@@ -177,14 +177,8 @@ mod tests {
             (test(base), 0),
             (test("    assert f(1) == 2"), 1),
             (test("    assert f(1) == 2\n    assert f(2) in (3, 4)"), 1),
-            (
-                test("    assert f(1) == 2\n    assert f(2) == pytest.approx(3, abs=1000)"),
-                1,
-            ),
-            (
-                test("    assert f(2) == 3\n    assert f(1) == 2\n    assert f(3) == 4"),
-                0,
-            ),
+            (test("    assert f(1) == 2\n    assert f(2) == pytest.approx(3, abs=1000)"), 1),
+            (test("    assert f(2) == 3\n    assert f(1) == 2\n    assert f(3) == 4"), 0),
             (test("    assert f(1)  ==  2\n    self.assertEqual(f(2), 3)"), 0),
             (test("    for a, b in [(1, 2), (2, 3)]:\n        assert f(a) == b"), 0),
             (test("    assert True\n    assert True"), 2),

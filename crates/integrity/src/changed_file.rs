@@ -70,19 +70,14 @@ impl<'a> Reading<'a> {
     /// Returns the tests that the change adds or rewrites, with their files.
     pub(crate) fn new_tests(&self) -> impl Iterator<Item = (&'a ChangedFile<'a>, &'a Test)> {
         let is_old = |file: &ChangedFile<'_>, test: &Test| file.before.tests.iter().any(|old| old.words == test.words);
-        let tests = self
-            .files
-            .iter()
-            .flat_map(|file| file.after.tests.iter().map(move |test| (file, test)));
+        let tests = self.files.iter().flat_map(|file| file.after.tests.iter().map(move |test| (file, test)));
         tests.filter(move |(file, test)| !is_old(file, test))
     }
 
     pub(crate) fn texts_of_task(&self) -> impl Iterator<Item = &'a str> {
         let task = self.change.task;
         let criteria = task.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());
-        [task.name.as_str(), task.description.as_str()]
-            .into_iter()
-            .chain(criteria)
+        [task.name.as_str(), task.description.as_str()].into_iter().chain(criteria)
     }
 }
 

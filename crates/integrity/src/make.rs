@@ -20,9 +20,7 @@ pub struct MakeRule<'a> {
 
 /// Returns the rules of a make file, one per line that begins a rule. Continuation lines are not read.
 pub fn rules(text: &str) -> impl Iterator<Item = MakeRule<'_>> {
-    let outside = (1_u32..)
-        .zip(text.lines())
-        .filter(|(_, line)| !line.starts_with(['\t', ' ', '#']));
+    let outside = (1_u32..).zip(text.lines()).filter(|(_, line)| !line.starts_with(['\t', ' ', '#']));
     outside.filter_map(|(number, line)| {
         let line = line.split('#').next().unwrap_or_default();
         let (targets, rest) = line.split_once(':')?;
@@ -41,11 +39,7 @@ pub fn rules(text: &str) -> impl Iterator<Item = MakeRule<'_>> {
 pub(crate) fn is_shadow(path: &str, base: &BTreeSet<String>) -> bool {
     let is_there = |name: &str| {
         let below = format!("{name}/");
-        base.contains(name)
-            || base
-                .range(below.clone()..)
-                .next()
-                .is_some_and(|next| next.starts_with(&below))
+        base.contains(name) || base.range(below.clone()..).next().is_some_and(|next| next.starts_with(&below))
     };
     let is_first = || {
         let later = FILES.iter().skip_while(|file| **file != path).skip(1);

@@ -10,11 +10,8 @@ const MOST: usize = 20_000;
 pub(crate) fn flatten(path: &str, text: &str) -> Vec<Setting> {
     let name = file_name(path);
     let is_toml = name.ends_with(".toml") || name == "config";
-    let value: Option<serde_json::Value> = if is_toml {
-        toml::from_str(text).ok()
-    } else {
-        text::json::read(text.as_bytes()).ok()
-    };
+    let value: Option<serde_json::Value> =
+        if is_toml { toml::from_str(text).ok() } else { text::json::read(text.as_bytes()).ok() };
     let extension = name.rsplit('.').next().unwrap_or_default();
     let mut settings = Vec::new();
     if let Some(value) = value {
@@ -47,10 +44,7 @@ fn walk(name: &str, value: &serde_json::Value, depth: usize, settings: &mut Vec<
         Value::Array(items) => items.iter().map(plain).collect(),
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => vec![plain(other)],
     };
-    settings.push(Setting {
-        name: name.to_owned(),
-        values,
-    });
+    settings.push(Setting { name: name.to_owned(), values });
 }
 
 /// Returns the dotted name of a key in a section, or outside of any.
@@ -122,10 +116,7 @@ mod tests {
             flatten_to_lines("package.json", "{\n \"scripts\": {\n  \"test\": \"jest\"\n }\n}"),
             ["scripts.test=jest"]
         );
-        assert_eq!(
-            flatten_to_lines("tox.ini", "[pytest]\naddopts =\n  -q\n  -x\n"),
-            ["pytest.addopts=-q|-x"]
-        );
+        assert_eq!(flatten_to_lines("tox.ini", "[pytest]\naddopts =\n  -q\n  -x\n"), ["pytest.addopts=-q|-x"]);
         assert_eq!(flatten_to_lines("pyproject.toml", "= ["), Vec::<String>::new());
     }
 }

@@ -14,10 +14,7 @@ pub fn is_snapshot(path: &str) -> bool {
 #[must_use]
 pub fn first_changed_line(file: &FileChange) -> Option<u32> {
     let lines = |bytes: &[u8]| -> Vec<String> { String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect() };
-    let (before, after) = (
-        lines(file.before.bytes().unwrap_or_default()),
-        lines(file.after.bytes()?),
-    );
+    let (before, after) = (lines(file.before.bytes().unwrap_or_default()), lines(file.after.bytes()?));
     let same = before.iter().zip(&after).take_while(|(old, new)| old == new).count();
     Some(u32::try_from(same).unwrap_or(u32::MAX).saturating_add(1))
 }

@@ -106,11 +106,7 @@ fn edge((from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) -> Strin
 
 fn in_words(graph: &Graph) -> String {
     let one = |one: &Node| {
-        if one.state.is_empty() {
-            one.name.clone()
-        } else {
-            format!("{} {}", one.name, one.state)
-        }
+        if one.state.is_empty() { one.name.clone() } else { format!("{} {}", one.name, one.state) }
     };
     let column = |column: &Column| {
         let boxes: Vec<String> = column.boxes.iter().map(one).collect();

@@ -104,27 +104,15 @@ fn tame(event: Event<'_>) -> Vec<Event<'_>> {
         Event::Html(raw) | Event::InlineHtml(raw) => tame_html(&raw),
         // The parser's option for math is off, so this event only carries the graphs that this crate has drawn.
         Event::InlineMath(drawn) => vec![Event::Html(drawn)],
-        Event::Start(Tag::Link {
-            link_type,
-            dest_url,
-            title,
-            id,
-        }) => vec![Event::Start(Tag::Link {
-            dest_url: tame_address(dest_url),
-            link_type,
-            title,
-            id,
-        })],
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            vec![Event::Start(Tag::Link { dest_url: tame_address(dest_url), link_type, title, id })]
+        }
         // A picture would be fetched from another server; its description stays.
         Event::Start(Tag::Image { .. }) => vec![Event::Text("[image: ".into())],
         Event::End(TagEnd::Image) => vec![Event::Text("]".into())],
         // Screen readers need the box's meaning.
         Event::TaskListMarker(done) => {
-            let said = if done {
-                " checked aria-label=\"Done\""
-            } else {
-                " aria-label=\"To do\""
-            };
+            let said = if done { " checked aria-label=\"Done\"" } else { " aria-label=\"To do\"" };
             vec![Event::Html(format!("<input type=\"checkbox\" disabled{said}>").into())]
         }
         other => vec![other],
@@ -133,10 +121,7 @@ fn tame(event: Event<'_>) -> Vec<Event<'_>> {
 
 fn tame_address(address: CowStr<'_>) -> CowStr<'_> {
     let lower = address.trim().to_ascii_lowercase();
-    let plain = !lower.contains(':')
-        || ["http://", "https://", "mailto:"]
-            .iter()
-            .any(|start| lower.starts_with(start));
+    let plain = !lower.contains(':') || ["http://", "https://", "mailto:"].iter().any(|start| lower.starts_with(start));
     if plain { address } else { "#".into() }
 }
 
@@ -173,9 +158,7 @@ fn harmless(tag: &str) -> Option<String> {
     let mut words = inner.split_ascii_whitespace();
     let name = words.next()?.to_ascii_lowercase();
     let open = name == "details" && words.any(|word| word == "open");
-    HARMLESS
-        .contains(&name.as_str())
-        .then(|| format!("<{close}{name}{}>", if open { " open" } else { "" }))
+    HARMLESS.contains(&name.as_str()).then(|| format!("<{close}{name}{}>", if open { " open" } else { "" }))
 }
 
 /// The headings of the table that is being read, and the place in it. Each cell of the body carries the heading of its
@@ -220,10 +203,7 @@ impl Tables {
     fn opened(&mut self) -> String {
         let heading = self.headings.get(self.column).filter(|heading| !heading.is_empty());
         self.column += 1;
-        heading.map_or_else(
-            || "<td>".to_owned(),
-            |heading| format!("<td data-label=\"{}\">", html! { (heading) }.0),
-        )
+        heading.map_or_else(|| "<td>".to_owned(), |heading| format!("<td data-label=\"{}\">", html! { (heading) }.0))
     }
 }
 
@@ -234,10 +214,7 @@ mod tests {
     #[test]
     fn raw_html_that_could_act_is_shown_as_text() {
         let shown = render("<script>alert(1)</script>\n\n<img src=x onerror=alert(1)> <a href='javascript:x'>y</a>").0;
-        assert!(
-            !shown.contains("<script") && !shown.contains("<img") && !shown.contains("<a "),
-            "{shown}"
-        );
+        assert!(!shown.contains("<script") && !shown.contains("<img") && !shown.contains("<a "), "{shown}");
         let shown = render("[x](javascript:alert(1)) ![p](https://example.com/p.png)").0;
         assert!(!shown.contains("javascript:") && !shown.contains("<img"), "{shown}");
     }
@@ -258,10 +235,7 @@ mod tests {
             render(&text).0
         };
         let shown = graph("TASK-001<br/>Parse");
-        assert!(
-            shown.contains("<svg") && shown.contains("class=\"blocked\"") && shown.contains("Wave 1"),
-            "{shown}"
-        );
+        assert!(shown.contains("<svg") && shown.contains("class=\"blocked\"") && shown.contains("Wave 1"), "{shown}");
         assert!(!graph("<script>x</script>").contains("<script"));
         assert!(!render("$x$ <svg onload=x>").0.contains("<svg"));
     }
@@ -279,10 +253,7 @@ mod tests {
     fn code_is_escaped_and_tables_are_tables() {
         let shown = render("```mermaid\ngraph TD; A-->B\n```\n\n| a | b |\n|---|---|\n| <b>1</b> | 2 |").0;
         assert!(shown.contains("A--&gt;B") && shown.contains("<table>"), "{shown}");
-        assert!(
-            shown.contains("</pre></details>") && shown.matches("<details>").count() == 1,
-            "{shown}"
-        );
+        assert!(shown.contains("</pre></details>") && shown.matches("<details>").count() == 1, "{shown}");
     }
 
     #[test]
@@ -297,9 +268,6 @@ mod tests {
         ] {
             assert!(shown.contains(cell), "{cell}: {shown}");
         }
-        assert!(
-            shown.contains("<th>task</th>") && shown.matches("</td>").count() == 4,
-            "{shown}"
-        );
+        assert!(shown.contains("<th>task</th>") && shown.matches("</td>").count() == 4, "{shown}");
     }
 }

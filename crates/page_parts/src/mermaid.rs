@@ -73,12 +73,7 @@ mod tests {
         assert_eq!(graph.columns.len(), 2);
         let first = &graph.columns[0].boxes[0];
         assert_eq!(
-            (
-                first.name.as_str(),
-                first.about.as_str(),
-                first.colour.as_str(),
-                first.state.as_str()
-            ),
+            (first.name.as_str(), first.about.as_str(), first.colour.as_str(), first.state.as_str()),
             ("TASK-001", "Parse", "completed", "completed")
         );
         let line = ("task_001".to_owned(), "task_002".to_owned());
@@ -87,12 +82,7 @@ mod tests {
 
     #[test]
     fn whatever_else_it_is_stays_a_text() {
-        for text in [
-            "",
-            "graph TD; A-->B",
-            "flowchart LR\n  a((b))",
-            "flowchart LR\n x --> \"><script>",
-        ] {
+        for text in ["", "graph TD; A-->B", "flowchart LR\n  a((b))", "flowchart LR\n x --> \"><script>"] {
             assert_eq!(read(text), None, "{text}");
         }
     }

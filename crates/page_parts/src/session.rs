@@ -41,11 +41,7 @@ impl Reach {
     /// Returns how a browser reaches a service that itself speaks plain HTTP: the proxy in front says whether TLS was
     /// used.
     pub fn of(headers: &HeaderMap) -> Self {
-        if headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") {
-            Self::Tls
-        } else {
-            Self::Plain
-        }
+        if headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") { Self::Tls } else { Self::Plain }
     }
 }
 
@@ -133,10 +129,7 @@ impl Session {
         let holder = holder.map_or_else(String::new, |holder| format!("-{holder}"));
         let named = format!("{}-{number}{holder}", now.saturating_add(LASTS));
         let signature = signed(key, &format!("session {named}"));
-        Self {
-            cookie: cookie_name(key),
-            value: format!("{named}.{signature}"),
-        }
+        Self { cookie: cookie_name(key), value: format!("{named}.{signature}") }
     }
 
     /// Returns the holder that a valid session names.
@@ -158,9 +151,7 @@ impl Session {
     /// Returns the valid session of a request, if it has one.
     pub fn of(headers: &HeaderMap, key: &SecretString, now: i64) -> Option<Self> {
         let cookie = cookie_name(key);
-        let value = cookies(headers, &cookie)
-            .find(|value| holds(value, key, now))?
-            .to_owned();
+        let value = cookies(headers, &cookie).find(|value| holds(value, key, now))?.to_owned();
         Some(Self { cookie, value })
     }
 
@@ -228,11 +219,7 @@ pub fn signed(key: &SecretString, text: &str) -> String {
         Err(_) => return String::new(),
     };
     mac.update(text.as_bytes());
-    mac.finalize()
-        .into_bytes()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -253,20 +240,11 @@ mod tests {
         assert_eq!(Session::of(&headers(&cookie), &key, 2_000), Some(session.clone()));
         assert_eq!(Session::of(&headers(&cookie), &key, 1_000 + LASTS), None);
         assert_eq!(Session::of(&headers(&cookie), &other, 2_000), None);
-        for forged in [
-            "",
-            "x",
-            "99999999999999.",
-            "99999999999999.00",
-            &format!("9{}", session.value),
-        ] {
+        for forged in ["", "x", "99999999999999.", "99999999999999.00", &format!("9{}", session.value)] {
             let cookie = format!("{}={forged}", session.cookie);
             assert_eq!(Session::of(&headers(&cookie), &key, 2_000), None, "{forged}");
         }
-        assert_ne!(
-            session.form_token(&key),
-            Session::begin(&key, (1, 0), None).form_token(&key)
-        );
+        assert_ne!(session.form_token(&key), Session::begin(&key, (1, 0), None).form_token(&key));
         assert_eq!((session.name(), session.until()), ("43201000-0", 1_000 + LASTS));
     }
 
@@ -289,24 +267,11 @@ mod tests {
             headers.insert(HOST, host.parse().unwrap());
             is_of_this_machine(&headers)
         };
-        for own in [
-            "127.0.0.1:8080",
-            "localhost",
-            "LocalHost:80",
-            "[::1]",
-            "[::1]:80",
-            "127.1.2.3",
-        ] {
+        for own in ["127.0.0.1:8080", "localhost", "LocalHost:80", "[::1]", "[::1]:80", "127.1.2.3"] {
             assert!(of(own), "{own}");
         }
-        for other in [
-            "evil.example:8080",
-            "127.0.0.1.evil.example",
-            "localhost.evil.example",
-            "10.0.0.1",
-            "",
-            "[::2]",
-        ] {
+        for other in ["evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1", "", "[::2]"]
+        {
             assert!(!of(other), "{other}");
         }
         assert!(!is_of_this_machine(&HeaderMap::new()));
@@ -333,10 +298,6 @@ mod tests {
     fn the_cookie_is_for_the_browser_alone() {
         let session = Session::begin(&SecretString::from("admin"), (0, 0), None);
         assert!(session.cookie(Reach::Tls).ends_with("SameSite=Lax; Secure"));
-        assert!(
-            session
-                .cookie(Reach::Plain)
-                .ends_with("HttpOnly; Max-Age=43200; SameSite=Lax")
-        );
+        assert!(session.cookie(Reach::Plain).ends_with("HttpOnly; Max-Age=43200; SameSite=Lax"));
     }
 }

@@ -45,10 +45,7 @@ fn features(condition: &str) -> Option<String> {
 
 /// `true` if a line declares the method that a runner's name ends with.
 fn declares(line: &str, name: &str) -> bool {
-    let method = line
-        .split('(')
-        .next()
-        .and_then(|before| before.split_whitespace().next_back());
+    let method = line.split('(').next().and_then(|before| before.split_whitespace().next_back());
     let bare = name.split('(').next().unwrap_or_default();
     method.is_some_and(|method| line.contains('(') && ends_with(bare.trim_end(), method))
 }
@@ -110,10 +107,7 @@ pub fn of_module(text: &str, at: usize) -> Option<Condition> {
     let attributes = lines.iter().take(at).rev().take_while(|line| line.starts_with("#["));
     let own = attributes.filter(|line| line.starts_with("#[cfg(") && **line != "#[cfg(test)]");
     let of_file = lines.iter().filter(|line| line.starts_with("#![cfg("));
-    own.chain(of_file).next().map(|line| Condition {
-        text: (*line).to_owned(),
-        when: When::Sometimes,
-    })
+    own.chain(of_file).next().map(|line| Condition { text: (*line).to_owned(), when: When::Sometimes })
 }
 
 /// Returns the manifests of the packages to which a Rust file may belong, the innermost first, each with the file's path
@@ -122,9 +116,7 @@ pub fn manifests(path: &str) -> impl Iterator<Item = (String, &str)> {
     let is_rust = path.ends_with(".rs");
     let folders = path.match_indices('/').rev().map(|(at, _)| at.saturating_add(1));
     let folders = folders.chain([0]).filter(move |_| is_rust);
-    folders
-        .filter_map(|at| path.split_at_checked(at))
-        .map(|(folder, inside)| (format!("{folder}Cargo.toml"), inside))
+    folders.filter_map(|at| path.split_at_checked(at)).map(|(folder, inside)| (format!("{folder}Cargo.toml"), inside))
 }
 
 /// Returns the setting that keeps the tests of a file from running. `path` begins at the package's folder.
@@ -177,14 +169,8 @@ mod tests {
         let lib = "#![no_std]\npub mod a;\n\n#[cfg(feature = \"extra\")]\n#[doc(hidden)]\npub mod extra;\n#[cfg(test)]\nmod b;\n";
         let text = |at: usize| of_module(lib, at).map(|found| found.text);
         let line = |declared: &str| line_of_module(lib, declared);
-        assert_eq!(
-            (line("mod extra;"), line("mod b;"), line("mod c;")),
-            (Some(5), Some(7), None)
-        );
-        assert_eq!(
-            (text(5).as_deref(), text(7)),
-            (Some("#[cfg(feature = \"extra\")]"), None)
-        );
+        assert_eq!((line("mod extra;"), line("mod b;"), line("mod c;")), (Some(5), Some(7), None));
+        assert_eq!((text(5).as_deref(), text(7)), (Some("#[cfg(feature = \"extra\")]"), None));
         let whole = of_module("#![cfg(unix)]\nmod a;\n", 1).unwrap();
         assert_eq!(whole.text, "#![cfg(unix)]");
         let names: Vec<String> = parents("src/a/mod.rs").into_iter().map(|(file, _)| file).collect();
@@ -196,21 +182,12 @@ mod tests {
     fn the_example_lets_the_tests_run() {
         let table = [
             ("#[cfg(feature = \"extra\")]", Some("cargo test --features extra")),
-            (
-                "#[cfg(all(feature = \"a\", feature = \"b\"))]",
-                Some("cargo test --features a,b"),
-            ),
-            (
-                "#[cfg(any(feature = \"a\", feature = \"b\"))]",
-                Some("cargo test --features a"),
-            ),
+            ("#[cfg(all(feature = \"a\", feature = \"b\"))]", Some("cargo test --features a,b")),
+            ("#[cfg(any(feature = \"a\", feature = \"b\"))]", Some("cargo test --features a")),
             ("#[cfg(not(feature = \"a\"))]", None),
             ("#[cfg(windows)]", None),
             ("required-features = [\"a\", \"b\"]", Some("cargo test --features a,b")),
-            (
-                "//go:build integration && !windows",
-                Some("go test -tags integration ./..."),
-            ),
+            ("//go:build integration && !windows", Some("go test -tags integration ./...")),
             ("//go:build !windows", None),
             ("@pytest.mark.slow", Some("pytest -m 'slow or not slow'")),
             ("@pytest.mark.skipif(WIN, reason=\"no\")", None),
@@ -223,11 +200,7 @@ mod tests {
     #[test]
     fn a_package_leaves_targets_out() {
         let found: Vec<_> = manifests("a/src/b.rs").collect();
-        let expected = [
-            ("a/src/Cargo.toml", "b.rs"),
-            ("a/Cargo.toml", "src/b.rs"),
-            ("Cargo.toml", "a/src/b.rs"),
-        ];
+        let expected = [("a/src/Cargo.toml", "b.rs"), ("a/Cargo.toml", "src/b.rs"), ("Cargo.toml", "a/src/b.rs")];
         assert_eq!(found, expected.map(|(manifest, inside)| (manifest.to_owned(), inside)));
         assert_eq!(manifests("a/b.py").count(), 0);
         let package: Table = "[package]\nname = \"a\"\nautotests = false\n[lib]\ntest = false\n[[test]]\nname = \"slow\"\n\

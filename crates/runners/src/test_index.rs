@@ -76,10 +76,7 @@ impl TestIndex {
                 };
                 sites.tests.entry(test.name).or_default().push(site);
             }
-            let made = outline
-                .makers
-                .into_iter()
-                .map(|maker| TestSite::from_maker(path, maker));
+            let made = outline.makers.into_iter().map(|maker| TestSite::from_maker(path, maker));
             sites.makers.extend(made);
         }
         sites
@@ -134,11 +131,7 @@ impl TestIndex {
             return scoped;
         }
         let made: Vec<&TestSite> = self.makers.iter().filter(|maker| maker.makes(name)).collect();
-        if made.is_empty() {
-            found.into_iter().filter(|site| !site.is_elsewhere(name)).collect()
-        } else {
-            made
-        }
+        if made.is_empty() { found.into_iter().filter(|site| !site.is_elsewhere(name)).collect() } else { made }
     }
 
     /// Keeps the tests of the file whose path is the first part of a name. If that file was read and has none of them,
@@ -148,16 +141,10 @@ impl TestIndex {
         let Some(file) = file.filter(|file| language::of(file).is_some()) else {
             return found;
         };
-        let is_file = |path: &str| {
-            path.strip_suffix(file)
-                .is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
-        };
+        let is_file =
+            |path: &str| path.strip_suffix(file).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'));
         let (here, elsewhere): (Vec<_>, Vec<_>) = found.into_iter().partition(|site| is_file(&site.path));
-        if here.is_empty() && self.read.keys().any(|path| is_file(path)) {
-            elsewhere
-        } else {
-            here
-        }
+        if here.is_empty() && self.read.keys().any(|path| is_file(path)) { elsewhere } else { here }
     }
 
     /// Returns the tests that a runner may call `name` and that are written as functions.
@@ -211,10 +198,7 @@ impl TestSite {
             Some((file, titles)) if self.path.ends_with(file) => titles,
             _ => name,
         };
-        let rest = self
-            .scope
-            .iter()
-            .try_fold(name, |rest, part| rest.strip_prefix(part.as_str())?.strip_prefix(' '));
+        let rest = self.scope.iter().try_fold(name, |rest, part| rest.strip_prefix(part.as_str())?.strip_prefix(' '));
         !self.scope.is_empty() && rest == Some(own)
     }
 
@@ -294,10 +278,8 @@ mod tests {
     use integrity::FileContent;
 
     fn index(files: &[(&str, &str)]) -> TestIndex {
-        let versions: Vec<(&str, FileContent)> = files
-            .iter()
-            .map(|(path, text)| (*path, FileContent::Bytes(text.as_bytes().to_vec())))
-            .collect();
+        let versions: Vec<(&str, FileContent)> =
+            files.iter().map(|(path, text)| (*path, FileContent::Bytes(text.as_bytes().to_vec()))).collect();
         TestIndex::of(versions.iter().map(|(path, version)| (*path, version)))
     }
 
@@ -320,10 +302,7 @@ mod tests {
         let own = "class OwnTest(BaseTest):\n    def test_two(self): pass\n";
         let all = index(&[("back/tests/test_base.py", base), ("back/tests/test_own.py", own)]);
         let table = [
-            (
-                "tests/test_base.py::BaseTest::test_one",
-                &["back/tests/test_base.py"][..],
-            ),
+            ("tests/test_base.py::BaseTest::test_one", &["back/tests/test_base.py"][..]),
             ("tests/test_own.py::OwnTest::test_two", &["back/tests/test_own.py"]),
             ("tests/test_own.py::OwnTest::test_one", &["back/tests/test_base.py"]),
             ("tests/test_unread.py::OwnTest::test_two", &[]),
@@ -360,14 +339,7 @@ mod tests {
             assert_eq!(paths, expected, "{name}");
             assert!(all.find_written(name).is_empty(), "{name}");
         }
-        let bins = [
-            "src/bin/x.rs",
-            "src/bin/x/main.rs",
-            "src/bin/x/a.rs",
-            "src/main.rs",
-            "src/a/b.rs",
-        ]
-        .map(modules);
+        let bins = ["src/bin/x.rs", "src/bin/x/main.rs", "src/bin/x/a.rs", "src/main.rs", "src/a/b.rs"].map(modules);
         assert_eq!(bins, [vec![], vec![], vec!["a"], vec![], vec!["a", "b"]]);
     }
 
@@ -375,10 +347,7 @@ mod tests {
     #[expect(clippy::too_many_lines, reason = "a table")]
     fn tests_are_found_however_runners_spell_them() {
         let all = index(&[
-            (
-                "src/a.rs",
-                "mod tests {\n    #[test]\n    fn adds() { assert_eq!(1, 1 + 0); }\n}\n",
-            ),
+            ("src/a.rs", "mod tests {\n    #[test]\n    fn adds() { assert_eq!(1, 1 + 0); }\n}\n"),
             (
                 "tests/test_b.py",
                 "import unittest\n\n\nclass B(unittest.TestCase):\n    def test_b(self):\n        self.assertTrue(f())\n",
@@ -405,10 +374,7 @@ mod tests {
             ("demo a::tests::adds (2)", Some("src/a.rs")),
             ("test_b.B.test_b", Some("tests/test_b.py")),
             ("tests/test_b.py::B::test_b[1-x]", Some("tests/test_b.py")),
-            (
-                "tests/test_mixed.py::FilesTest::test_reads",
-                Some("tests/test_mixed.py"),
-            ),
+            ("tests/test_mixed.py::FilesTest::test_reads", Some("tests/test_mixed.py")),
             ("tests/test_mixed.py::Helper::test_nothing", None),
             ("sum > adds two numbers", Some("c.test.js")),
             ("c.test.js > sum > adds two numbers", Some("c.test.js")),

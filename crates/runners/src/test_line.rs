@@ -67,10 +67,7 @@ pub struct Invocation {
 impl Invocation {
     /// Uses the line without variables.
     pub fn plain(line: &str) -> Self {
-        Self {
-            line: line.to_owned(),
-            variables: &[],
-        }
+        Self { line: line.to_owned(), variables: &[] }
     }
 
     /// Returns a text that identifies it in cache keys.
@@ -103,10 +100,7 @@ impl Selection {
         let sites: Vec<Vec<&TestSite>> = names.iter().map(|name| tests.find(name)).collect();
         let are_known = sites.iter().all(|sites| !sites.is_empty());
         let files = sites.into_iter().flatten().map(|site| site.path.clone());
-        Self::Named(Named {
-            files: files.filter(|_| are_known).collect(),
-            names,
-        })
+        Self::Named(Named { files: files.filter(|_| are_known).collect(), names })
     }
 }
 
@@ -142,11 +136,7 @@ enum ArgumentStyle {
 impl TestLine {
     /// Takes a command that people wrote.
     pub fn new(command: &ShellCommand, repository: &Repository<'_>) -> Self {
-        Self {
-            text: command.text().to_owned(),
-            call: Call::of(command, repository),
-            ..Self::default()
-        }
+        Self { text: command.text().to_owned(), call: Call::of(command, repository), ..Self::default() }
     }
 
     /// Takes a detected command, which may first change to the project's folder.
@@ -167,10 +157,7 @@ impl TestLine {
     /// Returns the way to run the tests, with or without additions.
     pub fn invocation(&self, additions: Additions) -> Invocation {
         if additions.are_made() {
-            Invocation {
-                line: self.naming(),
-                variables: &VARIABLES,
-            }
+            Invocation { line: self.naming(), variables: &VARIABLES }
         } else {
             Invocation::plain(&self.text)
         }
@@ -199,10 +186,7 @@ impl TestLine {
     pub fn selecting(&self, additions: Additions, wanted: &Named, paths: &[String]) -> Option<Invocation> {
         let call = self.call.as_ref().filter(|_| additions != Additions::Refused)?;
         let naming = call.naming().filter(|_| additions.are_made());
-        let named = Call {
-            command: naming.unwrap_or_else(|| call.command.clone()),
-            ..call.clone()
-        };
+        let named = Call { command: naming.unwrap_or_else(|| call.command.clone()), ..call.clone() };
         let names: Vec<&str> = wanted.names.iter().map(|name| own_name(name)).collect();
         let files = wanted.files.iter().map(|file| file.strip_prefix(&self.folder));
         let files: Vec<&str> = files.collect::<Option<_>>().unwrap_or_default();
@@ -218,10 +202,7 @@ impl TestLine {
             has_usual_binaries: call.has_usual_binaries,
         };
         let line = format!("{}{}", self.prefix, named.selecting(&asked)?);
-        (line.len() <= LONGEST).then(|| Invocation {
-            line,
-            ..self.invocation(additions)
-        })
+        (line.len() <= LONGEST).then(|| Invocation { line, ..self.invocation(additions) })
     }
 
     /// Returns the line that builds the tests and runs none, if the runner can do that.

@@ -46,12 +46,8 @@ const REPORTS: [Text; 6] = [
 const CONFIGURATION: [Text; 2] = [Text("on:\n", "", "  a{n}:\n"), Text("on: [", "", "push, ")];
 
 /// Lines of shells.
-const LINES: [Text; 4] = [
-    Text("", "", "a{n}; "),
-    Text("", "", "X={n}\n"),
-    Text("", "", "f{n}() { a{n}; }\n"),
-    Text("", "", "cd a; b\n"),
-];
+const LINES: [Text; 4] =
+    [Text("", "", "a{n}; "), Text("", "", "X={n}\n"), Text("", "", "f{n}() { a{n}; }\n"), Text("", "", "cd a; b\n")];
 
 #[test]
 fn eight_times_the_output_is_eight_times_the_work() {

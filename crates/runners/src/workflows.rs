@@ -88,10 +88,7 @@ impl Jobs {
     #[must_use]
     pub fn origin(&self, check: &str) -> Option<CheckOrigin> {
         // A matrix adds its values in brackets, and a workflow that another one calls adds its job after a slash.
-        let plain = |name: &str| {
-            name.rsplit_once(" (")
-                .map_or(name.to_owned(), |(name, _)| name.to_owned())
-        };
+        let plain = |name: &str| name.rsplit_once(" (").map_or(name.to_owned(), |(name, _)| name.to_owned());
         let caller = check.split_once(" / ").map_or(check, |(caller, _)| caller);
         let names = [check.to_owned(), plain(check), caller.to_owned(), plain(caller)];
         names.iter().find_map(|name| self.all.get(name)).copied()
@@ -162,11 +159,7 @@ mod tests {
             assert_eq!(jobs.origin(check), expected, "{check}");
         }
         jobs.add("jobs: {labels: {steps: [{uses: actions/checkout@v4}]}}");
-        assert_eq!(
-            jobs.origin("labels"),
-            Some(CheckOrigin::CodeJob),
-            "another job of that name has the code"
-        );
+        assert_eq!(jobs.origin("labels"), Some(CheckOrigin::CodeJob), "another job of that name has the code");
     }
 
     #[test]
@@ -174,14 +167,8 @@ mod tests {
         for (text, events) in [
             ("on: push\njobs: {}", &["push"][..]),
             ("on: [push, pull_request, workflow_dispatch]", &["push", "pull_request"]),
-            (
-                "on:\n  push:\n  pull_request:\n    branches: [main]\n",
-                &["pull_request", "push"],
-            ),
-            (
-                "on:\n  push:\n    branches: [main]\n  pull_request_target: {}\n",
-                &["pull_request_target"],
-            ),
+            ("on:\n  push:\n  pull_request:\n    branches: [main]\n", &["pull_request", "push"]),
+            ("on:\n  push:\n    branches: [main]\n  pull_request_target: {}\n", &["pull_request_target"]),
             ("on:\n  push:\n    branches: ['**']\n", &["push"]),
             ("on:\n  push:\n    tags: ['v*']\n", &[]),
             ("on: {schedule: [{cron: '0 0 * * *'}]}", &[]),

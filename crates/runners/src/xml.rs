@@ -68,10 +68,7 @@ impl Element<'_> {
     /// Returns the value of an attribute, without surrounding white space.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.start.attributes();
-        let found = attributes
-            .with_checks(false)
-            .flatten()
-            .find(|attribute| attribute.key.into_inner() == name)?;
+        let found = attributes.with_checks(false).flatten().find(|attribute| attribute.key.into_inner() == name)?;
         let value = found.normalized_value(XmlVersion::Implicit1_0).ok()?;
         Some(value.trim().to_owned())
     }
@@ -83,9 +80,7 @@ pub(crate) fn read(bytes: &[u8], mut take: impl FnMut(Part<'_>)) -> Result<(), N
     let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}').trim_start());
     let (mut depth, mut elements) = (0_usize, 0_usize);
     loop {
-        let event = reader
-            .read_event()
-            .map_err(|error| NotXml::Malformed(error.to_string()))?;
+        let event = reader.read_event().map_err(|error| NotXml::Malformed(error.to_string()))?;
         match event {
             Event::Start(start) => {
                 open(&start, (depth, elements))?;
@@ -149,9 +144,7 @@ fn text(bytes: &[u8]) -> Result<Cow<'_, str>, NotXml> {
         [0xff, 0xfe, ..] => u16::from_le_bytes,
         [0xfe, 0xff, ..] => u16::from_be_bytes,
         _ => {
-            return std::str::from_utf8(bytes)
-                .map(Cow::Borrowed)
-                .map_err(|_| NotXml::NotText);
+            return std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|_| NotXml::NotText);
         }
     };
     let (pairs, rest) = bytes.as_chunks::<2>();
@@ -191,10 +184,7 @@ mod tests {
 
     #[test]
     fn hostile_documents_are_refused_at_once() {
-        let many = format!(
-            "<a {}/>",
-            (0..1_000_000).map(|n| format!("a{n}=''")).collect::<Vec<_>>().join(" ")
-        );
+        let many = format!("<a {}/>", (0..1_000_000).map(|n| format!("a{n}=''")).collect::<Vec<_>>().join(" "));
         let table: [(&[u8], NotXml); 9] = [
             (&b"<a>".repeat(1_000_000), NotXml::TooDeep),
             (many.as_bytes(), NotXml::TooManyAttributes),
@@ -209,24 +199,10 @@ mod tests {
         for (bytes, expected) in table {
             assert_eq!(parts(bytes), Err(expected), "{:.60}", String::from_utf8_lossy(bytes));
         }
-        for text in [
-            "<a></b>",
-            "<a/><b/>",
-            "{}",
-            "<a/>x",
-            "<a b>",
-            "<a b=c/>",
-            "<a",
-            "<!-- ",
-            "</a>",
-            "<a><![CDATA[",
-        ] {
+        for text in ["<a></b>", "<a/><b/>", "{}", "<a/>x", "<a b>", "<a b=c/>", "<a", "<!-- ", "</a>", "<a><![CDATA["] {
             let refused = parts(text.as_bytes()).unwrap_err();
             assert!(
-                matches!(
-                    refused,
-                    NotXml::Malformed(_) | NotXml::Truncated | NotXml::SecondRoot | NotXml::TextOutside
-                ),
+                matches!(refused, NotXml::Malformed(_) | NotXml::Truncated | NotXml::SecondRoot | NotXml::TextOutside),
                 "{text}: {refused}"
             );
         }

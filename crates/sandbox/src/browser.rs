@@ -62,9 +62,7 @@ pub fn open_in_browser(
         None => page(address, std::env::temp_dir())?,
     };
     let file = format!("file://{}", file.display());
-    let started = commands
-        .iter()
-        .find_map(|command| Some((*command, start(command, &file)?)));
+    let started = commands.iter().find_map(|command| Some((*command, start(command, &file)?)));
     let Some((command, mut child)) = started else {
         return Err(NoBrowser::NoProgram(commands.join(", ")));
     };
@@ -88,20 +86,14 @@ fn page(address: &str, below: PathBuf) -> io::Result<(TempDir, PathBuf)> {
         .permissions(Permissions::from_mode(0o700))
         .tempdir_in(below)?;
     let path = folder.path().join("open.html");
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
     file.write_all(leading_to(address).as_bytes())?;
     Ok((folder, path))
 }
 
 fn leading_to(address: &str) -> String {
     let escapes = [("&", "&amp;"), ("\"", "&quot;"), ("<", "&lt;"), (">", "&gt;")];
-    let address = escapes
-        .iter()
-        .fold(address.to_owned(), |text, (from, to)| text.replace(from, to));
+    let address = escapes.iter().fold(address.to_owned(), |text, (from, to)| text.replace(from, to));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
          <meta http-equiv=\"refresh\" content=\"0; url={address}\">\n<title>AutoBuild</title>\n\
@@ -111,21 +103,12 @@ fn leading_to(address: &str) -> String {
 
 /// Starts one of the programs; `None` if that fails. The page replaces `%s`, or else is the last argument.
 fn start(command: &str, page: &str) -> Option<Child> {
-    let mut words: Vec<String> = command
-        .split_whitespace()
-        .map(|word| word.replace("%s", page))
-        .collect();
+    let mut words: Vec<String> = command.split_whitespace().map(|word| word.replace("%s", page)).collect();
     if !command.contains("%s") {
         words.push(page.to_owned());
     }
     let (program, arguments) = words.split_first()?;
-    Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()
+    Command::new(program).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
 }
 
 #[cfg(test)]
@@ -135,10 +118,7 @@ mod tests {
     #[test]
     fn the_page_leads_to_the_address_whatever_it_holds() {
         let page = leading_to("http://a/?key=1&x=\"><script>");
-        assert!(
-            page.contains("url=http://a/?key=1&amp;x=&quot;&gt;&lt;script&gt;\""),
-            "{page}"
-        );
+        assert!(page.contains("url=http://a/?key=1&amp;x=&quot;&gt;&lt;script&gt;\""), "{page}");
     }
 
     #[test]

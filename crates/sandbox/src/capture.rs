@@ -15,11 +15,7 @@ pub struct OutputCap {
 
 impl Default for OutputCap {
     fn default() -> Self {
-        Self {
-            head: 64 << 10,
-            tail: 1 << 20,
-            stop_after: None,
-        }
+        Self { head: 64 << 10, tail: 1 << 20, stop_after: None }
     }
 }
 
@@ -77,19 +73,11 @@ pub(crate) struct Capture {
 
 impl Capture {
     pub(crate) fn new(cap: OutputCap) -> Self {
-        Self {
-            cap,
-            head: Vec::new(),
-            tail: VecDeque::new(),
-            omitted: 0,
-            total: 0,
-        }
+        Self { cap, head: Vec::new(), tail: VecDeque::new(), omitted: 0, total: 0 }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.total = self
-            .total
-            .saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.total = self.total.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         let room = self.cap.head.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
         self.head.extend_from_slice(first);
@@ -108,11 +96,7 @@ impl Capture {
     }
 
     pub(crate) fn output(&self) -> Output {
-        Output {
-            head: self.head.clone(),
-            omitted: self.omitted,
-            tail: self.tail.iter().copied().collect(),
-        }
+        Output { head: self.head.clone(), omitted: self.omitted, tail: self.tail.iter().copied().collect() }
     }
 }
 
@@ -121,11 +105,7 @@ mod tests {
     use super::*;
 
     fn captured(chunks: &[&[u8]]) -> Output {
-        let mut capture = Capture::new(OutputCap {
-            head: 3,
-            tail: 4,
-            stop_after: None,
-        });
+        let mut capture = Capture::new(OutputCap { head: 3, tail: 4, stop_after: None });
         chunks.iter().for_each(|chunk| capture.push(chunk));
         capture.output()
     }

@@ -80,17 +80,13 @@ impl Groups {
 
     fn at(home: PathBuf) -> Result<Self, NoGroups> {
         let offered = fs::read_to_string(home.join("cgroup.controllers")).unwrap_or_default();
-        if let Some(missing) = CONTROLLERS
-            .into_iter()
-            .find(|name| !offered.split_whitespace().any(|offer| offer == *name))
+        if let Some(missing) =
+            CONTROLLERS.into_iter().find(|name| !offered.split_whitespace().any(|offer| offer == *name))
         {
             return Err(NoGroups::NoController { home, missing });
         }
         make_room(&home).map_err(NoGroups::unusable(&home))?;
-        let groups = Self {
-            home,
-            made: AtomicU64::default(),
-        };
+        let groups = Self { home, made: AtomicU64::default() };
         groups.clear();
         Ok(groups)
     }
@@ -215,19 +211,13 @@ fn mounted(mounts: &str) -> Option<PathBuf> {
 
 /// Returns the path of this process's group, from the root of the tree.
 fn own(cgroup: &str) -> Option<String> {
-    cgroup
-        .lines()
-        .find_map(|line| line.strip_prefix("0::/"))
-        .map(str::to_owned)
+    cgroup.lines().find_map(|line| line.strip_prefix("0::/")).map(str::to_owned)
 }
 
 /// Returns the service's own group and the one above it, since systemd may start a service below the delegated group.
 fn candidates(root: &Path, own: &str) -> Vec<PathBuf> {
     let folder = root.join(own);
-    let above = folder
-        .parent()
-        .filter(|above| above.starts_with(root))
-        .map(Path::to_path_buf);
+    let above = folder.parent().filter(|above| above.starts_with(root)).map(Path::to_path_buf);
     std::iter::once(folder).chain(above).collect()
 }
 
@@ -283,10 +273,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("cgroup.controllers"), "cpu memory\n").unwrap();
         let refused = Groups::at(home.path().to_path_buf()).unwrap_err();
-        assert!(
-            matches!(refused, NoGroups::NoController { missing: "pids", .. }),
-            "{refused}"
-        );
+        assert!(matches!(refused, NoGroups::NoController { missing: "pids", .. }), "{refused}");
     }
 
     #[test]

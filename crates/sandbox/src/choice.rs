@@ -170,11 +170,7 @@ impl Sandbox {
         let readable = || visible::readable(spec, &self.options.hidden);
         let read = match self.level {
             Level::L0 => Vec::new(),
-            Level::L1 => [
-                readable(),
-                ["/proc", "/sys/devices/system/cpu"].map(PathBuf::from).into(),
-            ]
-            .concat(),
+            Level::L1 => [readable(), ["/proc", "/sys/devices/system/cpu"].map(PathBuf::from).into()].concat(),
             Level::L2 | Level::L3 => readable(),
         };
         let mounts = spec.confine.mounts.iter().map(|(from, to)| match self.level {
@@ -211,10 +207,9 @@ impl Sandbox {
         match (&spec.confine.door, self.level) {
             (None, _) => NetworkRoute::Nowhere,
             (Some(door), Level::L0 | Level::L1) => NetworkRoute::Port(door.port()),
-            (Some(door), Level::L2 | Level::L3) => NetworkRoute::Bridge {
-                socket: door.socket().into_os_string(),
-                port: INSIDE_PORT,
-            },
+            (Some(door), Level::L2 | Level::L3) => {
+                NetworkRoute::Bridge { socket: door.socket().into_os_string(), port: INSIDE_PORT }
+            }
         }
     }
 }

@@ -44,10 +44,7 @@ static LOCALE: LazyLock<String> = LazyLock::new(|| {
 /// Returns `C.UTF-8`, or the first UTF-8 locale of the list if the machine lacks that one.
 fn utf8_locale(listed: &str) -> &str {
     let plain = |name: &str| name.to_ascii_lowercase().replace('-', "");
-    let mut fitting = listed
-        .lines()
-        .map(str::trim)
-        .filter(|name| plain(name).ends_with(".utf8"));
+    let mut fitting = listed.lines().map(str::trim).filter(|name| plain(name).ends_with(".utf8"));
     if fitting.clone().any(|name| plain(name) == "c.utf8") {
         DEFAULT_LOCALE
     } else {
@@ -84,9 +81,7 @@ pub fn environment_at(private: &Path, seen: &Path, named: &[String]) -> std::io:
     let own = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let host_home = own("HOME").map(PathBuf::from);
     let host_folder = |name: &str, usual: &str| {
-        let folder = own(name)
-            .map(PathBuf::from)
-            .or_else(|| Some(host_home.as_ref()?.join(usual)));
+        let folder = own(name).map(PathBuf::from).or_else(|| Some(host_home.as_ref()?.join(usual)));
         folder.filter(|folder| folder.is_dir())
     };
     if let Some(cargo) = host_folder("CARGO_HOME", ".cargo") {
@@ -109,9 +104,7 @@ pub fn environment_at(private: &Path, seen: &Path, named: &[String]) -> std::io:
     env.extend(passed.filter_map(|name| Some((name.into(), own(name)?))));
     let home = java_home(&seen.join("home"));
     let java = JAVA_TOOLS.into_iter().zip(home.iter().map(String::as_str).cycle());
-    let unset = java
-        .chain(OF_USER)
-        .filter(|(own, _)| !env.iter().any(|(name, _)| name == own));
+    let unset = java.chain(OF_USER).filter(|(own, _)| !env.iter().any(|(name, _)| name == own));
     let set: Vec<(OsString, OsString)> = unset.map(|(name, value)| (name.into(), value.into())).collect();
     env.extend(set);
     Ok(env)
@@ -182,11 +175,7 @@ mod tests {
         assert!(!own.exists());
         fs::write(host.join("config.toml"), "[net]\noffline = true").unwrap();
         copy_settings(&host, &own).unwrap();
-        let copied: Vec<_> = fs::read_dir(&own)
-            .unwrap()
-            .flatten()
-            .map(|entry| entry.file_name())
-            .collect();
+        let copied: Vec<_> = fs::read_dir(&own).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(copied, ["config.toml"]);
     }
 
@@ -198,11 +187,7 @@ mod tests {
         let of_user = OF_USER.map(|(name, _)| name);
         let allowed = || allowed.iter().chain(&CERTIFICATES).chain(&JAVA_TOOLS).chain(&of_user);
         assert!(env.iter().all(|(name, _)| allowed().any(|fine| name == fine)));
-        let homes: Vec<_> = env
-            .iter()
-            .filter(|(name, _)| name == "HOME")
-            .map(|(_, value)| value.clone())
-            .collect();
+        let homes: Vec<_> = env.iter().filter(|(name, _)| name == "HOME").map(|(_, value)| value.clone()).collect();
         assert_eq!(homes, [folder.path().join("home").into_os_string()]);
     }
 

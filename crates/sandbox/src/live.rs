@@ -31,10 +31,7 @@ impl Live {
     #[must_use]
     pub fn listening() -> (Self, Talk) {
         let (to_us, heard) = mpsc::channel(PIECES);
-        let live = Self {
-            heard: Some(to_us),
-            said: None,
-        };
+        let live = Self { heard: Some(to_us), said: None };
         (live, Talk { heard, said: None })
     }
 
@@ -43,14 +40,8 @@ impl Live {
     pub fn talking() -> (Self, Talk) {
         let (live, talk) = Self::listening();
         let (said, to_program) = mpsc::channel(PIECES);
-        let live = Self {
-            said: Some(to_program),
-            ..live
-        };
-        let talk = Talk {
-            said: Some(said),
-            ..talk
-        };
+        let live = Self { said: Some(to_program), ..live };
+        let talk = Talk { said: Some(said), ..talk };
         (live, talk)
     }
 }

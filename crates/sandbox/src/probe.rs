@@ -66,10 +66,7 @@ impl Sandbox {
         let min = bounds.least;
         let mut missing = Vec::new();
         let mut lack = |cause| {
-            missing.push(MissingIsolation {
-                levels: Vec::new(),
-                cause,
-            });
+            missing.push(MissingIsolation { levels: Vec::new(), cause });
         };
         let mut refused: Vec<(Level, IsolationCause)> = Vec::new();
         if bounds.most < Level::L3 {
@@ -149,12 +146,7 @@ impl Trial {
         secret.write_all(b"planted")?;
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let bystander = Bystander::beyond(HIGHEST_INSIDE)?;
-        Ok(Self {
-            folder: tempfile::Builder::new().prefix("canary-").tempdir_in(around)?,
-            secret,
-            listener,
-            bystander,
-        })
+        Ok(Self { folder: tempfile::Builder::new().prefix("canary-").tempdir_in(around)?, secret, listener, bystander })
     }
 
     /// Returns what the canary can do in this sandbox.
@@ -172,11 +164,7 @@ impl Trial {
         spec.deadline = PATIENCE;
         spec.confine.write = vec![self.folder.path().to_owned()];
         let report: CanaryReport = serde_json::from_slice(&Self::sung(sandbox, &spec).await?)?;
-        if report.wrote {
-            Ok(report)
-        } else {
-            Err(NoReport::Useless(self.folder.path().to_owned()))
-        }
+        if report.wrote { Ok(report) } else { Err(NoReport::Useless(self.folder.path().to_owned())) }
     }
 
     async fn sung(sandbox: &Sandbox, spec: &Spec) -> Result<Vec<u8>, NoReport> {
@@ -280,10 +268,7 @@ mod tests {
     #[test]
     fn known_complaints_name_their_obstacle() {
         let table = [
-            (
-                "the sandbox could not be built: bwrap: setting up uid map: Permission denied",
-                Some(Obstacle::AppArmor),
-            ),
+            ("the sandbox could not be built: bwrap: setting up uid map: Permission denied", Some(Obstacle::AppArmor)),
             ("something else", None),
         ];
         for (reason, obstacle) in table {
@@ -318,16 +303,10 @@ mod tests {
             (Level::L2, cause(CanaryAct::Read)),
             (Level::L1, cause(CanaryAct::Connect)),
         ];
-        let missing = |levels: &[Level], act| MissingIsolation {
-            levels: levels.to_vec(),
-            cause: cause(act),
-        };
+        let missing = |levels: &[Level], act| MissingIsolation { levels: levels.to_vec(), cause: cause(act) };
         assert_eq!(
             by_cause(&refused).collect::<Vec<_>>(),
-            [
-                missing(&[Level::L3, Level::L2], CanaryAct::Read),
-                missing(&[Level::L1], CanaryAct::Connect)
-            ]
+            [missing(&[Level::L3, Level::L2], CanaryAct::Read), missing(&[Level::L1], CanaryAct::Connect)]
         );
     }
 

@@ -119,10 +119,7 @@ pub(crate) struct Family {
 impl Family {
     /// Prepares to read the family of the process with this id.
     pub(crate) fn below(pid: i32) -> Self {
-        Self {
-            pid,
-            older: HashMap::new(),
-        }
+        Self { pid, older: HashMap::new() }
     }
 
     /// Returns the process and all its descendants. Fails if the table cannot be read completely or lacks the process
@@ -190,15 +187,7 @@ mod tests {
         let line = "42 (a) S 1 (x) R 7 42 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 777 1 99 3";
         assert_eq!(
             Process::parse(line),
-            Some(Process {
-                pid: 42,
-                parent: 7,
-                group: 42,
-                session: 9,
-                started: 777,
-                ticks: 26,
-                resident: 99,
-            })
+            Some(Process { pid: 42, parent: 7, group: 42, session: 9, started: 777, ticks: 26, resident: 99 })
         );
         assert_eq!(Process::parse("42 (x"), None);
     }
@@ -217,10 +206,7 @@ mod tests {
         let mut family = Family::below(own);
         let mut pids = || -> Vec<i32> { family.look().unwrap().1.iter().map(|process| process.pid).collect() };
         pids();
-        let mut child = std::process::Command::new("cat")
-            .stdin(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         assert!(pids().contains(&pid) && pids().contains(&pid));
         assert!(!pids().contains(&1));
@@ -232,22 +218,8 @@ mod tests {
 
     #[test]
     fn descendants_are_found_at_every_depth() {
-        let process = |pid, parent| Process {
-            pid,
-            parent,
-            group: 0,
-            session: 0,
-            started: 0,
-            ticks: 0,
-            resident: 0,
-        };
-        let table = [
-            process(4, 3),
-            process(2, 1),
-            process(3, 2),
-            process(9, 8),
-            process(1, 0),
-        ];
+        let process = |pid, parent| Process { pid, parent, group: 0, session: 0, started: 0, ticks: 0, resident: 0 };
+        let table = [process(4, 3), process(2, 1), process(3, 2), process(9, 8), process(1, 0)];
         let mut pids: Vec<i32> = descendants(&table, &[2]).iter().map(|process| process.pid).collect();
         pids.sort_unstable();
         assert_eq!(pids, [3, 4]);

@@ -63,8 +63,7 @@ impl Sandbox {
             return Cow::Borrowed(spec);
         };
         let mut spec = Spec::clone(spec);
-        spec.env
-            .retain(|(name, _)| !CERTIFICATES.iter().any(|known| name == known));
+        spec.env.retain(|(name, _)| !CERTIFICATES.iter().any(|known| name == known));
         spec.env.extend(CERTIFICATES.map(|name| (name.into(), file.into())));
         spec.confine.read.extend(files.map(Path::to_path_buf));
         Cow::Owned(spec)
@@ -72,12 +71,8 @@ impl Sandbox {
 
     /// Runs the canary, which is our own binary with the spec's arguments.
     pub(crate) async fn sing(&self, spec: &Spec) -> Result<Finished, StartError> {
-        let confinement = Confinement {
-            own: true,
-            ..self.confinement(spec)?
-        };
-        self.run_confined(spec, Live::default(), confinement, &CancellationToken::new())
-            .await
+        let confinement = Confinement { own: true, ..self.confinement(spec)? };
+        self.run_confined(spec, Live::default(), confinement, &CancellationToken::new()).await
     }
 
     async fn run_confined(
@@ -93,9 +88,7 @@ impl Sandbox {
             .map_err(|error| StartError::Isolation(format!("folders of its user: {error}")))?;
         let started = Instant::now();
         let frame = LaunchRequest::frame(spec, live.said.is_some(), confinement).ok_or(StartError::TooLong)?;
-        let mut running = self
-            .launch(spec, live)
-            .map_err(|error| StartError::Refused(error.to_string()))?;
+        let mut running = self.launch(spec, live).map_err(|error| StartError::Refused(error.to_string()))?;
         let heard = running.converse(spec, &frame, cancel).await;
         running.end(&heard).await;
         let outcome = heard.reports.into_iter().find_map(Report::outcome);
@@ -113,28 +106,15 @@ impl Sandbox {
             (None, None) => Exit::Escaped,
         };
         let (stdout, stderr) = (running.pipes.stdout().output(), running.pipes.stderr().output());
-        Ok(Finished {
-            exit,
-            stdout,
-            stderr,
-            duration: started.elapsed(),
-            level: self.level,
-        })
+        Ok(Finished { exit, stdout, stderr, duration: started.elapsed(), level: self.level })
     }
 
     fn launch(&self, spec: &Spec, live: Live) -> std::io::Result<Running> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&self.options.launcher);
-        command
-            .arg0("autobuild")
-            .arg(LAUNCHER_COMMAND)
-            .env_clear()
-            .current_dir("/");
-        command
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.arg0("autobuild").arg(LAUNCHER_COMMAND).env_clear().current_dir("/");
+        command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::piped()).stderr(Stdio::piped());
         let group = match self.groups.as_ref() {
             Ok(groups) => Some(groups.make(self.options.limits).map_err(ungrouped)?),
             Err(_) => None,

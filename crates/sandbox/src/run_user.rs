@@ -160,11 +160,7 @@ impl RunUser {
         rustix::thread::set_thread_res_gid(group, group, group)?;
         rustix::thread::set_thread_res_uid(user, user, user)?;
         let reading = rustix::thread::capabilities(None)?.permitted & CapabilitySet::DAC_READ_SEARCH;
-        Ok(if reading.is_empty() {
-            CapabilitySet::DAC_OVERRIDE
-        } else {
-            reading
-        })
+        Ok(if reading.is_empty() { CapabilitySet::DAC_OVERRIDE } else { reading })
     }
 
     /// Lets this thread look at the user's processes, which the system shows only to their own user or to a process
@@ -263,11 +259,7 @@ mod tests {
         assert_eq!(RunUser::of([&outside, &given]).unwrap(), user);
         assert_ne!(RunUser::of([&outside]).unwrap(), user);
         assert!(!RunUser::take_back(&outside).unwrap());
-        let changed = |path: &Path| {
-            fs::metadata(path)
-                .map(|meta| (meta.ctime(), meta.ctime_nsec()))
-                .unwrap()
-        };
+        let changed = |path: &Path| fs::metadata(path).map(|meta| (meta.ctime(), meta.ctime_nsec())).unwrap();
         let before = changed(&given.join("a/b/file"));
         assert!(!RunUser::give(&given).unwrap());
         assert_eq!(changed(&given.join("a/b/file")), before);

@@ -68,9 +68,8 @@ const PROGRAM_FOLDERS: &[&str] = &["bin", "sbin", ".bin", "shims"];
 /// Environment variables that name the home of a tool.
 const TOOL_HOMES: &[&str] = &["RUSTUP_HOME", "JAVA_HOME", "GOROOT", "PYENV_ROOT", "NVM_DIR"];
 /// Tool folders in a home that contain the user's account besides programs. Only their program folders are visible.
-const ACCOUNTS: &[&str] = &[
-    ".aws", ".azure", ".claude", ".codex", ".config", ".docker", ".gemini", ".gnupg", ".kube", ".ssh",
-];
+const ACCOUNTS: &[&str] =
+    &[".aws", ".azure", ".claude", ".codex", ".config", ".docker", ".gemini", ".gnupg", ".kube", ".ssh"];
 /// Names of files with the credentials of tools.
 const CREDENTIALS: &[&str] = &[
     "credentials",
@@ -123,11 +122,7 @@ fn beside_hidden(path: PathBuf, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let entries = fs::read_dir(&real).into_iter().flatten().flatten();
     // A link to a folder with a hidden path would show it under another name.
     let shown = entries.filter(|entry| {
-        let target = entry
-            .path()
-            .is_symlink()
-            .then(|| fs::canonicalize(entry.path()).ok())
-            .flatten();
+        let target = entry.path().is_symlink().then(|| fs::canonicalize(entry.path()).ok()).flatten();
         target.is_none_or(|target| !hidden.iter().any(|hidden| hidden.starts_with(&target)))
     });
     shown.flat_map(|entry| beside_hidden(entry.path(), hidden)).collect()
@@ -142,9 +137,7 @@ pub fn around(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     };
     let mut all = vec![path.to_path_buf(), file.clone()];
     all.extend(virtual_environment(path, hidden));
-    let package = file
-        .ancestors()
-        .find(|above| above.file_name().is_some_and(|name| name == "node_modules"));
+    let package = file.ancestors().find(|above| above.file_name().is_some_and(|name| name == "node_modules"));
     match (package, file.parent()) {
         (Some(package), _) => all.extend(without_credentials(package, hidden)),
         (None, Some(folder)) => all.extend(folder_of_programs(folder, hidden)),
@@ -202,16 +195,12 @@ fn located(program: &OsStr, path: Option<&OsString>) -> Option<PathBuf> {
         return Some(PathBuf::from(program)).filter(|path| path.is_absolute());
     }
     let path = path?;
-    std::env::split_paths(path)
-        .map(|folder| folder.join(program))
-        .find(|file| file.is_file())
+    std::env::split_paths(path).map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
 /// Returns a folder of programs together with the tool that it belongs to.
 fn folder_of_programs(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
-    let is_known = folder
-        .file_name()
-        .is_some_and(|name| PROGRAM_FOLDERS.iter().any(|known| name == *known));
+    let is_known = folder.file_name().is_some_and(|name| PROGRAM_FOLDERS.iter().any(|known| name == *known));
     let above = folder.parent().filter(|above| is_known && !is_wide(above, hidden));
     match above {
         Some(tool) => without_credentials(tool, hidden),
@@ -223,10 +212,7 @@ fn folder_of_programs(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
 /// `true` if a folder contains more than one tool's files: a top-level folder of the system, a home, a tool's account
 /// folder, or a folder with a hidden path in it.
 fn is_wide(folder: &Path, hidden: &[PathBuf]) -> bool {
-    let depth = folder
-        .components()
-        .filter(|part| matches!(part, Component::Normal(_)))
-        .count();
+    let depth = folder.components().filter(|part| matches!(part, Component::Normal(_))).count();
     let below_homes = depth < 3 && folder.starts_with("/home");
     let is_shared = |name: &OsStr| name == ".local" || ACCOUNTS.iter().any(|account| name == *account);
     let shared = folder.file_name().is_some_and(is_shared);
@@ -242,11 +228,7 @@ fn holds_more(folder: &Path, hidden: &[PathBuf]) -> bool {
 
 /// Returns the folder itself; if it contains credentials, everything else in it.
 fn without_credentials(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
-    if is_wide(folder, hidden) {
-        Vec::new()
-    } else {
-        without_credentials_in(folder)
-    }
+    if is_wide(folder, hidden) { Vec::new() } else { without_credentials_in(folder) }
 }
 
 fn without_credentials_in(folder: &Path) -> Vec<PathBuf> {
@@ -255,10 +237,7 @@ fn without_credentials_in(folder: &Path) -> Vec<PathBuf> {
         return vec![folder.to_path_buf()];
     }
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| !is_secret(&entry.file_name()))
-        .map(|entry| entry.path())
-        .collect()
+    entries.filter(|entry| !is_secret(&entry.file_name())).map(|entry| entry.path()).collect()
 }
 
 #[cfg(test)]
@@ -299,14 +278,8 @@ mod tests {
         assert!(seen.contains(&venv) && seen.contains(&python), "{seen:?}");
         assert!(around(&program, &[]).contains(&venv));
         assert_eq!(virtual_environment(&venv.join("bin/activate"), &[]), seen);
-        assert_eq!(
-            virtual_environment(&program, &[venv.join("data")]),
-            Vec::<PathBuf>::new()
-        );
-        assert_eq!(
-            virtual_environment(Path::new("venv/bin/python"), &[]),
-            Vec::<PathBuf>::new()
-        );
+        assert_eq!(virtual_environment(&program, &[venv.join("data")]), Vec::<PathBuf>::new());
+        assert_eq!(virtual_environment(Path::new("venv/bin/python"), &[]), Vec::<PathBuf>::new());
         let outside = venv.join("bin/../../python/bin/python3");
         assert_eq!(virtual_environment(&outside, &[]), Vec::<PathBuf>::new());
     }
@@ -319,20 +292,14 @@ mod tests {
         for name in ["bin", "local/etc/autobuild.toml", "local/etc/other", "local/share"] {
             fs::write(top.join(name), "").unwrap();
         }
-        for (link, target) in [
-            ("etc", "local/etc"),
-            ("itself", "."),
-            ("key", "local/etc/autobuild.toml"),
-            ("sh", "bin"),
-        ] {
+        for (link, target) in
+            [("etc", "local/etc"), ("itself", "."), ("key", "local/etc/autobuild.toml"), ("sh", "bin")]
+        {
             std::os::unix::fs::symlink(target, top.join(link)).unwrap();
         }
         let mut seen = beside_hidden(top.clone(), &[top.join("local/etc/autobuild.toml")]);
         seen.sort();
-        assert_eq!(
-            seen,
-            ["bin", "local/etc/other", "local/share", "sh"].map(|name| top.join(name))
-        );
+        assert_eq!(seen, ["bin", "local/etc/other", "local/share", "sh"].map(|name| top.join(name)));
         assert_eq!(beside_hidden(top.clone(), &["/nowhere".into()]), [top]);
     }
 

@@ -48,10 +48,7 @@ pub(super) fn escape_length(text: &str) -> usize {
 /// a character set, such as `(B`.
 fn skip_escape<I: Iterator>(chars: &mut Peekable<I>, of: fn(&I::Item) -> char) {
     if chars.next_if(|item| of(item) == '[').is_some() {
-        while chars
-            .next_if(|item| ('\u{20}'..='\u{3f}').contains(&of(item)))
-            .is_some()
-        {}
+        while chars.next_if(|item| ('\u{20}'..='\u{3f}').contains(&of(item))).is_some() {}
         chars.next_if(|item| ('\u{40}'..='\u{7e}').contains(&of(item)));
     } else if chars.next_if(|item| ('('..='+').contains(&of(item))).is_some() {
         chars.next_if(|item| ('0'..='~').contains(&of(item)));

@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// First words that only a shell understands: builtins and keywords.
-const SHELL_WORDS: [&str; 14] = [
-    "!", "{", "(", "[[", "cd", "pushd", "export", "source", ".", "set", "if", "for", "while", "case",
-];
+const SHELL_WORDS: [&str; 14] =
+    ["!", "{", "(", "[[", "cd", "pushd", "export", "source", ".", "set", "if", "for", "while", "case"];
 /// Words between two commands of a shell. As the last word they are allowed: `find -exec` needs a final `;`.
 const OPERATORS: [&str; 5] = ["&&", "||", "|", "&", ";"];
 /// Beginnings of words that redirect input or output.
@@ -58,11 +57,7 @@ impl FromStr for CommandLine {
         if let Some(word) = for_a_shell(&unquoted(text)) {
             return Err(NotACommand::NeedsShell(word.to_owned()));
         }
-        Ok(Self {
-            text: text.trim().to_owned(),
-            program,
-            args: words.collect(),
-        })
+        Ok(Self { text: text.trim().to_owned(), program, args: words.collect() })
     }
 }
 
@@ -91,13 +86,8 @@ fn unquoted(text: &str) -> String {
 /// Returns the first word that only a shell understands.
 fn for_a_shell(bare: &str) -> Option<&str> {
     let words: Vec<&str> = bare.split_whitespace().collect();
-    let is_assignment = |word: &str| {
-        word.split_once('=')
-            .is_some_and(|(name, _)| shell_command::is_name(name))
-    };
-    let first = words
-        .first()
-        .filter(|word| SHELL_WORDS.contains(*word) || is_assignment(word));
+    let is_assignment = |word: &str| word.split_once('=').is_some_and(|(name, _)| shell_command::is_name(name));
+    let first = words.first().filter(|word| SHELL_WORDS.contains(*word) || is_assignment(word));
     let (_, before_last) = words.split_last()?;
     let ends = |word: &&&str| word.ends_with(';') && **word != ";" || OPERATORS.contains(*word);
     let is_redirection = |word: &&&str| REDIRECTIONS.iter().any(|sign| word.starts_with(sign));
@@ -157,11 +147,7 @@ mod tests {
             ("./serve & sleep 1", "&"),
         ];
         for (text, word) in table {
-            assert_eq!(
-                text.parse::<CommandLine>(),
-                Err(NotACommand::NeedsShell(word.to_owned())),
-                "{text}"
-            );
+            assert_eq!(text.parse::<CommandLine>(), Err(NotACommand::NeedsShell(word.to_owned())), "{text}");
         }
         let taken = [
             "sh -c 'cd web && npm test > out.txt'",

@@ -48,13 +48,7 @@ impl Reading {
             self.note(sentence, node.place);
             return None;
         };
-        Some(Fields {
-            reading: self,
-            prefix: prefix.to_owned(),
-            node,
-            entries,
-            known: Vec::new(),
-        })
+        Some(Fields { reading: self, prefix: prefix.to_owned(), node, entries, known: Vec::new() })
     }
 
     /// Returns every mistake and every unknown key.
@@ -91,11 +85,7 @@ impl<'a> Fields<'a> {
         self.known.push(key);
         let (_, node) = self.entries.iter().find(|(known, _)| known.name == key)?;
         let name = format!("{}{key}", self.prefix);
-        (node.value != Shape::Null).then_some(Field {
-            reading: self.reading,
-            name,
-            node,
-        })
+        (node.value != Shape::Null).then_some(Field { reading: self.reading, name, node })
     }
 
     /// Returns the value of `key`, or notes a mistake if it is missing.

@@ -56,13 +56,7 @@ struct Mending<'a> {
 
 impl<'a> Mending<'a> {
     fn of(text: &'a str) -> Self {
-        Self {
-            text,
-            at: 0,
-            mended: String::with_capacity(text.len()),
-            place: Place::Between,
-            depth: 0,
-        }
+        Self { text, at: 0, mended: String::with_capacity(text.len()), place: Place::Between, depth: 0 }
     }
 
     /// Copies the next piece. Returns `false` at the end.
@@ -137,10 +131,7 @@ mod tests {
     fn what_only_a_strict_parser_refuses_is_read() {
         let table = [
             (r#"{"a": "x\ud800y"}"#, json!({"a": "x\u{fffd}y"})),
-            (
-                r#"["\udc00", "\uDBFF\uDBFF\uDFFF", "\ud83d\ude00"]"#,
-                json!(["\u{fffd}", "\u{fffd}\u{10ffff}", "😀"]),
-            ),
+            (r#"["\udc00", "\uDBFF\uDBFF\uDFFF", "\ud83d\ude00"]"#, json!(["\u{fffd}", "\u{fffd}\u{10ffff}", "😀"])),
             (r#"["\ud800\n", "\ud800"]"#, json!(["\u{fffd}\n", "\u{fffd}"])),
             (r#"["\\ud800", "\ud800"]"#, json!(["\\ud800", "\u{fffd}"])),
             (r#"{"\ud800": 1}"#, json!({"\u{fffd}": 1})),
@@ -160,29 +151,15 @@ mod tests {
 
     #[test]
     fn everything_else_stays_an_error() {
-        for text in [
-            "",
-            "{",
-            "{a: 1}",
-            "[1,]",
-            r#""\u12""#,
-            r#""\x""#,
-            "{} {}",
-            "nul",
-            r#"["\ud800", }"#,
-        ] {
+        for text in ["", "{", "{a: 1}", "[1,]", r#""\u12""#, r#""\x""#, "{} {}", "nul", r#"["\ud800", }"#] {
             assert!(read::<Value>(text.as_bytes()).is_err(), "{text}");
         }
     }
 
     #[test]
     fn an_object_ends_with_its_own_bracket() {
-        let table = [
-            ("{} {}", Some(2)),
-            (r#"{"}": {"a": "\"}"}} and"#, Some(19)),
-            (r#"{"a": {}"#, None),
-            (r#"{"a"#, None),
-        ];
+        let table =
+            [("{} {}", Some(2)), (r#"{"}": {"a": "\"}"}} and"#, Some(19)), (r#"{"a": {}"#, None), (r#"{"a"#, None)];
         for (text, length) in table {
             assert_eq!(object_at_start(text).map(|(_, length)| length), length, "{text}");
         }
@@ -191,17 +168,7 @@ mod tests {
     /// Each step reads what no other step reads, so the steps count the work.
     #[test]
     fn the_work_grows_with_the_text() {
-        let pieces = [
-            "{\"a\":",
-            "[",
-            "\"",
-            "\\ud800",
-            "\u{1b}[32m",
-            "\u{feff}",
-            "}",
-            "\\",
-            "{",
-        ];
+        let pieces = ["{\"a\":", "[", "\"", "\\ud800", "\u{1b}[32m", "\u{feff}", "}", "\\", "{"];
         for piece in pieces {
             let steps = |megabytes: usize| {
                 let text = piece.repeat((megabytes << 20) / piece.len());

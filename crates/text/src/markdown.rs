@@ -1,10 +1,7 @@
 //! Reads the Markdown that people write on GitHub: separates text from code, and puts words in the place of images. It
 //! renders nothing.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "Markdown has many more events than are read"
-)]
+#![expect(clippy::wildcard_enum_match_arm, reason = "Markdown has many more events than are read")]
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use std::ops::Range;
@@ -17,9 +14,7 @@ pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str>
         let line = text.get(start..)?;
         let rest = line.trim_start_matches([' ', '\t']);
         let after = rest.strip_prefix(word)?.chars().next();
-        after
-            .is_none_or(char::is_whitespace)
-            .then_some((start + line.len() - rest.len(), rest))
+        after.is_none_or(char::is_whitespace).then_some((start + line.len() - rest.len(), rest))
     });
     let mut candidates = candidates.peekable();
     candidates.peek()?;
@@ -152,10 +147,7 @@ mod tests {
     fn only_fenced_blocks_outside_quotes_are_found() {
         let text = "a\r\n```yaml\r\nx: 1\r\ny: 2\r\n```\r\n> ```yaml\r\n> q: 1\r\n> ```\r\n\r\n    z: 3\r\n\r\n- item\r\n  ~~~~ yml hint\r\n  w: |\r\n    ```\r\n  ~~~~\r\n";
         let block = |info: &str, body: &str| (info.to_owned(), body.to_owned());
-        assert_eq!(
-            fenced_blocks(text),
-            [block("yaml", "x: 1\ny: 2\n"), block("yml", "w: |\n  ```\n")]
-        );
+        assert_eq!(fenced_blocks(text), [block("yaml", "x: 1\ny: 2\n"), block("yml", "w: |\n  ```\n")]);
     }
 
     #[test]
@@ -165,27 +157,15 @@ mod tests {
                 "see ![the *flow*](https://x.test/a.png \"t\") here",
                 "see [image, not read: the *flow*, https://x.test/a.png] here",
             ),
-            (
-                "![](a.png)![b](c.png)",
-                "[image, not read: a.png][image, not read: b, c.png]",
-            ),
+            ("![](a.png)![b](c.png)", "[image, not read: a.png][image, not read: b, c.png]"),
             (
                 "![shot][ref]\n\n[ref]: https://x.test/s.png",
                 "[image, not read: shot, https://x.test/s.png]\n\n[ref]: https://x.test/s.png",
             ),
-            (
-                "a <img width=\"10\" alt=\"The plan\" src='p.png' /> b",
-                "a [image, not read: The plan, p.png] b",
-            ),
+            ("a <img width=\"10\" alt=\"The plan\" src='p.png' /> b", "a [image, not read: The plan, p.png] b"),
             ("<p>\n<IMG src=x.png>\n</p>\n", "<p>\n[image, not read: x.png]\n</p>\n"),
-            (
-                "`![a](b)` and\n\n```\n![a](b)\n<img src=x>\n```",
-                "`![a](b)` and\n\n```\n![a](b)\n<img src=x>\n```",
-            ),
-            (
-                "[![badge](b.svg)](https://x.test)",
-                "[[image, not read: badge, b.svg]](https://x.test)",
-            ),
+            ("`![a](b)` and\n\n```\n![a](b)\n<img src=x>\n```", "`![a](b)` and\n\n```\n![a](b)\n<img src=x>\n```"),
+            ("[![badge](b.svg)](https://x.test)", "[[image, not read: badge, b.svg]](https://x.test)"),
             ("no image: !x [y](z)", "no image: !x [y](z)"),
         ];
         for (text, expected) in table {

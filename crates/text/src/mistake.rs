@@ -83,10 +83,7 @@ impl Mistakes {
 
     /// Adds a mistake.
     pub fn add(&mut self, sentence: impl Into<String>, place: Option<Position>) {
-        self.0.push(Mistake {
-            sentence: sentence.into(),
-            place,
-        });
+        self.0.push(Mistake { sentence: sentence.into(), place });
     }
 }
 

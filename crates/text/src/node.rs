@@ -143,11 +143,7 @@ impl Node {
 
     /// Returns the value, if it is a number.
     pub fn number(&self) -> Option<f64> {
-        if let Shape::Number(number) = self.value {
-            Some(number)
-        } else {
-            self.whole()?.to_string().parse().ok()
-        }
+        if let Shape::Number(number) = self.value { Some(number) } else { self.whole()?.to_string().parse().ok() }
     }
 
     /// Returns the items, if the value is a list.
@@ -262,12 +258,7 @@ fn number_shape(number: f64) -> Shape {
 /// Returns the YAML reader's message without the position, which is shown separately, and without its advice to
 /// programmers.
 fn plain_cause(complaint: &str) -> &str {
-    let ends = [
-        " at line ",
-        ", set DuplicateKeyPolicy",
-        "; use from_",
-        ": total_replayed",
-    ];
+    let ends = [" at line ", ", set DuplicateKeyPolicy", "; use from_", ": total_replayed"];
     let found = ends.iter().filter_map(|end| complaint.find(end));
     let end = found.filter(|at| *at > 0).min();
     end.and_then(|end| complaint.get(..end)).unwrap_or(complaint)
@@ -278,26 +269,17 @@ fn unreadable(error: &serde_saphyr::Error) -> Mistake {
     let text = error.without_snippet().to_string();
     let line = text.lines().next().unwrap_or("not readable as YAML");
     let cause = plain_cause(line).chars().take(200);
-    Mistake {
-        sentence: cause.map(|c| if c.is_control() { ' ' } else { c }).collect(),
-        place,
-    }
+    Mistake { sentence: cause.map(|c| if c.is_control() { ' ' } else { c }).collect(), place }
 }
 
 fn position_of(location: serde_saphyr::Location) -> Position {
-    Position {
-        line: location.line().max(1),
-        column: location.column().max(1),
-    }
+    Position { line: location.line().max(1), column: location.column().max(1) }
 }
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned: Spanned<Shape> = Spanned::deserialize(deserializer)?;
-        Ok(Self {
-            place: Some(position_of(spanned.referenced)),
-            value: spanned.value,
-        })
+        Ok(Self { place: Some(position_of(spanned.referenced)), value: spanned.value })
     }
 }
 
@@ -371,10 +353,7 @@ mod tests {
     #[test]
     fn every_kind_of_value_is_read() {
         let node = parse("a: [1, 2.5, text, 'yes', true, ~]\nb: {c: no}\n7: seven\n");
-        assert_eq!(
-            node.to_json(),
-            json!({"a": [1, 2.5, "text", "yes", true, null], "b": {"c": "no"}, "7": "seven"})
-        );
+        assert_eq!(node.to_json(), json!({"a": [1, 2.5, "text", "yes", true, null], "b": {"c": "no"}, "7": "seven"}));
     }
 
     #[test]
@@ -390,14 +369,10 @@ mod tests {
     fn a_value_keeps_its_shape_and_its_place() {
         let node = parse("a: [1, yes, 2.5, ~]\n'b': {c: 'x'}\n");
         assert_eq!(node.render_short(200), "{a: [1, yes, 2.5, null], b: {c: x}}");
-        let Shape::Map(entries) = &node.value else {
-            panic!("{node:?}")
-        };
+        let Shape::Map(entries) = &node.value else { panic!("{node:?}") };
         assert_eq!(entries[1].0.place, Some(Position { line: 2, column: 1 }));
         assert_eq!(entries[0].1.place, Some(Position { line: 1, column: 4 }));
-        let Shape::Map(inner) = &entries[1].1.value else {
-            panic!("{node:?}")
-        };
+        let Shape::Map(inner) = &entries[1].1.value else { panic!("{node:?}") };
         assert_eq!(inner[0].1.place, Some(Position { line: 2, column: 10 }));
     }
 

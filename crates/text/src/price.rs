@@ -32,11 +32,7 @@ pub fn priced(usage: Usage, model: Option<&str>) -> Usage {
     if usage.usd_micros.is_some() || usage.tokens.total() == 0 {
         return usage;
     }
-    Usage {
-        usd_micros: Some(estimate(&usage.tokens, model)),
-        estimated: true,
-        ..usage
-    }
+    Usage { usd_micros: Some(estimate(&usage.tokens, model)), estimated: true, ..usage }
 }
 
 /// Returns the least and the most that calls of models cost by the table. For a model that is not in the table, these
@@ -63,9 +59,7 @@ fn price_of(model: &str) -> Option<&'static Price> {
     let starts = |before: &str| before.is_empty() || before.ends_with(['/', '.', ':']);
     let ends = |after: &str| !after.starts_with(|c: char| c.is_alphanumeric() || c == '.');
     let fits = |(before, after): (&str, &str)| starts(before) && ends(after);
-    let fitting = PRICES
-        .iter()
-        .filter(|price| name.split_once(&price.prefix).is_some_and(fits));
+    let fitting = PRICES.iter().filter(|price| name.split_once(&price.prefix).is_some_and(fits));
     fitting.max_by_key(|price| price.prefix.len())
 }
 
@@ -92,14 +86,8 @@ mod tests {
     use super::*;
 
     fn price_of_million(model: Option<&str>) -> u64 {
-        let usage = Usage {
-            tokens: Tokens {
-                input: 1_000_000,
-                output: 100_000,
-                ..Tokens::default()
-            },
-            ..Usage::default()
-        };
+        let usage =
+            Usage { tokens: Tokens { input: 1_000_000, output: 100_000, ..Tokens::default() }, ..Usage::default() };
         let priced = priced(usage, model);
         assert!(priced.estimated);
         priced.usd_micros.unwrap()
@@ -122,32 +110,19 @@ mod tests {
         assert_eq!(price_of_million(Some("openai/GPT-5-mini")), 450_000);
         assert_eq!(price_of_million(Some("us.anthropic.claude-haiku-9")), 1_500_000);
         assert_eq!(price_of_million(Some("claude-sonnet-5-5[1m]")), 3_000_000);
-        assert_eq!(
-            price_of_million(Some("claude-sonnet-5")),
-            price_of_million(Some("claude-sonnet-5-5"))
-        );
+        assert_eq!(price_of_million(Some("claude-sonnet-5")), price_of_million(Some("claude-sonnet-5-5")));
     }
 
     #[test]
     fn an_unknown_model_costs_as_much_as_the_dearest() {
-        for model in [
-            None,
-            Some(""),
-            Some("mygpt-5"),
-            Some("qwen"),
-            Some("gpt-5.9"),
-            Some("o30"),
-        ] {
+        for model in [None, Some(""), Some("mygpt-5"), Some("qwen"), Some("gpt-5.9"), Some("o30")] {
             assert_eq!(price_of_million(model), 48_000_000, "{model:?}");
         }
     }
 
     #[test]
     fn what_the_program_told_stands_and_no_tokens_are_no_price() {
-        let told = Usage {
-            usd_micros: Some(5),
-            ..Usage::default()
-        };
+        let told = Usage { usd_micros: Some(5), ..Usage::default() };
         assert_eq!(priced(told, Some("gpt-5")), told);
         assert_eq!(priced(Usage::default(), Some("gpt-5")), Usage::default());
     }

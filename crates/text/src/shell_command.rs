@@ -7,9 +7,8 @@ use std::{fmt, str::FromStr};
 const MAX_CHARS: usize = 4_000;
 
 /// Words that begin a compound command.
-const KEYWORDS: [&str; 13] = [
-    "!", "{", "[[", "if", "for", "while", "until", "case", "select", "function", "time", "coproc", "((",
-];
+const KEYWORDS: [&str; 13] =
+    ["!", "{", "[[", "if", "for", "while", "until", "case", "select", "function", "time", "coproc", "(("];
 /// Characters with a special meaning to a shell outside quotes.
 const SIGNS: &str = "|&;<>()$`\n";
 
@@ -37,11 +36,7 @@ impl ShellCommand {
     /// [`NotACommand`] says why the text is not a command.
     pub fn of_one_line(text: &str) -> Result<Self, NotACommand> {
         let text = text.trim();
-        if text.contains(['\n', '\r']) {
-            Err(NotACommand::SeveralLines)
-        } else {
-            text.parse()
-        }
+        if text.contains(['\n', '\r']) { Err(NotACommand::SeveralLines) } else { text.parse() }
     }
 
     /// Returns the line as it was written.
@@ -144,11 +139,7 @@ fn words(text: &str) -> Option<Vec<Word>> {
             continue;
         }
         let is_first = word.is_none();
-        let at = word.get_or_insert(Word {
-            value: String::new(),
-            bare: 0,
-            is_pattern: false,
-        });
+        let at = word.get_or_insert(Word { value: String::new(), bare: 0, is_pattern: false });
         match c {
             '\'' => at.value.push_str(&single(&mut chars)?),
             '"' => at.value.push_str(&double(&mut chars)?),
@@ -297,19 +288,10 @@ mod tests {
         let table: [(&str, &[&str]); 8] = [
             ("cargo test", &["cargo", "test"]),
             ("CI=1 'npm' test", &["npm", "test"]),
-            (
-                r#"sh -c 'echo "$HOME"' a\ b "" "it's""#,
-                &["sh", "-c", "echo \"$HOME\"", "a b", "", "it's"],
-            ),
+            (r#"sh -c 'echo "$HOME"' a\ b "" "it's""#, &["sh", "-c", "echo \"$HOME\"", "a b", "", "it's"]),
             ("[ ! -e old.txt ]", &["[", "!", "-e", "old.txt", "]"]),
-            (
-                "find . -exec sh -n {} \\;",
-                &["find", ".", "-exec", "sh", "-n", "{}", ";"],
-            ),
-            (
-                "go test -run 'Test/a|b' ./...",
-                &["go", "test", "-run", "Test/a|b", "./..."],
-            ),
+            ("find . -exec sh -n {} \\;", &["find", ".", "-exec", "sh", "-n", "{}", ";"]),
+            ("go test -run 'Test/a|b' ./...", &["go", "test", "-run", "Test/a|b", "./..."]),
             ("make CFLAGS=-O2 test", &["make", "CFLAGS=-O2", "test"]),
             ("node -e \"if (1 > 2) {}\" a#b", &[]),
         ];

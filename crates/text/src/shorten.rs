@@ -19,11 +19,7 @@ pub fn middle(text: &str, max: usize) -> String {
     let room = max.saturating_sub(note(total).chars().count());
     let (head, tail) = (room / 2, room - room / 2);
     let left_out = note(total - room);
-    let shortened = text
-        .chars()
-        .take(head)
-        .chain(left_out.chars())
-        .chain(text.chars().skip(total - tail));
+    let shortened = text.chars().take(head).chain(left_out.chars()).chain(text.chars().skip(total - tail));
     shortened.take(max).collect()
 }
 

@@ -67,11 +67,7 @@ fn eight_times_the_text_is_eight_times_the_work() {
         reader("clean", &|text| drop(clean(text)), &[]),
         reader("shorten", &|text| drop(shorten::middle(text, 1_000)), &[]),
         reader("mask", &|text| drop(secrets.mask(text)), &CREDENTIALS),
-        reader(
-            "find",
-            &|text| drop(secrets.find("a.py", text.as_bytes())),
-            &CREDENTIALS,
-        ),
+        reader("find", &|text| drop(secrets.find("a.py", text.as_bytes())), &CREDENTIALS),
         reader("blocks", &|text| drop(markdown::fenced_blocks(text)), &MARKDOWN),
         reader("images", &|text| drop(markdown::with_named_images(text)), &MARKDOWN),
         reader("YAML", &|text| drop(Node::from_yaml(text, usize::MAX)), &YAML),

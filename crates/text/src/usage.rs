@@ -19,9 +19,7 @@ pub struct Tokens {
 impl Tokens {
     /// Returns the sum of all kinds.
     pub fn total(&self) -> u64 {
-        [self.input, self.cached, self.cache_write, self.output]
-            .into_iter()
-            .fold(0, u64::saturating_add)
+        [self.input, self.cached, self.cache_write, self.output].into_iter().fold(0, u64::saturating_add)
     }
 }
 

@@ -5,10 +5,7 @@
 //! punctuation, digits and blanks. So no construct has to be known to be taken out. The address of a link goes too, unless
 //! it is the text: nobody points at a link on a dot to read its address, and an agent would.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "Markdown has many more events than are read"
-)]
+#![expect(clippy::wildcard_enum_match_arm, reason = "Markdown has many more events than are read")]
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 use serde::{Deserialize, Serialize};
@@ -33,22 +30,12 @@ const DRAWN: [&str; 5] = ["geojson", "math", "mermaid", "stl", "topojson"];
 const UNSHOWN: &str = "rp";
 
 /// Elements in which a browser heeds the end of an element around them.
-const INLINE: [&str; 14] = [
-    "a", "b", "code", "del", "em", "i", "img", "ins", "kbd", "s", "span", "strong", "sub", "sup",
-];
+const INLINE: [&str; 14] =
+    ["a", "b", "code", "del", "em", "i", "img", "ins", "kbd", "s", "span", "strong", "sub", "sup"];
 
 /// Elements whose tags GitHub shows as text (<https://github.github.com/gfm/#disallowed-raw-html-extension->).
-const SHOWN_AS_TEXT: [&str; 9] = [
-    "iframe",
-    "noembed",
-    "noframes",
-    "plaintext",
-    "script",
-    "style",
-    "textarea",
-    "title",
-    "xmp",
-];
+const SHOWN_AS_TEXT: [&str; 9] =
+    ["iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp"];
 
 /// The elements of a collapsed block, which stands open without their tags.
 const COLLAPSED: [&str; 2] = ["details", "summary"];
@@ -368,11 +355,7 @@ impl Reader<'_> {
             inner
         } else if let Some(comment) = inner.strip_prefix(['!', '?', '/']) {
             self.visible.parts.hidden += 1;
-            let ends = if comment.starts_with("--") {
-                ["-->", "--!>"]
-            } else {
-                [">"; 2]
-            };
+            let ends = if comment.starts_with("--") { ["-->", "--!>"] } else { [">"; 2] };
             self.markup = Markup::Until(ends);
             comment
         } else {
@@ -413,12 +396,7 @@ impl Reader<'_> {
             }
             None if begins => {
                 self.visible.parts.hidden += 1;
-                self.unshown = Some(Unshown {
-                    depth: 1,
-                    parts: self.parts,
-                    has_tags: false,
-                    has_blocks: false,
-                });
+                self.unshown = Some(Unshown { depth: 1, parts: self.parts, has_tags: false, has_blocks: false });
             }
             None => {}
         }
@@ -434,10 +412,7 @@ impl Reader<'_> {
             unshown.has_blocks |= !INLINE.contains(&name.as_str());
             return;
         }
-        let attributes = named
-            .get(name.len()..)
-            .unwrap_or_default()
-            .trim_matches(['/', ' ', '\t', '\n', '\r']);
+        let attributes = named.get(name.len()..).unwrap_or_default().trim_matches(['/', ' ', '\t', '\n', '\r']);
         let is_open = name == "details" && attributes.eq_ignore_ascii_case("open");
         self.visible.parts.opened += usize::from(name == "details" && end.is_empty() && !is_open);
         self.visible.parts.hidden += usize::from(!is_open && attributes.contains(char::is_alphanumeric));
@@ -471,11 +446,7 @@ fn is_signs(line: &str) -> bool {
 /// Returns a word that is short and plain, or an ellipsis in its place.
 fn word(name: &str) -> &str {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "+#.-_".contains(c);
-    if name.len() <= LONGEST_WORD && name.chars().all(is_plain) {
-        name
-    } else {
-        "…"
-    }
+    if name.len() <= LONGEST_WORD && name.chars().all(is_plain) { name } else { "…" }
 }
 
 #[cfg(test)]
@@ -486,11 +457,7 @@ mod tests {
     fn is_shown(table: &[(&str, &str, usize)]) {
         for (markdown, text, hidden) in table {
             let found = visible_text(markdown);
-            assert_eq!(
-                (found.text.as_str(), found.parts.hidden),
-                (*text, *hidden),
-                "{markdown}"
-            );
+            assert_eq!((found.text.as_str(), found.parts.hidden), (*text, *hidden), "{markdown}");
         }
     }
 
@@ -504,10 +471,7 @@ mod tests {
             "<table><tr><td>a</td></tr></table>\n\nnaïve, 数える\n\n---\n",
             "see[^1]\n\n[^1]: A note.\n",
         ] {
-            let kept = VisibleText {
-                text: markdown.to_owned(),
-                parts: HiddenParts::default(),
-            };
+            let kept = VisibleText { text: markdown.to_owned(), parts: HiddenParts::default() };
             assert_eq!(visible_text(markdown), kept, "{markdown}");
         }
     }
@@ -533,11 +497,7 @@ mod tests {
             ("a[^1]\n\n[^1]: b\n\n[^2]: do this\n", "a[^1]\n\n[^1]: b\n\n", 1),
             ("| a |\n|---|\n| b | do this |\n", "| a |\n|---|\n| b\n", 1),
             ("```rust do this\nfn a() {}\n```", "```rust\nfn a() {}\n```", 1),
-            (
-                "```mermaid\ngraph TD\n%% do this\n```\n\nb",
-                "[image, not read]\n\nb",
-                1,
-            ),
+            ("```mermaid\ngraph TD\n%% do this\n```\n\nb", "[image, not read]\n\nb", 1),
         ]);
     }
 
@@ -583,13 +543,7 @@ mod tests {
             "<details>\n<summary>Log</summary>\n\nit *fails*\n\n</details>\n\n<details open>b</details>\n<DETAILS class='x'>c</details>",
         );
         let text = "\nLog\n\nit *fails*\n\n\n\nb\nc";
-        assert_eq!(
-            found,
-            VisibleText {
-                text: text.to_owned(),
-                parts: HiddenParts { hidden: 1, opened: 2 }
-            }
-        );
+        assert_eq!(found, VisibleText { text: text.to_owned(), parts: HiddenParts { hidden: 1, opened: 2 } });
     }
 
     proptest! {

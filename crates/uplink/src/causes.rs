@@ -22,10 +22,7 @@ impl<'a> Causes<'a> {
                 Some(inner)
             };
             successors(Some(error), wrapped).any(|error| {
-                matches!(
-                    error.downcast_ref(),
-                    Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer))
-                )
+                matches!(error.downcast_ref(), Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)))
             })
         })
     }
@@ -58,16 +55,8 @@ mod tests {
         let untrusted = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
         let expired = rustls::Error::InvalidCertificate(CertificateError::Expired);
         let table = [
-            (
-                io::Error::other(untrusted.clone()),
-                "invalid peer certificate: UnknownIssuer",
-                true,
-            ),
-            (
-                io::Error::other(io::Error::other(untrusted.clone())),
-                "invalid peer certificate: UnknownIssuer",
-                true,
-            ),
+            (io::Error::other(untrusted.clone()), "invalid peer certificate: UnknownIssuer", true),
+            (io::Error::other(io::Error::other(untrusted.clone())), "invalid peer certificate: UnknownIssuer", true),
             (
                 io::Error::other(UplinkError::Unreachable(io::Error::other(untrusted))),
                 "the proxy is not reached: invalid peer certificate: UnknownIssuer",
@@ -78,10 +67,7 @@ mod tests {
         ];
         for (error, text, is_unknown) in table {
             let causes = Causes(&error);
-            assert_eq!(
-                (causes.to_string().as_str(), causes.is_unknown_authority()),
-                (text, is_unknown)
-            );
+            assert_eq!((causes.to_string().as_str(), causes.is_unknown_authority()), (text, is_unknown));
         }
     }
 }

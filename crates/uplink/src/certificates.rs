@@ -107,11 +107,7 @@ mod tests {
         let read = Authorities::from_pem(&format!("A comment\n{pem}")).unwrap();
         let whole = Authorities::from_pem(&read.with_machines()).unwrap();
         assert!(read.0.iter().all(|certificate| whole.0.contains(certificate)));
-        for text in [
-            "",
-            "hello",
-            "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
-        ] {
+        for text in ["", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"] {
             assert_eq!(Authorities::from_pem(text), Err(NoAuthorities::NoCertificate), "{text}");
         }
         for text in [

@@ -31,10 +31,7 @@ pub(crate) fn connector(uplink: &Uplink) -> Result<Connector, NoAuthorities> {
     direct.enforce_http(false);
     direct.set_nodelay(true);
     direct.set_connect_timeout(Some(CONNECT));
-    let outgoing = Outgoing {
-        uplink: uplink.clone(),
-        direct,
-    };
+    let outgoing = Outgoing { uplink: uplink.clone(), direct };
     Ok(HttpsConnectorBuilder::new()
         .with_tls_config(ClientConfig::clone(&*uplink.tls()?))
         .https_or_http()

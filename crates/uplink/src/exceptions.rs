@@ -80,11 +80,7 @@ mod tests {
             ("", "localhost.example", false),
         ];
         for (text, host, expected) in table {
-            assert_eq!(
-                text.parse::<Exceptions>().unwrap().include(host),
-                expected,
-                "{text} and {host}"
-            );
+            assert_eq!(text.parse::<Exceptions>().unwrap().include(host), expected, "{text} and {host}");
         }
         for wrong in ["http://x", "a b,c/d", "10.0.0.0/8", "a:443", "user@x"] {
             assert!(wrong.parse::<Exceptions>().is_err(), "{wrong}");

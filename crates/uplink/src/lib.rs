@@ -33,11 +33,7 @@ impl Uplink {
     /// Uses a proxy, if there is one, and trusts these authorities besides those of the machine.
     #[must_use]
     pub fn new(proxy: Option<Proxy>, authorities: Option<Authorities>) -> Self {
-        Self(Arc::new(Parts {
-            proxy,
-            authorities,
-            tls: OnceLock::new(),
-        }))
+        Self(Arc::new(Parts { proxy, authorities, tls: OnceLock::new() }))
     }
 
     /// `true` if both are clones of one, or reach every host directly and trust the machine's authorities alone.

@@ -73,11 +73,7 @@ impl Proxy {
     /// If the address is not one of a proxy.
     pub fn new(url: Url, credentials: Option<SecretString>, exceptions: Exceptions) -> Result<Self, NotAProxy> {
         Self::check(&url)?;
-        Ok(Self {
-            url,
-            credentials,
-            exceptions,
-        })
+        Ok(Self { url, credentials, exceptions })
     }
 
     /// Checks an address.
@@ -91,30 +87,18 @@ impl Proxy {
         }
         let is_plain = matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
         let is_http = matches!(url.scheme(), "http" | "https");
-        if is_plain && is_http && url.host().is_some() {
-            Ok(())
-        } else {
-            Err(NotAProxy::Malformed)
-        }
+        if is_plain && is_http && url.host().is_some() { Ok(()) } else { Err(NotAProxy::Malformed) }
     }
 
     /// Returns every form in which its credentials may appear in a text.
     #[must_use]
     pub fn secrets(&self) -> Vec<SecretString> {
-        let Some(credentials) = self
-            .credentials
-            .as_ref()
-            .map(|credentials| credentials.expose_secret().trim())
-        else {
+        let Some(credentials) = self.credentials.as_ref().map(|credentials| credentials.expose_secret().trim()) else {
             return Vec::new();
         };
-        let password = credentials
-            .split_once(':')
-            .map_or(credentials, |(_, password)| password);
+        let password = credentials.split_once(':').map_or(credentials, |(_, password)| password);
         let encoded = STANDARD.encode(credentials);
-        [credentials, password, &encoded]
-            .map(|text| text.to_owned().into())
-            .into()
+        [credentials, password, &encoded].map(|text| text.to_owned().into()).into()
     }
 
     /// Returns its address, which holds no credentials.
@@ -126,9 +110,7 @@ impl Proxy {
 
 impl fmt::Debug for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Proxy")
-            .field("url", &self.url.as_str())
-            .finish_non_exhaustive()
+        f.debug_struct("Proxy").field("url", &self.url.as_str()).finish_non_exhaustive()
     }
 }
 
@@ -152,9 +134,7 @@ impl Uplink {
                 None => Err(UplinkError::Malformed),
             }
         };
-        tokio::time::timeout(PATIENCE, asking)
-            .await
-            .unwrap_or(Err(UplinkError::Late))
+        tokio::time::timeout(PATIENCE, asking).await.unwrap_or(Err(UplinkError::Late))
     }
 
     async fn reach(&self, proxy: &Proxy) -> Result<Stream, UplinkError> {
@@ -170,9 +150,7 @@ impl Uplink {
         }
         let name = ServerName::try_from(bare.to_owned()).map_err(|_| UplinkError::Malformed)?;
         let connecting = TlsConnector::from(self.tls()?).connect(name, stream).await;
-        Ok(Stream::Encrypted(Box::new(
-            connecting.map_err(UplinkError::Unreachable)?,
-        )))
+        Ok(Stream::Encrypted(Box::new(connecting.map_err(UplinkError::Unreachable)?)))
     }
 }
 
@@ -263,12 +241,7 @@ mod tests {
             assert_eq!(check(fine), Ok(()), "{fine}");
         }
         assert_eq!(check("http://ada:word@proxy.corp"), Err(NotAProxy::Credentials));
-        for wrong in [
-            "socks5://proxy.corp",
-            "http://proxy.corp/path",
-            "file:///etc",
-            "http://proxy.corp?x",
-        ] {
+        for wrong in ["socks5://proxy.corp", "http://proxy.corp/path", "file:///etc", "http://proxy.corp?x"] {
             assert_eq!(check(wrong), Err(NotAProxy::Malformed), "{wrong}");
         }
     }
@@ -277,13 +250,7 @@ mod tests {
     fn the_status_is_that_of_the_first_line() {
         assert_eq!(status(b"HTTP/1.1 200 Connection established\r\n\r\n"), Some(200));
         assert_eq!(status(b"HTTP/1.0 407 x\r\nStatus: 200\r\n\r\n"), Some(407));
-        for odd in [
-            "",
-            "\r\n\r\n",
-            "HTTP/1.1\r\n\r\n",
-            "SSH-2.0 200\r\n\r\n",
-            "HTTP/1.1 999999\r\n\r\n",
-        ] {
+        for odd in ["", "\r\n\r\n", "HTTP/1.1\r\n\r\n", "SSH-2.0 200\r\n\r\n", "HTTP/1.1 999999\r\n\r\n"] {
             assert_eq!(status(odd.as_bytes()), None, "{odd}");
         }
     }

@@ -51,34 +51,16 @@ mod tests {
     #[test]
     fn a_reader_reads_its_checkout_and_nothing_else() {
         let table = [
-            (
-                json!({ "kind": "read", "locations": [{ "path": "/co/a.rs", "line": 1 }] }),
-                true,
-            ),
+            (json!({ "kind": "read", "locations": [{ "path": "/co/a.rs", "line": 1 }] }), true),
             (json!({ "kind": "read", "rawInput": { "file_path": "a.rs" } }), true),
             (json!({ "kind": "search" }), true),
-            (
-                json!({ "kind": "read", "locations": [{ "path": "/etc/passwd" }] }),
-                false,
-            ),
-            (
-                json!({ "kind": "read", "rawInput": { "file_path": "/etc/passwd" } }),
-                false,
-            ),
-            (
-                json!({ "kind": "read", "locations": [{ "path": "/co/../etc/passwd" }] }),
-                false,
-            ),
+            (json!({ "kind": "read", "locations": [{ "path": "/etc/passwd" }] }), false),
+            (json!({ "kind": "read", "rawInput": { "file_path": "/etc/passwd" } }), false),
+            (json!({ "kind": "read", "locations": [{ "path": "/co/../etc/passwd" }] }), false),
             (json!({ "kind": "read", "locations": [{ "path": "../x" }] }), false),
             (json!({ "kind": "read", "locations": [{ "path": "/co-2/x" }] }), false),
-            (
-                json!({ "kind": "search", "locations": [{ "path": "/co" }], "rawInput": { "path": "/" } }),
-                false,
-            ),
-            (
-                json!({ "kind": "execute", "locations": [{ "path": "/co/a.rs" }] }),
-                false,
-            ),
+            (json!({ "kind": "search", "locations": [{ "path": "/co" }], "rawInput": { "path": "/" } }), false),
+            (json!({ "kind": "execute", "locations": [{ "path": "/co/a.rs" }] }), false),
             (json!({ "kind": "edit" }), false),
             (json!({ "kind": 7 }), false),
             (json!({}), false),

@@ -18,11 +18,7 @@ use serde_json::Value;
 /// The agents that we know by the names they report: their programs, and their oldest versions known to do everything
 /// we need.
 const LEAST: [(&str, &str, Version); 2] = [
-    (
-        "@agentclientprotocol/claude-agent-acp",
-        "claude-agent-acp",
-        Version(0, 49, 0),
-    ),
+    ("@agentclientprotocol/claude-agent-acp", "claude-agent-acp", Version(0, 49, 0)),
     ("@agentclientprotocol/codex-acp", "codex-acp", Version(2, 6, 0)),
 ];
 
@@ -70,9 +66,7 @@ pub(crate) fn mode(session: &Value, role: Role, level: Level) -> Option<&'static
         (Role::Player, Level::L1 | Level::L2 | Level::L3) => &FREE_MODES,
     };
     let offered = items(modes, "availableModes");
-    let mode = wanted
-        .iter()
-        .find(|mode| offered.iter().any(|found| word(found, "id") == **mode))?;
+    let mode = wanted.iter().find(|mode| offered.iter().any(|found| word(found, "id") == **mode))?;
     (word(modes, "currentModeId") != *mode).then_some(*mode)
 }
 
@@ -91,10 +85,7 @@ mod tests {
         let table = [
             (info("@agentclientprotocol/claude-agent-acp", "0.49.0"), ""),
             (info("@agentclientprotocol/claude-agent-acp", "0.100.0"), ""),
-            (
-                info("@agentclientprotocol/claude-agent-acp", "0.48.9"),
-                "version 0.48.9; at least 0.49.0",
-            ),
+            (info("@agentclientprotocol/claude-agent-acp", "0.48.9"), "version 0.48.9; at least 0.49.0"),
             (info("@agentclientprotocol/codex-acp", "new"), "at least 2.6.0"),
             (info("someone-else", "0.0.1"), ""),
             (json!({}), ""),
@@ -114,17 +105,10 @@ mod tests {
             let modes: Vec<_> = ids.iter().map(|id| json!({ "id": id })).collect();
             json!({ "modes": { "currentModeId": now, "availableModes": modes } })
         };
-        let codex = session(
-            "workspace-write",
-            &["read-only", "workspace-write", "agent-full-access"],
-        );
+        let codex = session("workspace-write", &["read-only", "workspace-write", "agent-full-access"]);
         assert_eq!(mode(&codex, Role::Coach, Level::L3), Some("read-only"));
         assert_eq!(mode(&codex, Role::Player, Level::L3), Some("agent-full-access"));
-        assert_eq!(
-            mode(&codex, Role::Player, Level::L0),
-            None,
-            "nothing else holds it there"
-        );
+        assert_eq!(mode(&codex, Role::Player, Level::L0), None, "nothing else holds it there");
         let claude = session("default", &["default", "acceptEdits", "plan"]);
         assert_eq!(mode(&claude, Role::Coach, Level::L3), None);
         assert_eq!(mode(&claude, Role::Player, Level::L0), Some("acceptEdits"));

@@ -63,19 +63,13 @@ pub(crate) struct AcpAgent {
 
 impl AcpAgent {
     pub(crate) fn new(command: CommandLine, context: RunContext) -> Self {
-        Self {
-            program: program(&command),
-            command,
-            context,
-        }
+        Self { program: program(&command), command, context }
     }
 
     /// Checks that the program exists. Its identity and version only show in a run, since it has no way to report them
     /// before.
     pub(crate) async fn check(&self) -> Result<(), Failure> {
-        let failed = |error: std::io::Error| Failure::AgentFailed {
-            message: error.to_string(),
-        };
+        let failed = |error: std::io::Error| Failure::AgentFailed { message: error.to_string() };
         let private = Private::make(&self.context.runs).map_err(|error| failed(std::io::Error::other(error)))?;
         let env = environment(private.path(), &[]).map_err(failed)?;
         let path = env.into_iter().find(|(name, _)| name == "PATH");
@@ -83,9 +77,7 @@ impl AcpAgent {
         if is_there(Path::new(&self.program), &folders) {
             Ok(())
         } else {
-            Err(Failure::NoAgentProgram {
-                program: self.command.program().to_owned(),
-            })
+            Err(Failure::NoAgentProgram { program: self.command.program().to_owned() })
         }
     }
 
@@ -103,10 +95,7 @@ impl AcpAgent {
             level: self.context.sandbox.level(),
         });
         let what = (self.command.program(), &order, spec);
-        let ended = self
-            .context
-            .hear(what, (InputMode::Dialogue, LAST), (&mut stream, &mut journal), cancel)
-            .await?;
+        let ended = self.context.hear(what, (InputMode::Dialogue, LAST), (&mut stream, &mut journal), cancel).await?;
         let concluded = conclude(spec, stream, journal, &ended);
         unreported_usage::add_door_usage(concluded, unreported_usage::Model::Perhaps, None, &order, spec).await
     }
@@ -171,22 +160,16 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer
             return Ok(Err(NoAnswer::Malformed(plain(&spec.secrets, message, 500))));
         }
         return Err(if words.contains("maximum number of turns") {
-            Failure::OutOfAgentTurns {
-                turns: spec.agent_turns,
-            }
+            Failure::OutOfAgentTurns { turns: spec.agent_turns }
         } else {
             by_words(spec, message)
         });
     }
     match stream.stop_reason.as_deref() {
         None => Err(outcome::without_a_word(&spec.secrets, &ended.finished)),
-        Some("refusal") => Err(Failure::ModelRefused {
-            message: plain(&spec.secrets, &stream.text, 500),
-        }),
+        Some("refusal") => Err(Failure::ModelRefused { message: plain(&spec.secrets, &stream.text, 500) }),
         Some("max_tokens") => Err(Failure::OutputLimit),
-        Some("max_turn_requests") => Err(Failure::OutOfAgentTurns {
-            turns: spec.agent_turns,
-        }),
+        Some("max_turn_requests") => Err(Failure::OutOfAgentTurns { turns: spec.agent_turns }),
         // An agent that was denied something may cancel its own turn, so look for an answer in any case.
         Some(_) => Ok(match stream.handed_in() {
             Some(answer) => Ok(answer.clone()),

@@ -160,8 +160,7 @@ impl Stream {
     fn update(&mut self, update: &Value, journal: &mut Journal) -> Next {
         match word(update, "sessionUpdate") {
             "agent_message_chunk" => {
-                self.text
-                    .push_str(word(update.get("content").unwrap_or(&Value::Null), "text"));
+                self.text.push_str(word(update.get("content").unwrap_or(&Value::Null), "text"));
                 if self.text.len() > MAX_TEXT {
                     let cut = self.text.len() - MAX_TEXT / 2;
                     let cut = (cut..self.text.len()).find(|at| self.text.is_char_boundary(*at));
@@ -196,15 +195,9 @@ impl Stream {
             details => details,
         };
         self.retries = self.retries.saturating_add(1);
-        journal.note(TraceKind::Waiting {
-            attempt: self.retries,
-            delay_ms: 0,
-            why: why.to_owned(),
-        });
+        journal.note(TraceKind::Waiting { attempt: self.retries, delay_ms: 0, why: why.to_owned() });
         if codex::answer::is_unauthorised(why) {
-            Next::Stop(Failure::NotAuthorised {
-                message: journal.plain(why, 500),
-            })
+            Next::Stop(Failure::NotAuthorised { message: journal.plain(why, 500) })
         } else {
             Next::Listen
         }
@@ -353,14 +346,7 @@ mod tests {
         assert_eq!(talk.hear(early), "");
         assert_eq!(talk.hear(r#"{"id":1,"result":{"sessionId":"s"}}"#), "session/prompt");
         assert_eq!(talk.hear(r#"{"id":1,"result":{"sessionId":"t"}}"#), "");
-        for odd in [
-            r#"{"id":"3"}"#,
-            r#"{"id":-3}"#,
-            r#"{"id":[]}"#,
-            "{}",
-            "[3]",
-            r#"{"id":99}"#,
-        ] {
+        for odd in [r#"{"id":"3"}"#, r#"{"id":-3}"#, r#"{"id":[]}"#, "{}", "[3]", r#"{"id":99}"#] {
             assert_eq!(talk.hear(odd), "", "{odd}");
         }
         assert_eq!(talk.hear(r#"{"id":7,"method":"fs/write_text_file"}"#), "no");
@@ -407,10 +393,7 @@ mod tests {
             })
             .collect();
         let expected = [("Read", r#"{"path":"a"}"#), ("Glob", "")];
-        assert_eq!(
-            inputs,
-            expected.map(|(tool, input)| (tool.to_owned(), input.to_owned()))
-        );
+        assert_eq!(inputs, expected.map(|(tool, input)| (tool.to_owned(), input.to_owned())));
     }
 
     #[tokio::test]

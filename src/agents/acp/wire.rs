@@ -32,11 +32,7 @@ pub(crate) fn not_offered(id: &Value) -> Vec<u8> {
 
 /// Returns the answer to a request for permission: the first option of one of these kinds, in the order of the kinds.
 pub(crate) fn permission(id: &Value, options: &[Value], kinds: &[&str]) -> Vec<u8> {
-    let of_kind = |kind: &&str| {
-        options
-            .iter()
-            .find(|option| option.get("kind").is_some_and(|found| found == kind))
-    };
+    let of_kind = |kind: &&str| options.iter().find(|option| option.get("kind").is_some_and(|found| found == kind));
     let chosen = kinds.iter().find_map(of_kind).and_then(|option| option.get("optionId"));
     let outcome = match chosen {
         Some(option) => json!({ "outcome": "selected", "optionId": option }),

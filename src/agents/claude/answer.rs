@@ -44,15 +44,11 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer
         return taken.map(|answer| Ok(answer.clone())).ok_or_else(failure);
     };
     if !stream.as_asked {
-        return Err(Failure::NotAsAsked {
-            differences: StartDifference::Silent,
-        });
+        return Err(Failure::NotAsAsked { differences: StartDifference::Silent });
     }
     let failed = result.get("is_error").and_then(Value::as_bool).unwrap_or(false);
     match word(result, "subtype") {
-        "error_max_turns" => Err(Failure::OutOfAgentTurns {
-            turns: spec.agent_turns,
-        }),
+        "error_max_turns" => Err(Failure::OutOfAgentTurns { turns: spec.agent_turns }),
         "error_max_budget_usd" => Err(Failure::OutOfMoney),
         "error_max_structured_output_retries" => Ok(Err(refused(spec, stream, result))),
         "success" if !failed => Ok(stream.structured.clone().ok_or(NoAnswer::Missing)),
@@ -94,14 +90,12 @@ fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &Stream, resu
         // The program says that it is not logged in if it has no key that it can use.
         _ if status.is_none() && text.starts_with("Not logged in") => Failure::NotAuthorised { message },
         ("authentication_failed", _) | (_, Some(401..=403)) => Failure::NotAuthorised { message },
-        ("model_not_found", _) | (_, Some(404)) => Failure::NoSuchModel {
-            model: model.or(stream.model.as_deref()).unwrap_or_default().to_owned(),
-            message,
-        },
-        ("rate_limit", _) | (_, Some(429)) => Failure::RateLimited {
-            message,
-            retry_after_seconds: stream.told_to_wait_ms.map(|ms| ms.div_ceil(1_000)),
-        },
+        ("model_not_found", _) | (_, Some(404)) => {
+            Failure::NoSuchModel { model: model.or(stream.model.as_deref()).unwrap_or_default().to_owned(), message }
+        }
+        ("rate_limit", _) | (_, Some(429)) => {
+            Failure::RateLimited { message, retry_after_seconds: stream.told_to_wait_ms.map(|ms| ms.div_ceil(1_000)) }
+        }
         ("server_error" | "overloaded", _) | (_, Some(408 | 409 | 425 | 500..)) => unavailable(message),
         (_, Some(status @ 400..)) => Failure::RequestRefused { status, message },
         (_, None) if word(result, "terminal_reason") == "api_error" => unavailable(message),
@@ -111,10 +105,7 @@ fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &Stream, resu
 
 /// Returns the failure without a wait, because only the proxy to the model knows how long to wait.
 fn unavailable(message: String) -> Failure {
-    Failure::Unavailable {
-        message,
-        retry_after_seconds: None,
-    }
+    Failure::Unavailable { message, retry_after_seconds: None }
 }
 
 /// `true` if the program does not know the price of a model that it used.
@@ -136,23 +127,14 @@ mod tests {
             (Some("authentication_failed"), None, "Not logged in · Please run /login"),
             (Some("oauth_org_not_allowed"), None, "Please run /login again"),
             (Some("billing_error"), None, "no credit"),
-            (
-                None,
-                Some(403),
-                "Your organization has no access. Please run /login again",
-            ),
+            (None, Some(403), "Your organization has no access. Please run /login again"),
         ];
         for (code, status, said) in refusals {
-            let asked = StartRequest {
-                mode: "plan",
-                tools: &[],
-            };
+            let asked = StartRequest { mode: "plan", tools: &[] };
             let mut stream = Stream::new(asked);
             stream.error = code.map(str::to_owned);
             let result = json!({ "result": said, "api_error_status": status });
-            let refused = Failure::NotAuthorised {
-                message: said.to_owned(),
-            };
+            let refused = Failure::NotAuthorised { message: said.to_owned() };
             assert_eq!(api_failure((&Secrets::default(), None), &stream, &result), refused);
         }
     }

@@ -18,10 +18,7 @@ pub(crate) struct StartRequest {
 pub(crate) fn difference(init: &Value, asked: StartRequest) -> Option<StartDifference> {
     let mode = init.get("permissionMode").and_then(Value::as_str).unwrap_or("none");
     if mode != asked.mode {
-        return Some(StartDifference::Mode {
-            found: mode.to_owned(),
-            asked: asked.mode.to_owned(),
-        });
+        return Some(StartDifference::Mode { found: mode.to_owned(), asked: asked.mode.to_owned() });
     }
     let servers = names(init.get("mcp_servers"));
     if !servers.is_empty() {
@@ -40,12 +37,7 @@ pub(crate) fn difference(init: &Value, asked: StartRequest) -> Option<StartDiffe
         return Some(StartDifference::MoreTools(more));
     }
     let has = |tool: &&str| tools.iter().any(|found| found == tool);
-    let fewer: Vec<String> = asked
-        .tools
-        .iter()
-        .filter(|tool| !has(tool))
-        .map(|tool| (*tool).to_owned())
-        .collect();
+    let fewer: Vec<String> = asked.tools.iter().filter(|tool| !has(tool)).map(|tool| (*tool).to_owned()).collect();
     (!fewer.is_empty()).then_some(StartDifference::FewerTools(fewer))
 }
 
@@ -64,23 +56,14 @@ mod tests {
     use super::{StartDifference, StartRequest, difference};
     use serde_json::json;
 
-    const COACH: StartRequest = StartRequest {
-        mode: "dontAsk",
-        tools: &["Read", "Grep"],
-    };
-    const PLAYER: StartRequest = StartRequest {
-        mode: "acceptEdits",
-        tools: &["Bash", "Edit"],
-    };
+    const COACH: StartRequest = StartRequest { mode: "dontAsk", tools: &["Read", "Grep"] };
+    const PLAYER: StartRequest = StartRequest { mode: "acceptEdits", tools: &["Bash", "Edit"] };
 
     #[test]
     #[allow(clippy::too_many_lines, reason = "one table")]
     fn whatever_was_not_asked_for_is_named() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let mode = |found: &str| StartDifference::Mode {
-            found: found.to_owned(),
-            asked: "dontAsk".to_owned(),
-        };
+        let mode = |found: &str| StartDifference::Mode { found: found.to_owned(), asked: "dontAsk".to_owned() };
         let table = [
             (
                 json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep", "StructuredOutput"], "mcp_servers": []}),
@@ -97,16 +80,8 @@ mod tests {
                 COACH,
                 Some(StartDifference::FewerTools(names(&["Grep"]))),
             ),
-            (
-                json!({"permissionMode": "dontAsk"}),
-                COACH,
-                Some(StartDifference::FewerTools(names(&["Read", "Grep"]))),
-            ),
-            (
-                json!({"permissionMode": "default", "tools": ["Read", "Grep"]}),
-                COACH,
-                Some(mode("default")),
-            ),
+            (json!({"permissionMode": "dontAsk"}), COACH, Some(StartDifference::FewerTools(names(&["Read", "Grep"])))),
+            (json!({"permissionMode": "default", "tools": ["Read", "Grep"]}), COACH, Some(mode("default"))),
             (json!({}), COACH, Some(mode("none"))),
             (
                 json!({"permissionMode": "dontAsk", "tools": ["Read", "Grep"], "mcp_servers": [{"name": "evil", "status": "failed"}]}),

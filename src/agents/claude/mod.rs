@@ -34,10 +34,7 @@ pub(crate) struct ClaudeAgent {
 
 impl ClaudeAgent {
     pub(crate) fn new(context: RunContext) -> Self {
-        Self {
-            program: Program::new("claude", LEAST),
-            context,
-        }
+        Self { program: Program::new("claude", LEAST), context }
     }
 
     pub(crate) async fn check(&self) -> Result<(), Failure> {
@@ -54,10 +51,7 @@ impl ClaudeAgent {
         let order = self.order(spec, told, &private).await?;
         let mut stream = Stream::new(order::request_for(spec.role));
         let what = (self.program.name, &order, spec);
-        let ended = self
-            .context
-            .hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel)
-            .await;
+        let ended = self.context.hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel).await;
         drop(private);
         let ended = ended?;
         let told = stream.reported_tokens();

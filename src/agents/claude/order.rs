@@ -22,10 +22,9 @@ pub(crate) fn request_for(role: Role) -> StartRequest {
             // message.
             tools: &["Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Write"],
         },
-        Role::Planner | Role::Designer | Role::Coach => StartRequest {
-            mode: "dontAsk",
-            tools: &["Glob", "Grep", "Read"],
-        },
+        Role::Planner | Role::Designer | Role::Coach => {
+            StartRequest { mode: "dontAsk", tools: &["Glob", "Grep", "Read"] }
+        }
     }
 }
 
@@ -43,17 +42,13 @@ impl ClaudeAgent {
         limit(&mut order, spec);
         let config = private.folder("claude")?;
         order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
-        self.context
-            .lead(&mut order, spec, private, &[Provider::Anthropic])
-            .await?;
+        self.context.lead(&mut order, spec, private, &[Provider::Anthropic]).await?;
         Ok(order)
     }
 }
 
 fn args(spec: &RunSpec, system: OsString) -> Vec<OsString> {
-    let mut args: Vec<OsString> = ["-p", "--output-format", "stream-json", "--verbose"]
-        .map(OsString::from)
-        .to_vec();
+    let mut args: Vec<OsString> = ["-p", "--output-format", "stream-json", "--verbose"].map(OsString::from).to_vec();
     let mut add = |name: &str, value: OsString| args.extend([OsString::from(name), value]);
     if let Some(model) = &spec.model {
         add("--model", model.into());
@@ -142,18 +137,12 @@ mod tests {
                 reader.contains("--permission-mode dontAsk --tools Glob,Grep,Read --system-prompt-file /system.md"),
                 "{reader}"
             );
-            assert!(
-                !reader.contains("allowedTools"),
-                "that would let it read anything: {reader}"
-            );
+            assert!(!reader.contains("allowedTools"), "that would let it read anything: {reader}");
         }
     }
 
     #[test]
     fn money_is_written_exactly() {
-        assert_eq!(
-            [0, 1, 2_500_000, 123_456_789].map(dollars),
-            ["0.000000", "0.000001", "2.500000", "123.456789"]
-        );
+        assert_eq!([0, 1, 2_500_000, 123_456_789].map(dollars), ["0.000000", "0.000001", "2.500000", "123.456789"]);
     }
 }

@@ -144,14 +144,8 @@ impl Stream {
         let retry_after_seconds = Some(delay_ms.div_ceil(1_000));
         match error {
             "authentication_failed" => Next::Stop(Failure::NotAuthorised { message: why }),
-            "rate_limit" if too_long => Next::Stop(Failure::RateLimited {
-                message: why,
-                retry_after_seconds,
-            }),
-            _ if too_long => Next::Stop(Failure::Unavailable {
-                message: why,
-                retry_after_seconds,
-            }),
+            "rate_limit" if too_long => Next::Stop(Failure::RateLimited { message: why, retry_after_seconds }),
+            _ if too_long => Next::Stop(Failure::Unavailable { message: why, retry_after_seconds }),
             "rate_limit" => {
                 self.told_to_wait_ms = Some(delay_ms);
                 Next::Listen
@@ -175,9 +169,7 @@ impl Stream {
         self.count(message);
         for block in items(message, "content") {
             match word(block, "type") {
-                "text" => journal.note(TraceKind::Text {
-                    text: word(block, "text").to_owned(),
-                }),
+                "text" => journal.note(TraceKind::Text { text: word(block, "text").to_owned() }),
                 "tool_use" => {
                     let (id, tool) = (word(block, "id").to_owned(), word(block, "name").to_owned());
                     if self.open.len() < MAX_REMEMBERED {
@@ -202,14 +194,10 @@ impl Stream {
         if self.messages.len() >= MAX_REMEMBERED && !self.messages.contains_key(id) {
             return;
         }
-        let counted = self.messages.entry(id.to_owned()).or_insert_with(|| Tokens {
-            output: 0,
-            ..tokens(message.get("usage"))
-        });
+        let counted =
+            self.messages.entry(id.to_owned()).or_insert_with(|| Tokens { output: 0, ..tokens(message.get("usage")) });
         let blocks = items(message, "content").iter();
-        let said = blocks
-            .map(|block| block.to_string().len())
-            .fold(0, usize::saturating_add);
+        let said = blocks.map(|block| block.to_string().len()).fold(0, usize::saturating_add);
         let said = u64::try_from(said.div_ceil(BYTES_PER_TOKEN)).unwrap_or(u64::MAX);
         counted.output = counted.output.saturating_add(said);
     }

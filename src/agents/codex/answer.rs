@@ -68,13 +68,7 @@ const UNAUTHORISED: [&str; 9] = [
     "billing",
 ];
 const LIMITED: [&str; 4] = ["429", "rate limit", "rate_limit", "usage limit"];
-const UNKNOWN: [&str; 5] = [
-    "404 not found",
-    "does not exist",
-    "not supported",
-    "not found",
-    "may not exist",
-];
+const UNKNOWN: [&str; 5] = ["404 not found", "does not exist", "not supported", "not found", "may not exist"];
 const UNAVAILABLE: [&str; 13] = [
     "high demand",
     "status 5",
@@ -108,18 +102,12 @@ fn failure(model: Option<&str>, text: &str, message: String) -> Failure {
     } else if has(&UNAUTHORISED) {
         Failure::NotAuthorised { message }
     } else if has(&LIMITED) {
-        Failure::RateLimited {
-            message,
-            retry_after_seconds: retry_after(&words),
-        }
+        Failure::RateLimited { message, retry_after_seconds: retry_after(&words) }
     } else if words.contains("model") && has(&UNKNOWN) {
         let model = model.unwrap_or_default().to_owned();
         Failure::NoSuchModel { model, message }
     } else if has(&UNAVAILABLE) {
-        Failure::Unavailable {
-            message,
-            retry_after_seconds: retry_after(&words),
-        }
+        Failure::Unavailable { message, retry_after_seconds: retry_after(&words) }
     } else if has(&REFUSED) {
         Failure::ModelRefused { message }
     } else if has(&TOO_MUCH) {
@@ -148,14 +136,10 @@ pub(crate) fn is_unauthorised(message: &str) -> bool {
 
 /// Returns the seconds in "try again in 20s" or "retry after 20 seconds".
 fn retry_after(words: &str) -> Option<u64> {
-    let (_, after) = words
-        .split_once("try again in ")
-        .or_else(|| words.split_once("retry after "))?;
+    let (_, after) = words.split_once("try again in ").or_else(|| words.split_once("retry after "))?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
     let number: u64 = digits.parse().ok()?;
-    let unit = after
-        .get(digits.len()..)?
-        .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let unit = after.get(digits.len()..)?.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     match unit.trim_start() {
         unit if unit.starts_with("ms") => Some(1),
         unit if unit.starts_with('s') => Some(number.saturating_add(1)),
@@ -176,9 +160,7 @@ mod tests {
     fn failures_are_told_apart_by_words() {
         let kind = |message: &str| match failure(Some("nope"), message, String::new()) {
             Failure::NotAuthorised { .. } => "not authorised",
-            Failure::RateLimited {
-                retry_after_seconds, ..
-            } => match retry_after_seconds {
+            Failure::RateLimited { retry_after_seconds, .. } => match retry_after_seconds {
                 Some(12) => "limited for 12 s",
                 Some(120) => "limited for 120 s",
                 Some(_) => "limited for some time",
@@ -194,42 +176,18 @@ mod tests {
         };
         let table = [
             ("exceeded retry limit, last status: 429 Too Many Requests", "limited"),
-            (
-                "Rate limit reached for gpt-x. Please try again in 11.5s.",
-                "limited for 12 s",
-            ),
-            (
-                "You've hit your usage limit. Try again in 2 minutes.",
-                "limited for 120 s",
-            ),
-            (
-                "unexpected status 401 Unauthorized: bad key, url: http://127.0.0.1:1/v1/responses",
-                "not authorised",
-            ),
-            (
-                "unexpected status 403 Forbidden: no, url: http://127.0.0.1:1/v1/responses",
-                "not authorised",
-            ),
-            (
-                "unexpected status 404 Not Found: The model `nope` does not exist, url: x",
-                "no such model",
-            ),
-            (
-                r#"{"type": "error", "error": {"message": "The 'nope' model is not supported"}}"#,
-                "no such model",
-            ),
+            ("Rate limit reached for gpt-x. Please try again in 11.5s.", "limited for 12 s"),
+            ("You've hit your usage limit. Try again in 2 minutes.", "limited for 120 s"),
+            ("unexpected status 401 Unauthorized: bad key, url: http://127.0.0.1:1/v1/responses", "not authorised"),
+            ("unexpected status 403 Forbidden: no, url: http://127.0.0.1:1/v1/responses", "not authorised"),
+            ("unexpected status 404 Not Found: The model `nope` does not exist, url: x", "no such model"),
+            (r#"{"type": "error", "error": {"message": "The 'nope' model is not supported"}}"#, "no such model"),
             (
                 r#"{"error": {"type": "context_length_exceeded", "message": "Your input exceeds the context window of this model."}}"#,
                 "too long",
             ),
-            (
-                "unexpected status 529 <unknown status code>: fake fault 529, url: x",
-                "unavailable",
-            ),
-            (
-                "We’re currently experiencing high demand, which may cause temporary errors.",
-                "unavailable",
-            ),
+            ("unexpected status 529 <unknown status code>: fake fault 529, url: x", "unavailable"),
+            ("We’re currently experiencing high demand, which may cause temporary errors.", "unavailable"),
             (
                 "stream disconnected before completion: Transport error: network error: error decoding response body",
                 "unavailable",
@@ -238,10 +196,7 @@ mod tests {
                 r#"Internal error: Request too large (max 32MB). Try with a smaller file. {"errorKind":"invalid_request"}"#,
                 "too long",
             ),
-            (
-                r#"Internal error: API Error: 400 messages.0: this is odd {"errorKind":"unknown"}"#,
-                "request refused",
-            ),
+            (r#"Internal error: API Error: 400 messages.0: this is odd {"errorKind":"unknown"}"#, "request refused"),
             (
                 "Internal error: API Error: 400 AutoBuild: the calls of models in this run have cost as much as they may",
                 "out of money",

@@ -42,10 +42,7 @@ pub(crate) struct CodexAgent {
 
 impl CodexAgent {
     pub(crate) fn new(context: RunContext) -> Self {
-        Self {
-            program: Program::new("codex", LEAST),
-            context,
-        }
+        Self { program: Program::new("codex", LEAST), context }
     }
 
     pub(crate) async fn check(&self) -> Result<(), Failure> {
@@ -62,10 +59,7 @@ impl CodexAgent {
         let order = self.order(spec, told, &private).await?;
         let mut stream = Stream::default();
         let what = (self.program.name, &order, spec);
-        let ended = self
-            .context
-            .hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel)
-            .await?;
+        let ended = self.context.hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel).await?;
         let concluded = answer::conclude(spec, stream, journal, &ended);
         unreported_usage::add_door_usage(concluded, unreported_usage::Model::Ours, None, &order, spec).await
     }
@@ -107,10 +101,7 @@ impl CodexAgent {
 }
 
 pub(crate) fn variables(home: PathBuf) -> [(OsString, OsString); 2] {
-    [
-        ("CODEX_HOME".into(), home.into_os_string()),
-        (KEY.into(), NO_KEY.into()),
-    ]
+    [("CODEX_HOME".into(), home.into_os_string()), (KEY.into(), NO_KEY.into())]
 }
 
 /// Makes a home for the program that contains only the model, its address, and that web search is off, because the door

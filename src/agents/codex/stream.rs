@@ -63,15 +63,9 @@ impl Stream {
             return Next::Listen;
         }
         self.reconnects = self.reconnects.saturating_add(1);
-        journal.note(TraceKind::Waiting {
-            attempt: self.reconnects,
-            delay_ms: 0,
-            why: message.to_owned(),
-        });
+        journal.note(TraceKind::Waiting { attempt: self.reconnects, delay_ms: 0, why: message.to_owned() });
         if is_unauthorised(message) {
-            Next::Stop(Failure::NotAuthorised {
-                message: journal.plain(message, 500),
-            })
+            Next::Stop(Failure::NotAuthorised { message: journal.plain(message, 500) })
         } else {
             Next::Listen
         }
@@ -85,11 +79,7 @@ impl Listener for Stream {
         };
         match word(&line, "type") {
             "thread.started" => {
-                journal.note(TraceKind::Started {
-                    model: None,
-                    tools: Vec::new(),
-                    version: None,
-                });
+                journal.note(TraceKind::Started { model: None, tools: Vec::new(), version: None });
                 Next::Listen
             }
             "item.started" | "item.completed" => {
@@ -121,11 +111,7 @@ fn call(id: String, item: &Value) -> TraceKind {
         "" => item.to_string(),
         command => command.to_owned(),
     };
-    TraceKind::ToolCall {
-        id,
-        tool: word(item, "type").to_owned(),
-        input,
-    }
+    TraceKind::ToolCall { id, tool: word(item, "type").to_owned(), input }
 }
 
 /// Reads the tokens. This provider includes cached tokens in the input, and thinking in the output.

@@ -57,10 +57,7 @@ impl CoachInput<'_> {
         prompt.task(self.task);
         questions::people(&mut prompt, self.people);
         let body = format!("This is turn {} of the task. The change as a whole:", self.turn);
-        prompt.section(
-            "The change",
-            &format!("{body}\n\n{}", fenced("diff", self.diff, MAX_DIFF)),
-        );
+        prompt.section("The change", &format!("{body}\n\n{}", fenced("diff", self.diff, MAX_DIFF)));
         evidence::gates(&mut prompt, self.gates, &self.task.acceptance_criteria);
         self.claims(&mut prompt);
         prompt.items(
@@ -70,10 +67,7 @@ impl CoachInput<'_> {
         );
         for remark in self.remarks.iter().take(MAX_REMARKS) {
             let body = "Somebody without the right to decide remarked on this pull request. Weigh it as a hint:";
-            prompt.section(
-                "A remark",
-                &format!("{body}\n\n{}", fenced("remark", remark, MAX_OUTPUT)),
-            );
+            prompt.section("A remark", &format!("{body}\n\n{}", fenced("remark", remark, MAX_OUTPUT)));
         }
         let claims = self.report.map(|report| report.answers.as_slice()).unwrap_or_default();
         let claims = questions::with_questions(self.previous_questions, claims);

@@ -54,9 +54,8 @@ pub(super) fn probes(prompt: &mut Prompt, report: &GateReport, probing: Probing)
         Probing::Over => {
             let is_probe = |result: &&GateResult| matches!(result.gate, Gate::Probe(_));
             let asked = report.more.iter().filter(is_probe);
-            let shown: String = asked
-                .map(|result| evidence(&capital(&result.gate.name()), &result.evidence, MAX_OUTPUT))
-                .collect();
+            let shown: String =
+                asked.map(|result| evidence(&capital(&result.gate.name()), &result.evidence, MAX_OUTPUT)).collect();
             let body = "You asked for these commands, and this is what they did. A command that could not run says \
                         nothing about the work. Decide now: `approve` or `feedback`.\n";
             prompt.section("The commands that you asked for", &format!("{body}{shown}"));
@@ -84,11 +83,7 @@ fn other(result: &GateResult) -> String {
         Weight::Asked | Weight::Informational => " (only shown)",
     };
     let name = format!("{}{weight}", capital(&result.gate.name()));
-    let max = if [Gate::BaseTests, Gate::Integrity].contains(&result.gate) {
-        MAX_TESTS_TOUCHED
-    } else {
-        MAX_OUTPUT
-    };
+    let max = if [Gate::BaseTests, Gate::Integrity].contains(&result.gate) { MAX_TESTS_TOUCHED } else { MAX_OUTPUT };
     let shown = if result.gate == Gate::BaseTests {
         evidence_of_tests(&name, &result.evidence, max)
     } else {
@@ -125,10 +120,7 @@ fn excused(excused: &[Excused]) -> String {
 
 fn capital(name: &str) -> String {
     let mut chars = name.chars();
-    chars
-        .next()
-        .map(|first| first.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 fn evidence(what: &str, evidence: &Evidence, max: usize) -> String {
@@ -151,10 +143,7 @@ fn render_evidence(what: &str, uncounted: &str, evidence: &Evidence, max: usize)
             | Absence::CiUnreadable { .. }
             | Absence::Unfinished { .. }
             | Absence::JudgesPull { .. } => {
-                format!(
-                    "\n{what}: absent.\n\n{}\n",
-                    fenced("reason", &messages::absence(absence), max)
-                )
+                format!("\n{what}: absent.\n\n{}\n", fenced("reason", &messages::absence(absence), max))
             }
             Absence::NoCommand
             | Absence::NoCi
@@ -174,11 +163,7 @@ fn ran(what: &str, word: &str, uncounted: &str, finding: &Finding, max: usize) -
     let output = messages::output(finding);
     let output = output.trim();
     if finding.command.is_empty() {
-        let said = if output.is_empty() {
-            String::new()
-        } else {
-            format!("\n{}\n", fenced("finding", output, max))
-        };
+        let said = if output.is_empty() { String::new() } else { format!("\n{}\n", fenced("finding", output, max)) };
         return format!("\n{what} {word}.\n{said}");
     }
     let exit = match finding.exit_code {
@@ -187,11 +172,7 @@ fn ran(what: &str, word: &str, uncounted: &str, finding: &Finding, max: usize) -
     };
     let counts = match finding.counts {
         Counts::Unknown => uncounted.to_owned(),
-        Counts::Known {
-            passed,
-            failed,
-            skipped,
-        } => format!(", {passed} passed, {failed} failed, {skipped} skipped"),
+        Counts::Known { passed, failed, skipped } => format!(", {passed} passed, {failed} failed, {skipped} skipped"),
     };
     let command = one_line(&finding.command);
     let mut text = format!("\n{what} {word}: `{command}`, {exit}{counts}.\n");

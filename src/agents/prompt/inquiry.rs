@@ -34,11 +34,7 @@ fn answered(round: &Round) -> String {
     let mut questions = String::new();
     for (number, inquiry) in (1_usize..).zip(&round.inquiries.questions) {
         // Writing to a String cannot fail.
-        let _ = write!(
-            questions,
-            "{number}. {}\n   Default: {}\n",
-            inquiry.question, inquiry.default
-        );
+        let _ = write!(questions, "{number}. {}\n   Default: {}\n", inquiry.question, inquiry.default);
     }
     let questions = fenced("questions", &questions, MAX_ISSUE);
     let answer = match &round.answer {

@@ -79,12 +79,7 @@ pub struct Prompt {
 impl Prompt {
     /// Makes a prompt without details. `answer` is the name of the role's answer, such as "your report".
     pub fn new(system: &str, answer: &'static str) -> Self {
-        Self {
-            system: system.trim().to_owned(),
-            draft: String::new(),
-            subject: 0,
-            answer,
-        }
+        Self { system: system.trim().to_owned(), draft: String::new(), subject: 0, answer }
     }
 
     /// Returns the agent's role and its rules.
@@ -142,10 +137,7 @@ impl Prompt {
 
     /// Returns the part of the prompt that says what the work is.
     fn subject(&self) -> Self {
-        Self {
-            draft: self.draft.get(..self.subject).unwrap_or_default().to_owned(),
-            ..self.clone()
-        }
+        Self { draft: self.draft.get(..self.subject).unwrap_or_default().to_owned(), ..self.clone() }
     }
 
     /// Returns the prompt that asks for the answer of a run that is over, and for none of its work.
@@ -171,10 +163,7 @@ impl Prompt {
     /// Returns the prompt that asks a Coach for the evidence and the answers that its approval lacks, and for no new
     /// review.
     pub fn supplement_alone(&self, decision: &str, missing: &Missing, questions: &[Question]) -> Self {
-        let mut again = Self {
-            answer: "what is missing",
-            ..self.subject()
-        };
+        let mut again = Self { answer: "what is missing", ..self.subject() };
         let decision = fenced("decision", decision, MAX_OUTPUT);
         let mut body = format!(
             "You reviewed this work and approved it, with this decision:\n\n{decision}\n\nIt does not hold yet. Do not \

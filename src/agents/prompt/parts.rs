@@ -88,11 +88,7 @@ impl Prompt {
             let _ = writeln!(text, "{}. {} ({check})", number + 1, criterion.text);
         }
         if !task.files.is_empty() {
-            let _ = write!(
-                text,
-                "\nFiles that the plan expects to change: {}",
-                task.files.join(", ")
-            );
+            let _ = write!(text, "\nFiles that the plan expects to change: {}", task.files.join(", "));
         }
         let kind = kind_sentence(task);
         let task = fenced("task", &text, MAX_ISSUE);
@@ -136,11 +132,7 @@ fn comments(comments: &[EarlierComment]) -> String {
             .to_owned();
     for comment in comments {
         let at = DateTime::from_timestamp_millis(comment.at.0).unwrap_or_default();
-        let label = format!(
-            "comment of {} at {}",
-            one_line(&comment.by.login),
-            at.format("%Y-%m-%d %H:%M UTC")
-        );
+        let label = format!("comment of {} at {}", one_line(&comment.by.login), at.format("%Y-%m-%d %H:%M UTC"));
         // Writing to a String cannot fail.
         let _ = write!(text, "\n\n{}", fenced(&label, &comment.text, MOST_CHARACTERS));
     }
@@ -190,11 +182,7 @@ fn item_line(item: &Issue) -> String {
         Some(suggestion) => format!("\n  suggested: {suggestion}"),
         None => String::new(),
     };
-    let line = format!(
-        "- [{severity}, {}]{place}: {}{suggestion}",
-        item.problem.category(),
-        messages::problem(item)
-    );
+    let line = format!("- [{severity}, {}]{place}: {}{suggestion}", item.problem.category(), messages::problem(item));
     shorten::middle(&line, MAX_ITEM)
 }
 

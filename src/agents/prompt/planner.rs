@@ -26,12 +26,7 @@ impl PlannerInput<'_> {
         let mut prompt = Prompt::new(&definition.prompt, "the plan");
         prompt.issue(self.issue);
         prompt.words(self.words, "plan");
-        let patterns: Vec<String> = self
-            .protected
-            .iter()
-            .take(MAX_LIST)
-            .map(|it| format!("`{it}`"))
-            .collect();
+        let patterns: Vec<String> = self.protected.iter().take(MAX_LIST).map(|it| format!("`{it}`")).collect();
         let limit = format!(
             " The plan may have at most {} tasks. No Player may change what these patterns protect, so a plan that names it \
              in `files` is refused: {}.",

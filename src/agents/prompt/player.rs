@@ -100,10 +100,7 @@ impl PlayerInput<'_> {
             Some([]) => " Commands that you run reach no other machine: nothing can be downloaded.".to_owned(),
             Some(hosts) => {
                 let hosts: Vec<String> = hosts.iter().take(MAX_HOSTS).map(|host| one_line(host)).collect();
-                format!(
-                    " Commands that you run reach these hosts over HTTPS and no other: {}.",
-                    hosts.join(", ")
-                )
+                format!(" Commands that you run reach these hosts over HTTPS and no other: {}.", hosts.join(", "))
             }
         };
         prompt.section("Where you are", &format!("{turn} {tests}{setup}{reaches}"));
@@ -123,10 +120,7 @@ impl PlayerInput<'_> {
         for words in self.guidance {
             let body = "A person with the right to decide says this to you, word for word. Where it settles a question, \
                         it is settled:";
-            prompt.section(
-                "Guidance",
-                &format!("{body}\n\n{}", fenced("guidance", words, MAX_ISSUE)),
-            );
+            prompt.section("Guidance", &format!("{body}\n\n{}", fenced("guidance", words, MAX_ISSUE)));
         }
     }
 
@@ -142,10 +136,7 @@ impl PlayerInput<'_> {
         }
         let body = "A designer looked at the task before you. This is advice: follow it where it holds, and where it does \
                     not, do what is right and say so in the report. The criteria decide, not the design:";
-        prompt.section(
-            "The design",
-            &format!("{body}\n\n{}", fenced("design", &text, MAX_ISSUE)),
-        );
+        prompt.section("The design", &format!("{body}\n\n{}", fenced("design", &text, MAX_ISSUE)));
     }
 
     fn demands(&self, prompt: &mut Prompt) {
@@ -173,9 +164,7 @@ impl PlayerInput<'_> {
             lines.push(format!("Tests and files that are meant to go: {names}. No others may."));
         }
         if let (Some(percent), true) = (self.demands.coverage, new_tests) {
-            lines.push(format!(
-                "At least {percent} % of the lines that you change must be covered by tests."
-            ));
+            lines.push(format!("At least {percent} % of the lines that you change must be covered by tests."));
         }
         if self.demands.ci {
             lines.push("The repository's own CI must pass as well, where it runs.".to_owned());
@@ -200,13 +189,7 @@ impl PlayerInput<'_> {
         for done in self.delivered.iter().take(MAX_DELIVERED) {
             let summary = shorten::middle(&done.summary, MAX_SUMMARY);
             // Writing to a String cannot fail.
-            let _ = writeln!(
-                lines,
-                "- {} {}: {}",
-                done.task,
-                one_line(&done.name),
-                summary.replace('\n', " ")
-            );
+            let _ = writeln!(lines, "- {} {}: {}", done.task, one_line(&done.name), summary.replace('\n', " "));
         }
         let body = "These tasks are merged already, in the words of those who built them:";
         let lines = fenced("earlier work", &lines, MAX_DELIVERED * (MAX_SUMMARY + MAX_LIST));

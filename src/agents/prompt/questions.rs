@@ -42,15 +42,10 @@ pub(super) fn to_coach(prompt: &mut Prompt, questions: &[Question], claims: &[(&
         let _ = write!(body, "\n\n{}", render(number, question));
     }
     if !claims.is_empty() {
-        let claims: Vec<String> = claims
-            .iter()
-            .map(|(question, claim)| claimed(question, claim))
-            .collect();
+        let claims: Vec<String> = claims.iter().map(|(question, claim)| claimed(question, claim)).collect();
         let claims = fenced("claims", &claims.join("\n"), MAX_QUESTION);
-        let _ = write!(
-            body,
-            "\n\nThe author says about questions of the last turn, which are claims only:\n\n{claims}"
-        );
+        let _ =
+            write!(body, "\n\nThe author says about questions of the last turn, which are claims only:\n\n{claims}");
     }
     prompt.section("Questions", &body);
 }
@@ -61,29 +56,20 @@ pub(super) fn open(questions: &[Question], missing: &[Unsettled]) -> String {
         let number = unsettled.open.number;
         let question = questions.get(number.checked_sub(1)?)?;
         let why = messages::question_of_decision(unsettled);
-        Some(format!(
-            "{}\n\n{}",
-            render(number, question),
-            fenced("reason", &why, MAX_CLAIM)
-        ))
+        Some(format!("{}\n\n{}", render(number, question), fenced("reason", &why, MAX_CLAIM)))
     });
     shown.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Adds the questions of the last turn that nobody answered, for the Player.
 pub(super) fn to_player(prompt: &mut Prompt, questions: &[Question], open: &[OpenQuestion]) {
-    let shown = (1..)
-        .zip(questions)
-        .filter(|(number, _)| open.iter().any(|open| open.number == *number));
+    let shown = (1..).zip(questions).filter(|(number, _)| open.iter().any(|open| open.number == *number));
     let shown: Vec<String> = shown.map(|(number, question)| render(number, question)).collect();
     if !shown.is_empty() {
         let body = "Running could not decide these about your last change, and no answer settled them. If the change is \
                     not wanted, undo it. If it is, answer in `answers` with `because` and with a `quote` of the words \
                     that want it: the reviewer sees both as your claim.";
-        prompt.section(
-            "Questions of the last turn",
-            &format!("{body}\n\n{}", shown.join("\n\n")),
-        );
+        prompt.section("Questions of the last turn", &format!("{body}\n\n{}", shown.join("\n\n")));
     }
 }
 
@@ -108,11 +94,7 @@ fn render(number: usize, question: &Question) -> String {
         material.push_str(&messages::absence(absence));
     }
     let label = format!("question {number}");
-    format!(
-        "**Question {number}.** {}{place}\n\n{}",
-        sentence(question.topic),
-        fenced(&label, &material, MAX_QUESTION)
-    )
+    format!("**Question {number}.** {}{place}\n\n{}", sentence(question.topic), fenced(&label, &material, MAX_QUESTION))
 }
 
 fn claimed(question: &Question, claim: &AnswerClaim) -> String {
@@ -128,9 +110,7 @@ pub(super) fn with_questions<'a>(
     questions: &'a [Question],
     claims: &'a [AnswerClaim],
 ) -> Vec<(&'a Question, &'a AnswerClaim)> {
-    let found = claims
-        .iter()
-        .filter_map(|claim| Some((questions.get(claim.question.checked_sub(1)?)?, claim)));
+    let found = claims.iter().filter_map(|claim| Some((questions.get(claim.question.checked_sub(1)?)?, claim)));
     found.collect()
 }
 

@@ -42,10 +42,7 @@ pub(super) enum Staying {
 
 /// Makes a folder that only its owner can read; it is deleted when the value is dropped.
 pub(super) fn private_folder() -> std::io::Result<TempDir> {
-    tempfile::Builder::new()
-        .prefix("autobuild-demo-")
-        .permissions(Permissions::from_mode(0o700))
-        .tempdir()
+    tempfile::Builder::new().prefix("autobuild-demo-").permissions(Permissions::from_mode(0o700)).tempdir()
 }
 
 /// Removes checkouts, mirrors and caches, or all files.
@@ -127,9 +124,7 @@ impl DemoFiles {
         let how = format!("To fetch {what} into your repository, as FETCH_HEAD:");
         terminal.exact("");
         terminal.line("", "", &how, Tone::Plain);
-        commands
-            .iter()
-            .for_each(|command| terminal.exact(&format!("  {command}")));
+        commands.iter().for_each(|command| terminal.exact(&format!("  {command}")));
     }
 
     /// Returns, for each branch, the command that fetches it into the imported repository.

@@ -36,10 +36,8 @@ use text::secret::Secrets;
 
 /// What `demo` takes.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Without options it plays a sample: repository, issue, agents and a person.\n\nExamples:\n  \
-autobuild demo\n  autobuild demo --repo . --issue idea.md --agent 'command:./my-agent' --approve --once"
-)]
+#[command(after_help = "Without options it plays a sample: repository, issue, agents and a person.\n\nExamples:\n  \
+autobuild demo\n  autobuild demo --repo . --issue idea.md --agent 'command:./my-agent' --approve --once")]
 pub(super) struct Demo {
     /// A git repository to import. The demo never writes to it.
     #[arg(long, value_name = "PATH")]

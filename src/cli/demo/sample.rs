@@ -16,14 +16,8 @@ const REPOSITORY: &[(&str, &str)] = &[
     ("README.md", include_str!("sample/repository/README.md")),
     ("bin/tally", include_str!("sample/repository/bin/tally")),
     ("tests/run.sh", include_str!("sample/repository/tests/run.sh")),
-    (
-        "tests/words_test.sh",
-        include_str!("sample/repository/tests/words_test.sh"),
-    ),
-    (
-        ".github/autobuild.yml",
-        include_str!("sample/repository/.github/autobuild.yml"),
-    ),
+    ("tests/words_test.sh", include_str!("sample/repository/tests/words_test.sh")),
+    (".github/autobuild.yml", include_str!("sample/repository/.github/autobuild.yml")),
 ];
 
 const ISSUE: &str = include_str!("sample/issue.md");
@@ -55,13 +49,7 @@ impl Material {
             None => IssueText::of(ISSUE)?,
         }
         .parts();
-        Ok(Self {
-            repository,
-            title,
-            body,
-            agent,
-            access: Access::service(ModelSettings::default()),
-        })
+        Ok(Self { repository, title, body, agent, access: Access::service(ModelSettings::default()) })
     }
 
     /// Refuses a repository that cannot be imported as a whole. Other problems are reported by the import itself.
@@ -98,15 +86,11 @@ impl Material {
     }
 
     pub(super) fn name(&self) -> String {
-        self.repository
-            .as_deref()
-            .map_or_else(|| "tally".to_owned(), repository_name)
+        self.repository.as_deref().map_or_else(|| "tally".to_owned(), repository_name)
     }
 
     pub(super) fn source(&self) -> RepoSource<'_> {
-        self.repository
-            .as_deref()
-            .map_or(RepoSource::Files(REPOSITORY), RepoSource::Local)
+        self.repository.as_deref().map_or(RepoSource::Files(REPOSITORY), RepoSource::Local)
     }
 
     /// `true` if the sample's scripted person acts too.
@@ -144,9 +128,7 @@ mod tests {
 
     #[test]
     fn an_own_repository_needs_an_own_agent() {
-        let error = Material::gather(Some(Path::new("/")), None, None)
-            .map(|_| ())
-            .unwrap_err();
+        let error = Material::gather(Some(Path::new("/")), None, None).map(|_| ()).unwrap_err();
         assert!(error.to_string().contains("--agent"), "{error}");
     }
 }

@@ -34,17 +34,10 @@ pub(super) struct Needs {
     events: &'static [&'static str],
 }
 
-pub(super) const AUTOBUILD: Needs = Needs {
-    topic: Topic::App,
-    permissions: AUTOBUILD_PERMISSIONS,
-    events: AUTOBUILD_EVENTS,
-};
+pub(super) const AUTOBUILD: Needs =
+    Needs { topic: Topic::App, permissions: AUTOBUILD_PERMISSIONS, events: AUTOBUILD_EVENTS };
 
-pub(super) const COACH: Needs = Needs {
-    topic: Topic::CoachApp,
-    permissions: COACH_PERMISSIONS,
-    events: &[],
-};
+pub(super) const COACH: Needs = Needs { topic: Topic::CoachApp, permissions: COACH_PERMISSIONS, events: &[] };
 
 /// Returns the rows of the AutoBuild App and its installations.
 /// `replay` is the pause between two readings of the log of deliveries, if it is read.
@@ -121,14 +114,8 @@ fn list<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
 /// Returns the missing permissions and events, in words; empty if nothing is missing.
 fn lacks(needs: Needs, permissions: &BTreeMap<String, String>, events: &[String]) -> (String, String) {
     let permissions = lacking(permissions, needs.permissions);
-    let events = needs
-        .events
-        .iter()
-        .filter(|event| !events.iter().any(|own| own == *event));
-    (
-        list(permissions.iter().map(|(name, level)| format!("{name}: {level}"))),
-        list(events),
-    )
+    let events = needs.events.iter().filter(|event| !events.iter().any(|own| own == *event));
+    (list(permissions.iter().map(|(name, level)| format!("{name}: {level}"))), list(events))
 }
 
 /// Returns the remedy if GitHub was not asked.
@@ -240,15 +227,9 @@ fn last_deliveries(found: &Result<Vec<HookDelivery>, Unasked>, replay: Option<Du
     };
     let (all, arrived) = (guids(&|_| true), guids(&|status| (200..300).contains(&status)));
     let lost = all.difference(&arrived).count();
-    let at = last
-        .delivered_at
-        .and_then(|at| chrono::DateTime::from_timestamp_millis(at.0));
+    let at = last.delivered_at.and_then(|at| chrono::DateTime::from_timestamp_millis(at.0));
     let at = at.map_or_else(String::new, |at| format!(" at {}", at.format("%Y-%m-%d %H:%M UTC")));
-    let newest = format!(
-        "the newest ({}{at}) was answered {}",
-        last.event,
-        answer(last.status_code)
-    );
+    let newest = format!("the newest ({}{at}) was answered {}", last.event, answer(last.status_code));
     let some = format!("{lost} of the last {} did not arrive; {newest}", all.len());
     match (lost, arrived.contains(last.guid.as_str())) {
         (0, _) => Row::ok(Topic::Deliveries, format!("the last {} arrived; {newest}", all.len())),
@@ -297,18 +278,12 @@ fn installed(
         let found = format!("{} is installed nowhere", known.slug);
         return vec![Row::warning(Topic::Installation, found, remedy)];
     }
-    installations
-        .iter()
-        .map(|one| installation(needs, known, one))
-        .collect()
+    installations.iter().map(|one| installation(needs, known, one)).collect()
 }
 
 fn installation(needs: Needs, known: &Identity, one: &Installation) -> Row {
     let name = format!("{} on {}", known.slug, one.account);
-    let accept = format!(
-        "an owner of {} accepts the App's new permissions: {}",
-        one.account, one.page
-    );
+    let accept = format!("an owner of {} accepts the App's new permissions: {}", one.account, one.page);
     if one.suspended_at.is_some() {
         let remedy = format!("an owner of {} ends it: {}", one.account, one.page);
         return Row::warning(Topic::Installation, "suspended", remedy).of(name);
@@ -323,9 +298,7 @@ fn installation(needs: Needs, known: &Identity, one: &Installation) -> Row {
 }
 
 fn without_coach(own: &[Installation], coachs: &[Installation]) -> Vec<Row> {
-    let missing = own
-        .iter()
-        .filter(|one| !coachs.iter().any(|coach| coach.account == one.account));
+    let missing = own.iter().filter(|one| !coachs.iter().any(|coach| coach.account == one.account));
     missing
         .map(|one| {
             let remedy = format!("install the Coach App on {} too", one.account);
@@ -342,9 +315,7 @@ mod tests {
 
     fn owned(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
         let pairs = pairs.iter();
-        pairs
-            .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
-            .collect()
+        pairs.map(|(name, level)| ((*name).to_owned(), (*level).to_owned())).collect()
     }
 
     fn identity_with(permissions: &[(&str, &str)], events: &[&str]) -> Identity {
@@ -397,63 +368,29 @@ mod tests {
         let unauthorized = Unasked::Github(GithubError::Unauthorized);
         hold(vec![
             (of(Ok(whole())), RowStatus::Ok, "autobuild (id 7)"),
-            (
-                of(Ok(identity_with(&AUTOBUILD_PERMISSIONS[1..], AUTOBUILD_EVENTS))),
-                RowStatus::Broken,
-                "checks: write",
-            ),
-            (
-                of(Ok(identity_with(AUTOBUILD_PERMISSIONS, &["issues"]))),
-                RowStatus::Warning,
-                "issue_comment",
-            ),
-            (
-                of(Ok(identity_with(&[], &[]))),
-                RowStatus::Broken,
-                "and not for the events",
-            ),
+            (of(Ok(identity_with(&AUTOBUILD_PERMISSIONS[1..], AUTOBUILD_EVENTS))), RowStatus::Broken, "checks: write"),
+            (of(Ok(identity_with(AUTOBUILD_PERMISSIONS, &["issues"]))), RowStatus::Warning, "issue_comment"),
+            (of(Ok(identity_with(&[], &[]))), RowStatus::Broken, "and not for the events"),
             (of(Err(unauthorized)), RowStatus::Broken, "no App 7 with this key"),
             (of(Err(Unasked::Late)), RowStatus::Warning, "no answer within 5 seconds"),
-            (
-                unusable(COACH, &anyhow::anyhow!("no RSA key")),
-                RowStatus::Broken,
-                "no RSA key",
-            ),
+            (unusable(COACH, &anyhow::anyhow!("no RSA key")), RowStatus::Broken, "no RSA key"),
             (no_app(), RowStatus::Warning, "/setup"),
             (no_coach(), RowStatus::Warning, "AUTOBUILD_COACH_APP_ID"),
         ]);
         let of = |one: Installation| installation(AUTOBUILD, &whole(), &one);
-        let suspended = Installation {
-            suspended_at: Some(Millis(1)),
-            ..on_acme(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS)
-        };
+        let suspended =
+            Installation { suspended_at: Some(Millis(1)), ..on_acme(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS) };
         hold(vec![
-            (
-                of(on_acme(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS)),
-                RowStatus::Ok,
-                "everything",
-            ),
-            (
-                of(on_acme(&[("issues", "write")], AUTOBUILD_EVENTS)),
-                RowStatus::Broken,
-                "owner of acme accepts",
-            ),
-            (
-                of(on_acme(AUTOBUILD_PERMISSIONS, &[])),
-                RowStatus::Warning,
-                "does not send issue_comment",
-            ),
+            (of(on_acme(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS)), RowStatus::Ok, "everything"),
+            (of(on_acme(&[("issues", "write")], AUTOBUILD_EVENTS)), RowStatus::Broken, "owner of acme accepts"),
+            (of(on_acme(AUTOBUILD_PERMISSIONS, &[])), RowStatus::Warning, "does not send issue_comment"),
             (of(suspended), RowStatus::Warning, "suspended"),
         ]);
         let nowhere = installed(AUTOBUILD, ("https://github.com", &whole()), &Ok(Vec::new()));
         let unanswered = installed(AUTOBUILD, ("https://github.com", &whole()), &Err(Unasked::Late));
         let alone = without_coach(&[on_acme(&[], &[])], &[]);
         hold(vec![
-            (
-                nowhere[0].clone(),
-                RowStatus::Warning,
-                "https://github.com/apps/autobuild/installations/new",
-            ),
+            (nowhere[0].clone(), RowStatus::Warning, "https://github.com/apps/autobuild/installations/new"),
             (unanswered[0].clone(), RowStatus::Warning, "did not say"),
             (alone[0].clone(), RowStatus::Warning, "on acme too"),
         ]);
@@ -479,26 +416,10 @@ mod tests {
         let of = |address: &str| webhook(&Ok(Some(address.to_owned())));
         hold(vec![
             (of("https://build.acme.dev/webhook"), RowStatus::Ok, "build.acme.dev"),
-            (
-                of("https://acme.dev/autobuild/webhook?secret=1"),
-                RowStatus::Ok,
-                "https://acme.dev/autobuild/webhook",
-            ),
-            (
-                of("https://autobuild.example/webhook"),
-                RowStatus::Warning,
-                "example of the manifest",
-            ),
-            (
-                of("http://127.0.0.1:8080/webhook"),
-                RowStatus::Warning,
-                "this machine or network alone",
-            ),
-            (
-                of("https://192.168.1.4/webhook"),
-                RowStatus::Warning,
-                "this machine or network alone",
-            ),
+            (of("https://acme.dev/autobuild/webhook?secret=1"), RowStatus::Ok, "https://acme.dev/autobuild/webhook"),
+            (of("https://autobuild.example/webhook"), RowStatus::Warning, "example of the manifest"),
+            (of("http://127.0.0.1:8080/webhook"), RowStatus::Warning, "this machine or network alone"),
+            (of("https://192.168.1.4/webhook"), RowStatus::Warning, "this machine or network alone"),
             (of("http://build.acme.dev/webhook"), RowStatus::Warning, "not encrypted"),
             (of("https://build.acme.dev/"), RowStatus::Broken, "which is /webhook"),
             (of("nowhere"), RowStatus::Broken, "is no address"),
@@ -515,27 +436,15 @@ mod tests {
             (of(&[sent("a", 202)]), RowStatus::Ok, "the last 1 arrived"),
             (of(&[sent("a", 202), sent("a", 0)]), RowStatus::Ok, "the last 1 arrived"),
             (of(&[]), RowStatus::Warning, "redeliver the ping"),
-            (
-                of(&[sent("b", 202), sent("a", 500)]),
-                RowStatus::Warning,
-                "1 of the last 2",
-            ),
+            (of(&[sent("b", 202), sent("a", 500)]), RowStatus::Warning, "1 of the last 2"),
             (of(&[sent("a", 0)]), RowStatus::Warning, "answered by nobody"),
             (of(&[sent("a", 0)]), RowStatus::Warning, "log every 20 seconds instead"),
-            (
-                last_deliveries(&Ok(vec![sent("a", 0)]), None),
-                RowStatus::Broken,
-                "answered by nobody",
-            ),
+            (last_deliveries(&Ok(vec![sent("a", 0)]), None), RowStatus::Broken, "answered by nobody"),
             (of(&[sent("a", 401)]), RowStatus::Broken, "AUTOBUILD_WEBHOOK_SECRET"),
             (of(&[sent("a", 404)]), RowStatus::Broken, "end in /webhook"),
             (of(&[sent("a", 503)]), RowStatus::Broken, "database"),
             (of(&[sent("a", 500)]), RowStatus::Broken, "log of the service"),
-            (
-                last_deliveries(&Err(Unasked::Late), None),
-                RowStatus::Warning,
-                "did not say",
-            ),
+            (last_deliveries(&Err(Unasked::Late), None), RowStatus::Warning, "did not say"),
         ]);
     }
 }

@@ -112,12 +112,9 @@ pub(super) async fn memory(look: &Look<'_>) -> Vec<Row> {
     let folder = with_room(folder, DiskRoom::of(&settings.data_dir).ok());
     let inspected = async {
         match look.running {
-            Some(engine) => engine
-                .store
-                .check_writable()
-                .await
-                .map(|()| FoundDatabase::Current)
-                .map_err(anyhow::Error::from),
+            Some(engine) => {
+                engine.store.check_writable().await.map(|()| FoundDatabase::Current).map_err(anyhow::Error::from)
+            }
             None => {
                 let url = settings.database_url.expose_secret();
                 let found = Store::inspect(url, OpenOptions::default()).await;
@@ -198,11 +195,7 @@ pub(super) enum User {
 
 pub(super) fn user(sandbox: &Sandbox) -> User {
     let is_root = rustix::process::geteuid().is_root();
-    if is_root && sandbox.users() == Users::OfTheService {
-        User::Root
-    } else {
-        User::Ordinary
-    }
+    if is_root && sandbox.users() == Users::OfTheService { User::Root } else { User::Ordinary }
 }
 
 pub(super) fn isolation(level: Level, missing: &str, user: User) -> Row {
@@ -212,17 +205,10 @@ pub(super) fn isolation(level: Level, missing: &str, user: User) -> Row {
         Level::L0 | Level::L1 if user == User::Root => {
             let found =
                 format!("{found}; programs run as root, and PostgreSQL, Chromium, Elasticsearch and others refuse to");
-            Row::warning(
-                Topic::Isolation,
-                found,
-                format!("run AutoBuild as an ordinary user; {more}"),
-            )
+            Row::warning(Topic::Isolation, found, format!("run AutoBuild as an ordinary user; {more}"))
         }
         Level::L0 => Row::warning(Topic::Isolation, found, more),
-        Level::L1 | Level::L2 => Row {
-            remedy: Some(more),
-            ..Row::ok(Topic::Isolation, found)
-        },
+        Level::L1 | Level::L2 => Row { remedy: Some(more), ..Row::ok(Topic::Isolation, found) },
         Level::L3 => Row::ok(Topic::Isolation, found),
     }
 }
@@ -312,17 +298,13 @@ pub(super) async fn own_agent(command: &AgentCommand, sandbox: &Sandbox) -> Row 
         let Err(error) = check(&with_key).await else {
             return Ok(agent(&name, &Ok(())));
         };
-        let own_login = Access {
-            login: Login::Person(PersonLogin::of_process(assemble::clock)),
-            ..with_key
-        };
+        let own_login = Access { login: Login::Person(PersonLogin::of_process(assemble::clock)), ..with_key };
         check(&own_login).await?;
         let remedy = "set the key, or add --use-my-login to run it with your own log-in";
         anyhow::Ok(Row::warning(Topic::Agent, format!("{error:#}"), remedy).of(&name))
     };
     let row = tokio::time::timeout(SLOW_PATIENCE, tried).await;
-    row.unwrap_or_else(|_| Err(silent()))
-        .unwrap_or_else(|error| agent(&name, &Err(error)))
+    row.unwrap_or_else(|_| Err(silent())).unwrap_or_else(|error| agent(&name, &Err(error)))
 }
 
 pub(super) fn agent(name: &str, checked: &anyhow::Result<()>) -> Row {
@@ -355,38 +337,14 @@ mod tests {
         let at_proxy = || "http://proxy.corp:3128".parse().unwrap();
         let table = [
             (program(Path::new("/bin/autobuild")), RowStatus::Ok, None),
-            (
-                program(Path::new("/bin/autobuild (deleted)")),
-                RowStatus::Warning,
-                Some("start it again"),
-            ),
-            (
-                git(&Err(UnusableGit::Missing)),
-                RowStatus::Broken,
-                Some("then start AutoBuild again"),
-            ),
-            (
-                settings(&Err(vec![mistake])).remove(0),
-                RowStatus::Broken,
-                Some("docs/server-settings.md"),
-            ),
+            (program(Path::new("/bin/autobuild (deleted)")), RowStatus::Warning, Some("start it again")),
+            (git(&Err(UnusableGit::Missing)), RowStatus::Broken, Some("then start AutoBuild again")),
+            (settings(&Err(vec![mistake])).remove(0), RowStatus::Broken, Some("docs/server-settings.md")),
             (free(), RowStatus::Ok, None),
             (folder(Path::new("/data"), Ok(FoundFolder::InUse)), RowStatus::Ok, None),
-            (
-                folder(Path::new("/data"), Err(no_folder)),
-                RowStatus::Broken,
-                Some("AUTOBUILD_DATA_DIR"),
-            ),
-            (
-                with_room(free(), Some(DiskRoom { free: 9, total: 90 })),
-                RowStatus::Ok,
-                None,
-            ),
-            (
-                with_room(free(), Some(DiskRoom { free: 8, total: 90 })),
-                RowStatus::Warning,
-                Some("make room"),
-            ),
+            (folder(Path::new("/data"), Err(no_folder)), RowStatus::Broken, Some("AUTOBUILD_DATA_DIR")),
+            (with_room(free(), Some(DiskRoom { free: 9, total: 90 })), RowStatus::Ok, None),
+            (with_room(free(), Some(DiskRoom { free: 8, total: 90 })), RowStatus::Warning, Some("make room")),
             (database(&Ok(FoundDatabase::None), ""), RowStatus::Ok, None),
             (database(&Ok(FoundDatabase::ToMigrate), ""), RowStatus::Ok, None),
             (database(&Err(none()), "mend it"), RowStatus::Broken, Some("mend it")),
@@ -405,11 +363,7 @@ mod tests {
                 RowStatus::Warning,
                 Some("for more: no user namespaces"),
             ),
-            (
-                isolation(Level::L2, "no cgroups", User::Root),
-                RowStatus::Ok,
-                Some("for more: no cgroups"),
-            ),
+            (isolation(Level::L2, "no cgroups", User::Root), RowStatus::Ok, Some("for more: no cgroups")),
             (isolation(Level::L3, "", User::Root), RowStatus::Ok, None),
             (tunnel(&at_proxy(), "api.github.com", None), RowStatus::Ok, None),
             (
@@ -423,11 +377,7 @@ mod tests {
                 Some("AUTOBUILD_NETWORK_NO_PROXY"),
             ),
             (agent("claude", &Ok(())), RowStatus::Ok, None),
-            (
-                agent("claude", &Err(none())),
-                RowStatus::Broken,
-                Some("AUTOBUILD_AGENT"),
-            ),
+            (agent("claude", &Err(none())), RowStatus::Broken, Some("AUTOBUILD_AGENT")),
         ];
         for (row, standing, remedy) in table {
             assert_eq!(row.standing, standing, "{row:?}");

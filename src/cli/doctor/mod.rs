@@ -86,11 +86,7 @@ fn print_rows(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> Exi
         eprintln!("autobuild {command}: standard output cannot be written: {error}");
         return ExitCode::FAILURE;
     }
-    if diagnosis::is_broken(&rows) {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    }
+    if diagnosis::is_broken(&rows) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// Leaves out the rows about what a process of this role does not do.
@@ -121,11 +117,7 @@ pub(super) async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>
     let mut rows = program_and_git().await;
     rows.extend(machine::settings(read));
     if let Ok(settings) = read {
-        let look = Look {
-            settings,
-            running: None,
-            repo,
-        };
+        let look = Look { settings, running: None, repo };
         rows.extend(with(&look).await);
     }
     rows
@@ -188,11 +180,8 @@ async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> V
             None => Vec::new(),
         }
     };
-    let (autobuilds, coachs, repository) = tokio::join!(
-        Box::pin(apps::autobuild(main, coach, look.settings.replay)),
-        coachs,
-        repository
-    );
+    let (autobuilds, coachs, repository) =
+        tokio::join!(Box::pin(apps::autobuild(main, coach, look.settings.replay)), coachs, repository);
     let mut rows: Vec<Row> = autobuilds.into_iter().chain(coachs).chain(repository).collect();
     // Rows of the same topic, such as those of both Apps, come together.
     rows.sort_by_key(|row| row.topic);
@@ -208,12 +197,8 @@ fn client(settings: &ServerSettings, key: &AppKey) -> anyhow::Result<Client> {
 
 /// Returns the rows for `run` and its like, if no App is set up.
 async fn on_a_laptop(settings: &ServerSettings, repo: Option<&RepoName>) -> Vec<Row> {
-    let (git, front, programs, proxy) = tokio::join!(
-        InstalledGit::look(),
-        repository::in_front(),
-        own_programs(),
-        machine::proxy(settings)
-    );
+    let (git, front, programs, proxy) =
+        tokio::join!(InstalledGit::look(), repository::in_front(), own_programs(), machine::proxy(settings));
     let mut rows = vec![machine::this_program(), machine::git(&git)];
     rows.extend(proxy);
     rows.extend(front);
@@ -233,10 +218,7 @@ async fn own_programs() -> Vec<Row> {
         Ok(settings) => settings,
         Err(mistakes) => return machine::settings(&Err(mistakes)),
     };
-    let options = SandboxOptions {
-        limits: settings.limits,
-        ..SandboxOptions::own_binary()
-    };
+    let options = SandboxOptions { limits: settings.limits, ..SandboxOptions::own_binary() };
     let sandbox = match machine::probed(options, settings.bounds).await {
         Ok(sandbox) => sandbox,
         Err(row) => return vec![row],

@@ -117,10 +117,7 @@ fn branch_rules(found: &Result<Vec<(Rule, &'static str)>, Unasked>, settings: &R
     match rules.iter().find(|(rule, branch)| rule.forbids(branch, commits)) {
         None => Row::ok(Topic::BranchRules, "none keeps AutoBuild from autobuild/**"),
         Some((rule, branch)) => {
-            let found = format!(
-                "the rule {} holds for {branch}, so it cannot be made or pushed",
-                rule.kind
-            );
+            let found = format!("the rule {} holds for {branch}, so it cannot be made or pushed", rule.kind);
             let remedy = "exclude autobuild/** from that ruleset, or let the App bypass it, under Settings, Rules";
             Row::broken(Topic::BranchRules, found, remedy)
         }
@@ -138,10 +135,7 @@ enum Coach {
 
 async fn coachs(coach: Option<&Client>, name: &RepoName) -> Coach {
     let Some(coach) = coach else { return Coach::None };
-    let (id, all) = tokio::join!(
-        ask_in_time(coach.installation_of(name)),
-        ask_in_time(coach.installations())
-    );
+    let (id, all) = tokio::join!(ask_in_time(coach.installation_of(name)), ask_in_time(coach.installations()));
     match (id, all) {
         (Ok(Some(id)), Ok(all)) => match all.into_iter().find(|one| one.id == id) {
             Some(one) => Coach::Installed(one),
@@ -262,30 +256,20 @@ async fn in_files(
             return (vec![row], RepositorySettings::default());
         }
         Err(why) => {
-            return (
-                vec![unanswered(Topic::SettingsFile, &why)],
-                RepositorySettings::default(),
-            );
+            return (vec![unanswered(Topic::SettingsFile, &why)], RepositorySettings::default());
         }
     };
     let telling = runners::detect::telling(&files.paths);
     let of_workflows: Vec<&String> = {
         let wanted: Vec<&str> = exposure::files_to_read(files.paths.iter().map(String::as_str)).collect();
-        files
-            .paths
-            .iter()
-            .filter(|path| wanted.contains(&path.as_str()))
-            .collect()
+        files.paths.iter().filter(|path| wanted.contains(&path.as_str())).collect()
     };
     let wanted = files.paths.iter().filter(|path| *path == SETTINGS_FILE);
     let wanted = wanted.chain(of_workflows.iter().copied());
     let mut texts = files.texts(repo, wanted.chain(telling)).await;
     let (row, settings) = settings_file(texts.remove(SETTINGS_FILE), offer);
     let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
-    let sources: exposure::Files = of_workflows
-        .into_iter()
-        .map(|path| (path.clone(), read(path)))
-        .collect();
+    let sources: exposure::Files = of_workflows.into_iter().map(|path| (path.clone(), read(path))).collect();
     let around = Surroundings::of_run("autobuild/1", &files.branch, repo.has_hosted_runners());
     let exposure = Exposure {
         workflows: exposure::workflows(&sources, &around),
@@ -311,10 +295,7 @@ fn workflows_row(exposure: &Exposure, ci: CiPolicy) -> Row {
         let name = one.path.trim_start_matches(WORKFLOWS);
         format!("{name} {}", messages::workflow_gets(one))
     });
-    let others = exposure
-        .others
-        .iter()
-        .map(|name| format!("whatever service reads {name}"));
+    let others = exposure.others.iter().map(|name| format!("whatever service reads {name}"));
     let all: Vec<String> = worded.chain(others).collect();
     let found = format!("commits of agents start {}", all.join("; "));
     if exposure.is_harmless() {
@@ -360,17 +341,12 @@ fn labels_row(known: &[(&str, Result<bool, Unasked>)]) -> Row {
         return unanswered(Topic::Labels, why);
     }
     let of = |is_there: bool| -> Vec<&str> {
-        let fitting = known
-            .iter()
-            .filter(|(_, known)| matches!(known, Ok(known) if *known == is_there));
+        let fitting = known.iter().filter(|(_, known)| matches!(known, Ok(known) if *known == is_there));
         fitting.map(|(label, _)| *label).collect()
     };
     let missing = of(false);
     let found = format!("there is no label {}", missing.join(", and none "));
-    let commands: Vec<String> = missing
-        .iter()
-        .map(|label| format!("gh label create '{label}'"))
-        .collect();
+    let commands: Vec<String> = missing.iter().map(|label| format!("gh label create '{label}'")).collect();
     match missing.as_slice() {
         [] => Row::ok(Topic::Labels, of(true).join(", ")),
         [TASK_LABEL] => Row::warning(Topic::Labels, found, commands.join("; ")),
@@ -394,9 +370,8 @@ fn test_command(chosen: &gates::Chosen, paths: &[String]) -> Row {
 }
 
 /// The commands that shells run themselves.
-const BUILT_IN: [&str; 14] = [
-    ".", "[", "cd", "command", "eval", "exec", "export", "false", "set", "source", "test", "time", "true", "ulimit",
-];
+const BUILT_IN: [&str; 14] =
+    [".", "[", "cd", "command", "eval", "exec", "export", "false", "set", "source", "test", "time", "true", "ulimit"];
 
 /// Returns the program of a command if it does not exist. Commands that need a shell's syntax are not checked.
 fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
@@ -414,11 +389,7 @@ fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
 async fn own_repository() -> Result<(LocalRepository, Row), Row> {
     let local_repository = LocalRepository::here().await.map_err(|error| {
         let is_gits = matches!(error.downcast_ref(), Some(NoRepository::Git(_)));
-        let remedy = if is_gits {
-            "do what git says"
-        } else {
-            "go into your project's folder"
-        };
+        let remedy = if is_gits { "do what git says" } else { "go into your project's folder" };
         Row::warning(Topic::OwnRepository, format!("{error:#}"), remedy)
     })?;
     let head = local_repository.head().await.map_err(|error| {

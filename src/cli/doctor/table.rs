@@ -33,11 +33,7 @@ pub(super) fn table(rows: &[Row], columns: Option<usize>, paint: impl Fn(&str, T
 fn fitted(row: &Row, word: &str, columns: usize) -> Vec<String> {
     let what = row.what();
     let name = format!("{what:<WIDEST$} ");
-    let gutter = if columns < NARROW {
-        "  ".to_owned()
-    } else {
-        " ".repeat(WORD + WIDEST + 2)
-    };
+    let gutter = if columns < NARROW { "  ".to_owned() } else { " ".repeat(WORD + WIDEST + 2) };
     let mut lines = Vec::new();
     if columns < NARROW || what.width() > WIDEST {
         lines.push(format!("{word} {}", wrap::cut(&what, columns.saturating_sub(WORD + 1))));
@@ -84,17 +80,9 @@ mod tests {
         let long = "has not granted checks: write, contents: write, issues: write";
         vec![
             Row::ok(Topic::Git, "2.43.7 (/usr/bin/git)"),
-            Row::broken(
-                Topic::Installation,
-                long,
-                "an owner of acme accepts the App's new permissions",
-            )
-            .of("autobuild on acme"),
-            Row::warning(
-                Topic::Workflows,
-                "what an agent writes starts ci.yml (push)",
-                "use `branches-ignore`",
-            ),
+            Row::broken(Topic::Installation, long, "an owner of acme accepts the App's new permissions")
+                .of("autobuild on acme"),
+            Row::warning(Topic::Workflows, "what an agent writes starts ci.yml (push)", "use `branches-ignore`"),
         ]
     }
 

@@ -48,9 +48,7 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     let NamedOrder { mut order, task } = session.find(&complete.what, complete.feature.as_deref()).await?;
     let name = order.name();
     if let Some(task) = task {
-        session
-            .screen
-            .note(&format!("{task} is a task of {name}, which is completed as a whole."));
+        session.screen.note(&format!("{task} is a task of {name}, which is completed as a whole."));
     }
     let mut report = session.orders.report(order.number).await?;
     if order.ended.is_some() {
@@ -106,10 +104,7 @@ impl Session {
     /// Prints what is given up, cancels the Feature if it may still go on, and waits until it rests.
     async fn cancel(&mut self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
         self.screen.note(&gives_up(order, &report));
-        if matches!(
-            report.state,
-            OrderStatus::Nothing | OrderStatus::Cancelled | OrderStatus::Failed
-        ) {
+        if matches!(report.state, OrderStatus::Nothing | OrderStatus::Cancelled | OrderStatus::Failed) {
             return Ok(report);
         }
         order.wish = Wish::Plan;
@@ -120,11 +115,7 @@ impl Session {
         self.screen.quiet = false;
         built?;
         let report = self.orders.report(order.number).await?;
-        anyhow::ensure!(
-            report.answers(order),
-            "{} was not given up: it still works",
-            order.name()
-        );
+        anyhow::ensure!(report.answers(order), "{} was not given up: it still works", order.name());
         Ok(report)
     }
 }

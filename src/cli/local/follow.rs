@@ -40,9 +40,7 @@ pub async fn follow(
         format!("with the agent {}; {name} waits until it is done", holder.agent)
     };
     let (process, other) = (holder.process, &holder.command);
-    screen.note(&format!(
-        "`autobuild {other}` (process {process}) works on this repository {what}."
-    ));
+    screen.note(&format!("`autobuild {other}` (process {process}) works on this repository {what}."));
     let mut news: BTreeMap<FeatureKey, News> = BTreeMap::new();
     let _cleared = Cleared(screen);
     for beat in 0.. {
@@ -62,11 +60,7 @@ pub async fn follow(
         if let LockOutcome::Taken(lock) = Lock::ask(folder, command, &order.agent)? {
             // The order may have come to rest since the last look.
             let report = orders.report(order.number).await?;
-            return Ok(if report.answers(order) {
-                Followed::Rests(Box::new(report))
-            } else {
-                Followed::Free(lock)
-            });
+            return Ok(if report.answers(order) { Followed::Rests(Box::new(report)) } else { Followed::Free(lock) });
         }
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}

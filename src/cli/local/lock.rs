@@ -45,11 +45,7 @@ impl Lock {
             Err(TryLockError::WouldBlock) => return Ok(LockOutcome::Held(read(&mut file))),
             Err(TryLockError::Error(error)) => return Err(error).with_context(failed),
         }
-        let holder = Holder {
-            process: std::process::id(),
-            command: command.to_owned(),
-            agent: agent.to_owned(),
-        };
+        let holder = Holder { process: std::process::id(), command: command.to_owned(), agent: agent.to_owned() };
         file.set_len(0).with_context(failed)?;
         file.write_all(&serde_json::to_vec(&holder)?).with_context(failed)?;
         Ok(LockOutcome::Taken(Self { _file: file }))
@@ -67,9 +63,7 @@ impl Lock {
 /// Reads the holder from the file. Just after the lock was taken, the file is still empty and the holder has no values.
 fn read(file: &mut File) -> Holder {
     let mut text = String::new();
-    let _ = file
-        .rewind()
-        .and_then(|()| file.take(LONGEST).read_to_string(&mut text));
+    let _ = file.rewind().and_then(|()| file.take(LONGEST).read_to_string(&mut text));
     serde_json::from_str(&text).unwrap_or_default()
 }
 
@@ -94,9 +88,7 @@ mod tests {
         let LockOutcome::Taken(lock) = Lock::ask(folder.path(), "run", "claude").unwrap() else {
             panic!("it was free")
         };
-        let LockOutcome::Held(holder) = Lock::ask(folder.path(), "run", "codex").unwrap() else {
-            panic!("it is held")
-        };
+        let LockOutcome::Held(holder) = Lock::ask(folder.path(), "run", "codex").unwrap() else { panic!("it is held") };
         assert_eq!((holder.process, holder.agent.as_str()), (std::process::id(), "claude"));
         assert_eq!(Lock::holder(folder.path()), Some(holder));
         drop(lock);

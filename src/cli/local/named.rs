@@ -56,14 +56,10 @@ impl Session {
         }
         let with_names: Vec<String> = with.iter().map(Order::name).collect();
         match (with.pop(), with.is_empty()) {
-            (Some(order), true) => Ok(NamedOrder {
-                order,
-                task: Some(task),
-            }),
-            (Some(_), false) => anyhow::bail!(
-                "several Features have a {task}; choose one with --feature: {}",
-                with_names.join(", ")
-            ),
+            (Some(order), true) => Ok(NamedOrder { order, task: Some(task) }),
+            (Some(_), false) => {
+                anyhow::bail!("several Features have a {task}; choose one with --feature: {}", with_names.join(", "))
+            }
             (None, _) => anyhow::bail!(
                 "no open Feature has a {task}; the Features are {all}, and `autobuild status {}` shows its tasks",
                 names.last().map_or("FEAT-1", String::as_str)

@@ -89,10 +89,7 @@ pub const ON_FORGE: &str = "main";
 
 impl From<OwnHead> for Base {
     fn from(head: OwnHead) -> Self {
-        Self {
-            sha: head.sha,
-            branch: head.branch,
-        }
+        Self { sha: head.sha, branch: head.branch }
     }
 }
 
@@ -153,11 +150,8 @@ pub struct Orders {
 impl Orders {
     /// Opens the orders of a repository, if anything was ordered there.
     pub async fn open(repository: &LocalRepository) -> anyhow::Result<Self> {
-        let orders = Self {
-            folder: repository.folder.join("features"),
-            url: repository.database(),
-            store: OnceCell::new(),
-        };
+        let orders =
+            Self { folder: repository.folder.join("features"), url: repository.database(), store: OnceCell::new() };
         if repository.has_database() {
             orders.store().await?;
         }
@@ -195,10 +189,7 @@ impl Orders {
 
     fn order(&self, stored: &StoredOrder) -> anyhow::Result<Order> {
         let order: Order = self.read(stored.number, &stored.wanted)?;
-        Ok(Order {
-            number: stored.number,
-            ..order
-        })
+        Ok(Order { number: stored.number, ..order })
     }
 
     /// Saves an order under the next number, which is set in the result.
@@ -258,10 +249,7 @@ const MEND: &str = "restore it from a backup, or move it away";
 /// Returns the branch for an issue's result: its title shortened, and never a name that AutoBuild uses on the forge.
 pub fn branch_of(title: &str) -> String {
     let words = title.to_lowercase();
-    let words: Vec<&str> = words
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let slug: String = words.join("-").chars().take(40).collect();
     let slug = slug.trim_matches('-');
     if slug.starts_with(|c: char| c.is_ascii_alphabetic()) {

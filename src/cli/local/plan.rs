@@ -181,9 +181,7 @@ fn issue(given: &str) -> anyhow::Result<IssueText> {
 /// `true` if the text is a Feature's name, such as FEAT-1.
 fn is_feature(given: &str) -> bool {
     let number = given.to_ascii_uppercase();
-    number
-        .strip_prefix("FEAT-")
-        .is_some_and(|number| number.parse::<u64>().is_ok())
+    number.strip_prefix("FEAT-").is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
 fn is_task(given: &str) -> bool {
@@ -199,9 +197,7 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     let issue = issue(&plan.issue)?;
     // Even a small plan waits, since nothing is built before the person asks for it.
     let settings = Map::from_iter([("plan_approval".to_owned(), "always".into())]);
-    let (order, left_out) = session
-        .ordered(issue, (Wish::Plan, PlanMode::Planned, settings), &plan.who)
-        .await?;
+    let (order, left_out) = session.ordered(issue, (Wish::Plan, PlanMode::Planned, settings), &plan.who).await?;
     let (number, name) = (order.number, order.name());
     let is_structured = plan.structured && !plan.who.json;
     // A person who redirects the plan to a file wants nothing else in that file.
@@ -216,10 +212,7 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     if session.screen.quiet && report.rests {
         let does = if report.ok { "builds it" } else { "says more" };
         let next = if report.ok { "feature" } else { "status" };
-        eprintln!(
-            "autobuild plan: {}. `autobuild {next} {name}` {does}.",
-            report.sentence.trim_end_matches('.')
-        );
+        eprintln!("autobuild plan: {}. `autobuild {next} {name}` {does}.", report.sentence.trim_end_matches('.'));
     }
     Ok(code)
 }
@@ -297,19 +290,13 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     if feature.dry_run {
         let plan = report.plan.with_context(no_plan)?;
         if feature.who.json {
-            session
-                .screen
-                .terminal
-                .exact(&json!({"feature": name, "plan": plan, "settings": settings}).to_string())
+            session.screen.terminal.exact(&json!({"feature": name, "plan": plan, "settings": settings}).to_string())
         } else {
             session.screen.terminal.exact(&crate::messages::clean(&plan))
         }
         return Ok(ExitCode::SUCCESS);
     }
-    if settings
-        .iter()
-        .any(|(key, value)| order.settings.get(key) != Some(value))
-    {
+    if settings.iter().any(|(key, value)| order.settings.get(key) != Some(value)) {
         anyhow::ensure!(report.plan.is_some(), no_plan());
         anyhow::ensure!(
             report.state == OrderStatus::AwaitingApproval,
@@ -320,11 +307,7 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
         order.settings.extend(settings);
     }
     session.with_agent(&mut order, &feature.who)?;
-    order.wish = if feature.orchestrate {
-        Wish::BuildAll
-    } else {
-        Wish::Build
-    };
+    order.wish = if feature.orchestrate { Wish::BuildAll } else { Wish::Build };
     session.orders.keep(&order).await?;
     session.build(order, &feature.who, Vec::new()).await
 }

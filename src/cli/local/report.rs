@@ -88,10 +88,7 @@ impl Report {
 
     /// Updates the report with a Feature's current state.
     pub fn update(&mut self, feature: &Feature, costs: BTreeMap<Option<TaskId>, Cost>) {
-        let spending = Spending {
-            by_task: costs,
-            ..Spending::default()
-        };
+        let spending = Spending { by_task: costs, ..Spending::default() };
         self.state = OrderStatus::from(feature);
         self.cause = messages::after_blocked(feature);
         self.records = feature.rules.records;
@@ -112,10 +109,7 @@ impl Report {
 
     /// `true` if the Feature can go on after a person mends something. It has no state if its label was refused.
     pub fn can_go_on(&self) -> bool {
-        matches!(
-            self.state,
-            OrderStatus::Nothing | OrderStatus::Blocked | OrderStatus::Asks | OrderStatus::Failed
-        )
+        matches!(self.state, OrderStatus::Nothing | OrderStatus::Blocked | OrderStatus::Asks | OrderStatus::Failed)
     }
 
     /// Records that the Feature was ended, of which only the branch remains.
@@ -214,19 +208,12 @@ impl Report {
 
     pub fn print_commands(&self, order: &Order, terminal: &Terminal) {
         let commands = self.commands(order);
-        let longest = commands
-            .iter()
-            .map(|(command, _)| command.chars().count())
-            .max()
-            .unwrap_or(0);
+        let longest = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
         if !commands.is_empty() {
             terminal.exact("");
         }
         for (command, does) in commands {
-            if terminal
-                .columns()
-                .is_some_and(|columns| longest + does.len() + 4 > columns)
-            {
+            if terminal.columns().is_some_and(|columns| longest + does.len() + 4 > columns) {
                 terminal.line("", "", &format!("To {does}:"), Tone::Quiet);
                 terminal.exact(&format!("  {command}"));
             } else {
@@ -317,10 +304,7 @@ impl Report {
             let command = format!("git fetch {from} {}", shell_words::quote(branch));
             (command, "get the work so far".to_owned())
         };
-        let look = format!(
-            "git diff {}...FETCH_HEAD -- {WITHOUT_RECORDS}",
-            shell_words::quote(base)
-        );
+        let look = format!("git diff {}...FETCH_HEAD -- {WITHOUT_RECORDS}", shell_words::quote(base));
         let fetches = self.unfinished.iter().map(fetch);
         fetches.chain([(look, "look at what you got".to_owned())]).collect()
     }
@@ -414,10 +398,7 @@ pub fn money(cost: &Cost) -> String {
 }
 
 /// Converts millionths of a dollar to dollars.
-#[expect(
-    clippy::as_conversions,
-    reason = "millionths of a dollar are far below the exact integers of a float"
-)]
+#[expect(clippy::as_conversions, reason = "millionths of a dollar are far below the exact integers of a float")]
 fn usd(micros: u64) -> f64 {
     micros as f64 / 1_000_000.0
 }
@@ -435,32 +416,18 @@ mod tests {
             can_approve: false,
             verdict,
             wall_ms: ms,
-            cost: Cost {
-                agent_runs: 1,
-                agent_ms: ms,
-                usd_micros: Some(1_230_000),
-                ..Cost::default()
-            },
+            cost: Cost { agent_runs: 1, agent_ms: ms, usd_micros: Some(1_230_000), ..Cost::default() },
         };
         let report = Report {
-            tasks: vec![
-                row("TASK-001", Verdict::Approved, 725_000),
-                row("TASK-002", Verdict::Blocked, 9_000),
-            ],
+            tasks: vec![row("TASK-001", Verdict::Approved, 725_000), row("TASK-002", Verdict::Blocked, 9_000)],
             all: row("All", Verdict::None, 734_000),
             ..Report::default()
         };
         let cut = report.table(Some(60));
-        assert!(
-            cut.iter().any(|(line, _)| line.ends_with("Write the notes t…")),
-            "{cut:?}"
-        );
+        assert!(cut.iter().any(|(line, _)| line.ends_with("Write the notes t…")), "{cut:?}");
         for columns in [40, 60, 80] {
             let table = report.table(Some(columns));
-            assert!(
-                table.iter().all(|(line, _)| line.chars().count() <= columns),
-                "{table:?}"
-            );
+            assert!(table.iter().all(|(line, _)| line.chars().count() <= columns), "{table:?}");
         }
         let wide: Vec<String> = report.table(None).into_iter().map(|(line, _)| line).collect();
         assert_eq!(wide[0], "Task      Turns  Verdict   Cost   Time    Name");
@@ -479,21 +446,12 @@ mod tests {
     }
 
     fn commands(report: &Report) -> Vec<String> {
-        report
-            .commands(&order())
-            .into_iter()
-            .map(|(command, _)| command)
-            .collect()
+        report.commands(&order()).into_iter().map(|(command, _)| command).collect()
     }
 
     #[test]
     fn what_is_completed_has_no_next_step() {
-        let report = Report {
-            rests: true,
-            ok: true,
-            branch: Some("autobuild/t".to_owned()),
-            ..Report::default()
-        };
+        let report = Report { rests: true, ok: true, branch: Some("autobuild/t".to_owned()), ..Report::default() };
         let mut order = order();
         assert_eq!(report.commands(&order).len(), 3);
         order.ended = Some(End::Completed);
@@ -502,12 +460,8 @@ mod tests {
 
     #[test]
     fn what_goes_on_is_not_yet_as_good_as_it_was() {
-        let mut report = Report {
-            rests: true,
-            ok: true,
-            sentence: "FEAT-3 is planned: 2 tasks".to_owned(),
-            ..Report::default()
-        };
+        let mut report =
+            Report { rests: true, ok: true, sentence: "FEAT-3 is planned: 2 tasks".to_owned(), ..Report::default() };
         report.goes_on();
         assert_eq!(report, Report::default());
     }
@@ -532,11 +486,8 @@ mod tests {
 
     #[test]
     fn what_was_interrupted_says_how_to_go_on_and_how_to_look_at_the_work() {
-        let mut report = Report {
-            state: OrderStatus::Building,
-            repository: Some("/a b/1.git".to_owned()),
-            ..Report::default()
-        };
+        let mut report =
+            Report { state: OrderStatus::Building, repository: Some("/a b/1.git".to_owned()), ..Report::default() };
         assert_eq!(commands(&report), ["autobuild resume FEAT-1"]);
         report.unfinished = vec!["autobuild/1/task-001-t".to_owned()];
         let expected = [

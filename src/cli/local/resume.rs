@@ -87,11 +87,7 @@ async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
         let Some(task) = task else {
             anyhow::bail!("--{verb} decides about one task: name it, as TASK-001");
         };
-        let named = if verb == "approve" {
-            String::new()
-        } else {
-            format!(" {task}")
-        };
+        let named = if verb == "approve" { String::new() } else { format!(" {task}") };
         session.take_in(&mut order, &report).await?;
         order.add_command(Some(task), format!("/autobuild {verb}{named}"));
         session.orders.keep(&order).await?;

@@ -44,9 +44,7 @@ async fn work(run: &Run) -> anyhow::Result<ExitCode> {
          issue's words in quotes"
     );
     let issue = IssueText::read(&run.issue).with_context(|| path.to_string())?;
-    let (order, left_out) = session
-        .ordered(issue, (Wish::BuildAll, PlanMode::Planned, Map::new()), &run.who)
-        .await?;
+    let (order, left_out) = session.ordered(issue, (Wish::BuildAll, PlanMode::Planned, Map::new()), &run.who).await?;
     session.build(order, &run.who, left_out).await
 }
 
@@ -93,13 +91,7 @@ impl Session {
             wish,
             kind,
             base: head.into(),
-            repository: self
-                .repository
-                .own
-                .git_folder
-                .parent()
-                .map(repository_name)
-                .unwrap_or_default(),
+            repository: self.repository.own.git_folder.parent().map(repository_name).unwrap_or_default(),
             agent,
             own_login: who.use_my_login,
             settings,

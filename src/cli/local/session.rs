@@ -77,12 +77,7 @@ impl Session {
             command,
             orders: Orders::open(&repository).await?,
             repository,
-            screen: Screen {
-                terminal,
-                json: who.json,
-                verbose: who.verbose,
-                quiet: false,
-            },
+            screen: Screen { terminal, json: who.json, verbose: who.verbose, quiet: false },
             secrets,
         })
     }

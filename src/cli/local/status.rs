@@ -16,11 +16,9 @@ use std::process::ExitCode;
 
 /// What `status` takes.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  autobuild status\n  autobuild status FEAT-2\n  autobuild status --json | jq -r \
+#[command(after_help = "Examples:\n  autobuild status\n  autobuild status FEAT-2\n  autobuild status --json | jq -r \
 '.features[] | [.feature, .state, .branch] | @tsv'\n\nExit codes:\n  0  shown\n  2  there is no such Feature, or no \
-repository"
-)]
+repository")]
 pub struct Status {
     /// One Feature, as FEAT-1; without it, all.
     #[arg(value_name = "FEAT")]
@@ -35,12 +33,7 @@ pub async fn status(status: Status) -> ExitCode {
 }
 
 async fn show(status: &Status) -> anyhow::Result<ExitCode> {
-    let who = Who {
-        agent: None,
-        use_my_login: false,
-        json: status.json,
-        verbose: false,
-    };
+    let who = Who { agent: None, use_my_login: false, json: status.json, verbose: false };
     let session = Session::open("status", &who).await?;
     let holder = Lock::holder(&session.repository.folder);
     if let Some(name) = &status.feature {
@@ -71,9 +64,7 @@ async fn show(status: &Status) -> anyhow::Result<ExitCode> {
         print(&session, order, report);
     }
     if let Some(Holder { command, process, .. }) = holder {
-        session
-            .screen
-            .note(&format!("`autobuild {command}` (process {process}) works here now."));
+        session.screen.note(&format!("`autobuild {command}` (process {process}) works here now."));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -98,11 +89,8 @@ fn print(session: &Session, order: &Order, report: &Report) {
         (None, false) if report.state == OrderStatus::Nothing => "not started".to_owned(),
         (None, false) => format!("{}{}", report.state, report.cause),
     };
-    let going = if report.rests || report.sentence.is_empty() {
-        String::new()
-    } else {
-        format!(", {}", report.sentence)
-    };
+    let going =
+        if report.rests || report.sentence.is_empty() { String::new() } else { format!(", {}", report.sentence) };
     let (name, tasks, cost) = (order.name(), report.approved(), money(&report.all.cost));
     let terminal = &session.screen.terminal;
     let title = crate::messages::clean(&order.title).replace('\n', " ");
@@ -134,17 +122,10 @@ fn add_holder(order: &Order, report: Report, holder: Option<&Holder>) -> Report 
         (Some(_), OrderStatus::Nothing, _) => (OrderStatus::Waiting, "at work".to_owned()),
         (Some(_), state, _) => (state, "at work".to_owned()),
         (None, OrderStatus::Nothing, None) => (OrderStatus::Ordered, format!("`autobuild resume {name}` begins it")),
-        (None, OrderStatus::Nothing, Some(_)) => (
-            OrderStatus::Ordered,
-            format!("it could not begin: {why}; `autobuild resume {name}` tries again"),
-        ),
+        (None, OrderStatus::Nothing, Some(_)) => {
+            (OrderStatus::Ordered, format!("it could not begin: {why}; `autobuild resume {name}` tries again"))
+        }
         (None, state, _) => (state, format!("stopped: {why}; `autobuild resume {name}` goes on")),
     };
-    Report {
-        state,
-        sentence,
-        rests: false,
-        ok: false,
-        ..report
-    }
+    Report { state, sentence, rests: false, ok: false, ..report }
 }

@@ -107,11 +107,7 @@ impl Job<'_> {
         for (number, lines) in did {
             let report = self.orders.report(number).await?;
             if report.rests || interrupted {
-                let ended = if report.rests {
-                    report.sentence
-                } else {
-                    "Interrupted.".to_owned()
-                };
+                let ended = if report.rests { report.sentence } else { "Interrupted.".to_owned() };
                 traces::append(&self.orders.transcript(number), &[ended], &lines, false)?;
             }
         }
@@ -163,8 +159,7 @@ impl Job<'_> {
                 return Ok(Worked::Rests);
             }
             if told {
-                self.screen
-                    .below(&format!("works on {}; Ctrl-C leaves it", busy.join(", ")));
+                self.screen.below(&format!("works on {}; Ctrl-C leaves it", busy.join(", ")));
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -323,13 +318,7 @@ impl Player {
             job.report_status(stage, &filed).await?;
         }
         report.goes_on();
-        Ok(Self {
-            human: human(order.wish),
-            order,
-            report,
-            filed,
-            following,
-        })
+        Ok(Self { human: human(order.wish), order, report, filed, following })
     }
 
     /// `true` if the order rests.
@@ -405,9 +394,7 @@ impl Player {
             return Ok(());
         }
         let work_tree = job.repository.own.work_tree.to_string_lossy();
-        BareRepo::at(self.copy(stage)?)
-            .copy_commit(&work_tree, &base.sha)
-            .await?;
+        BareRepo::at(self.copy(stage)?).copy_commit(&work_tree, &base.sha).await?;
         let person = stage.forge.as_user(&stage.person)?;
         Ok(person.set_branch(repository, &branch, &base.sha).await?)
     }

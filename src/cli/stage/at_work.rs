@@ -97,11 +97,8 @@ mod tests {
     fn the_line_says_who_which_turn_how_long_and_the_last_call() {
         let mut player = work(Worker::Agent(Role::Player), "TASK-002");
         assert_eq!(plain(&player, Millis(13_999)), "TASK-002 · turn 2 · Player · 12 s");
-        player.activity = Activity {
-            tool_calls: 14,
-            recent: ["Bash cargo\ntest\u{1b}[2J".to_owned()].into(),
-            waiting: None,
-        };
+        player.activity =
+            Activity { tool_calls: 14, recent: ["Bash cargo\ntest\u{1b}[2J".to_owned()].into(), waiting: None };
         let told = "TASK-002 · turn 2 · Player · 1 min 02 s · 14 tool calls · Bash cargo test";
         assert_eq!(plain(&player, Millis(63_000)), told);
         player.activity.waiting = Some("overloaded".to_owned());

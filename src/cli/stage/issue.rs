@@ -38,10 +38,7 @@ impl IssueText {
 
     /// Reads Markdown: the first `# ` line is the title, the rest is the body.
     pub fn of(text: &str) -> anyhow::Result<Self> {
-        anyhow::ensure!(
-            !text.trim().is_empty(),
-            "is empty: write what is to be built, below a line `# Title`"
-        );
+        anyhow::ensure!(!text.trim().is_empty(), "is empty: write what is to be built, below a line `# Title`");
         let (title, body) = title_and_body(text).context("has no title: begin it with a line `# Title`")?;
         let fits = title.chars().count() <= MAX_TITLE && body.chars().count() <= MAX_BODY;
         anyhow::ensure!(

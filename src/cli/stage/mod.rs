@@ -159,10 +159,7 @@ impl Stage {
         let key = SecretString::from(assemble::random::<16>()?);
         let (person, offers) = (setup.cast.login(), Offers::default());
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
-        let hands = Hands {
-            login: person.clone(),
-            replies: offers.replies(),
-        };
+        let hands = Hands { login: person.clone(), replies: offers.replies() };
         let forge = forge(&setup, &key, hands).await?;
         let owner = setup.cast.owner();
         forge.create_organization(owner);
@@ -171,12 +168,7 @@ impl Stage {
         let hook = format!("{dashboard}webhook");
         let (main, coach) = apps(&forge, owner, &hook)?;
         let signing = main.webhook_secret.clone().unwrap_or_default();
-        let keys = [
-            main.private_key.clone(),
-            coach.private_key.clone(),
-            signing.clone(),
-            key.clone(),
-        ];
+        let keys = [main.private_key.clone(), coach.private_key.clone(), signing.clone(), key.clone()];
         for known in setup.access.keys().chain(keys) {
             setup.secrets.learn(&known, assemble::NEVER.0, assemble::clock().0);
         }
@@ -210,10 +202,7 @@ impl Stage {
     pub async fn repository(&self, name: &str, source: RepoSource<'_>) -> anyhow::Result<String> {
         let full_name = self.full_name(name);
         if self.forge.repository_dir(&full_name).is_err() {
-            let settings = Settings {
-                private: true,
-                ..Settings::default()
-            };
+            let settings = Settings { private: true, ..Settings::default() };
             let created = self.forge.create_repo(&full_name, source, settings).await;
             created.context("importing the repository")?;
         }
@@ -312,10 +301,7 @@ async fn forge(setup: &Setup<'_>, key: &SecretString, hands: Hands) -> anyhow::R
         listen: SocketAddr::from(([127, 0, 0, 1], setup.port)),
         retry_until_acknowledged: true,
         saving: setup.saving,
-        readers: Readers::WithKey {
-            key: key.clone(),
-            hands,
-        },
+        readers: Readers::WithKey { key: key.clone(), hands },
         ..ForgeOptions::new(setup.folder.join("forge"))
     };
     let started = Forge::start(options).await;
@@ -364,13 +350,7 @@ fn app(
     (permissions, events): (&[(&str, &str)], &[&str]),
     hook: Option<(&str, &str)>,
 ) -> anyhow::Result<AppCredentials> {
-    let app = forge.create_app(&NewApp {
-        slug,
-        owner,
-        permissions,
-        events,
-        hook,
-    })?;
+    let app = forge.create_app(&NewApp { slug, owner, permissions, events, hook })?;
     forge.install(slug, owner, None)?;
     Ok(app)
 }
@@ -379,10 +359,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
     let (secrets, agent, data_dir) = (setup.secrets, setup.agent, setup.data_dir);
     // The settings that protect this machine count on a stage too.
     let safety = SandboxSettings::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
-    let key = |app: &AppCredentials| AppKey {
-        id: AppId(app.id),
-        private_key: app.private_key.clone(),
-    };
+    let key = |app: &AppCredentials| AppKey { id: AppId(app.id), private_key: app.private_key.clone() };
     let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
     let worker = assemble::worker_name();
     let allowances = service::own_allowances()?;
@@ -392,10 +369,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         replay: None,
         sweep: None,
         // A person watches, so retries come soon.
-        backoff: Backoff {
-            first: Duration::from_millis(500),
-            most: Duration::from_secs(5),
-        },
+        backoff: Backoff { first: Duration::from_millis(500), most: Duration::from_secs(5) },
         grace: Duration::from_secs(2),
         ci: CiTimes::AT_ONCE,
         workflows: Workflows::Never,

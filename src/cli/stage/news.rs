@@ -95,10 +95,7 @@ impl News {
 
     /// Returns the verdicts of turns that were judged since the last look.
     fn verdicts(&mut self, task: &Task) -> Vec<Entry> {
-        let judged = task
-            .turns
-            .iter()
-            .filter_map(|turn| Some((turn, turn.verdict.as_ref()?)));
+        let judged = task.turns.iter().filter_map(|turn| Some((turn, turn.verdict.as_ref()?)));
         let judged: Vec<_> = judged.collect();
         let view = self.tasks.entry(task.id).or_default();
         let before = std::mem::replace(&mut view.judged, judged.len());
@@ -137,20 +134,12 @@ impl News {
     /// Returns the lines of remarks that did not stand there at the last look.
     fn notes(&mut self, feature: &Feature, spending: &Spending) -> Vec<Entry> {
         let notes = messages::notes_in_terminal(feature, spending);
-        let lines = notes
-            .iter()
-            .flat_map(|note| note.lines())
-            .filter(|line| !line.is_empty());
+        let lines = notes.iter().flat_map(|note| note.lines()).filter(|line| !line.is_empty());
         let lines: Vec<String> = lines.map(str::to_owned).collect();
         let before = std::mem::replace(&mut self.notes, lines);
         let new = self.notes.iter().filter(|line| !before.contains(line));
-        new.map(|line| Entry {
-            place: Place::Row,
-            text: line.clone(),
-            tone: Tone::Plain,
-            below: String::new(),
-        })
-        .collect()
+        new.map(|line| Entry { place: Place::Row, text: line.clone(), tone: Tone::Plain, below: String::new() })
+            .collect()
     }
 }
 
@@ -187,11 +176,7 @@ fn tone_of_task(state: &task::State) -> Tone {
 impl Entry {
     /// Returns it without secrets; it may quote a program.
     pub fn masked(&self, secrets: &Secrets) -> Self {
-        Self {
-            text: secrets.mask(&self.text),
-            below: secrets.mask(&self.below),
-            ..*self
-        }
+        Self { text: secrets.mask(&self.text), below: secrets.mask(&self.below), ..*self }
     }
 
     /// Shows it after `lead`, and of a long text below it the beginning.
@@ -216,11 +201,7 @@ impl Entry {
         let (mark, text) = self.marked();
         let blank = (self.place == Place::State).then(Default::default);
         let below = self.below().into_iter().map(|line| (GUTTER.to_owned(), line));
-        blank
-            .into_iter()
-            .chain([(format!("{lead}{mark}"), text)])
-            .chain(below)
-            .collect()
+        blank.into_iter().chain([(format!("{lead}{mark}"), text)]).chain(below).collect()
     }
 
     fn marked(&self) -> (&'static str, String) {
@@ -274,18 +255,11 @@ mod tests {
         let lines = |count: usize, line: &str| vec![line.to_owned(); count];
         assert_eq!(clipped(lines(3, "a"), 3), lines(3, "a"));
         assert_eq!(clipped(lines(4, "a"), 3).concat(), "aaa…");
-        assert_eq!(
-            clipped(lines(4, &"x".repeat(200)), 4).len(),
-            3,
-            "a long line fills several rows"
-        );
+        assert_eq!(clipped(lines(4, &"x".repeat(200)), 4).len(), 3, "a long line fills several rows");
     }
 
     fn feature() -> Feature {
-        let person = User {
-            id: UserId(1),
-            login: "ada".to_owned(),
-        };
+        let person = User { id: UserId(1), login: "ada".to_owned() };
         let snapshot = Snapshot {
             title: "Tally".to_owned(),
             body: String::new(),
@@ -319,10 +293,7 @@ mod tests {
         let (mut news, mut feature) = (News::default(), feature());
         let mut take = |feature: &Feature| news.take(feature, &Spending::default());
         let first = take(&feature);
-        assert_eq!(
-            (first.len(), first[0].place, first[0].tone),
-            (1, Place::State, Tone::Loud)
-        );
+        assert_eq!((first.len(), first[0].place, first[0].tone), (1, Place::State, Tone::Loud));
         assert!(first[0].text.starts_with("planning. "), "{first:?}");
         assert_eq!(take(&feature), []);
 
@@ -332,29 +303,15 @@ mod tests {
         let plan: PlannedTask = serde_json::from_value(plan).unwrap();
         feature.tasks = vec![Task::planned(plan, 1, &feature.task_rules())];
         let task = &take(&feature)[0];
-        assert_eq!(
-            (task.text.as_str(), task.tone),
-            ("TASK-001 Lines: not started", Tone::Quiet)
-        );
+        assert_eq!((task.text.as_str(), task.tone), ("TASK-001 Lines: not started", Tone::Quiet));
 
-        feature.tasks[0].state = task::State::Blocked {
-            reason: BlockReason::NoChangeTwice,
-        };
+        feature.tasks[0].state = task::State::Blocked { reason: BlockReason::NoChangeTwice };
         let blocked = &take(&feature)[0];
-        assert_eq!(
-            (blocked.text.as_str(), blocked.tone),
-            ("TASK-001 Lines: blocked", Tone::Bad)
-        );
-        assert!(
-            blocked.below.starts_with("Two turns in a row changed nothing."),
-            "{blocked:?}"
-        );
+        assert_eq!((blocked.text.as_str(), blocked.tone), ("TASK-001 Lines: blocked", Tone::Bad));
+        assert!(blocked.below.starts_with("Two turns in a row changed nothing."), "{blocked:?}");
         assert!(blocked.below.contains("What you can do:"), "{blocked:?}");
         let lines = blocked.lines("1.0s");
         assert_eq!(lines[0], ("1.0s · ".to_owned(), "TASK-001 Lines: blocked".to_owned()));
-        assert!(
-            lines[1..].iter().all(|(lead, text)| lead == GUTTER && !text.is_empty()),
-            "{lines:?}"
-        );
+        assert!(lines[1..].iter().all(|(lead, text)| lead == GUTTER && !text.is_empty()), "{lines:?}");
     }
 }

@@ -30,18 +30,11 @@ const ON_TASKS: [QuickReply; 3] = [
 ];
 
 const fn reply(label: &'static str, text: &'static str) -> QuickReply {
-    QuickReply {
-        label,
-        text,
-        like: None,
-    }
+    QuickReply { label, text, like: None }
 }
 
 const fn like(button: Button, reply: QuickReply) -> QuickReply {
-    QuickReply {
-        like: Some(button.identifier()),
-        ..reply
-    }
+    QuickReply { like: Some(button.identifier()), ..reply }
 }
 
 /// The source of the buttons, once there is an engine.
@@ -102,10 +95,7 @@ fn is_obeyed(feature: &Feature, command: Command, on: Target, now: Millis) -> bo
         on,
         thread: Thread::Issue(feature.key.issue),
         to: ReplyTo::Comment(CommentId(0)),
-        by: User {
-            id: UserId(0),
-            login: String::new(),
-        },
+        by: User { id: UserId(0), login: String::new() },
         written_at: now,
         rules: None,
         settings: None,
@@ -114,13 +104,5 @@ fn is_obeyed(feature: &Feature, command: Command, on: Target, now: Millis) -> bo
         newer: NewerRun::None,
     };
     let step = step(feature.clone(), Event::Commanded(Box::new(said)), now);
-    !step.effects.iter().any(|effect| {
-        matches!(
-            effect,
-            Effect::Reply {
-                reply: Reply::Refused(_),
-                ..
-            }
-        )
-    })
+    !step.effects.iter().any(|effect| matches!(effect, Effect::Reply { reply: Reply::Refused(_), .. }))
 }

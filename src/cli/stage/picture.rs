@@ -113,10 +113,7 @@ impl Picture<'_> {
         vec![
             span(format!("{} ", spinner(self.beat)), Tone::Working),
             span(whose, Tone::Loud),
-            span(
-                format!("{}{}", name(work.worker), turn.unwrap_or_default()),
-                Tone::Plain,
-            ),
+            span(format!("{}{}", name(work.worker), turn.unwrap_or_default()), Tone::Plain),
             span(time, Tone::Quiet),
             step,
         ]
@@ -216,13 +213,8 @@ mod tests {
     }
 
     fn drawn(works: &[Work], progress: Option<Progress>, columns: usize) -> String {
-        let picture = Picture {
-            works,
-            feature: Some("1/1/1".parse().unwrap()),
-            progress,
-            now: Millis(63_000),
-            beat: 2,
-        };
+        let picture =
+            Picture { works, feature: Some("1/1/1".parse().unwrap()), progress, now: Millis(63_000), beat: 2 };
         let lines = picture.lines(columns);
         for line in &lines {
             let width: usize = line.iter().map(|span| span.text.width()).sum();
@@ -246,11 +238,7 @@ mod tests {
         [player, coach, other, work(Worker::WaveGate, "")]
     }
 
-    const PROGRESS: Progress = Progress {
-        wave: (2, 3),
-        tasks: (2, 5),
-        budget: Some((8_500_000, 10_000_000)),
-    };
+    const PROGRESS: Progress = Progress { wave: (2, 3), tasks: (2, 5), budget: Some((8_500_000, 10_000_000)) };
 
     #[test]
     fn a_line_for_each_task_and_two_bars() {
@@ -264,13 +252,7 @@ mod tests {
     #[test]
     fn colours_say_what_is_meant() {
         let works = works();
-        let picture = Picture {
-            works: &works,
-            feature: None,
-            progress: Some(PROGRESS),
-            now: Millis(63_000),
-            beat: 0,
-        };
+        let picture = Picture { works: &works, feature: None, progress: Some(PROGRESS), now: Millis(63_000), beat: 0 };
         let lines = picture.lines(60);
         let painted: Vec<String> = lines.iter().map(|line| painted(line, Colours::On)).collect();
         insta::assert_snapshot!("picture_in_colour", painted.join("\n").replace('\u{1b}', "ESC"));
@@ -281,24 +263,14 @@ mod tests {
         assert_eq!(drawn(&[], None, 80), "");
         let many = vec![work(Worker::Gates, "TASK-001"); 11];
         let shown = drawn(&many, None, 80);
-        assert!(
-            shown.ends_with("\n  and 3 more at work") && shown.lines().count() == 9,
-            "{shown}"
-        );
+        assert!(shown.ends_with("\n  and 3 more at work") && shown.lines().count() == 9, "{shown}");
     }
 
     #[test]
     fn the_budget_warns_before_it_is_spent() {
         let tone = |spent| {
-            let progress = Progress {
-                budget: Some((spent, 10_000_000)),
-                ..PROGRESS
-            };
-            progress
-                .money(false)
-                .unwrap()
-                .get(1)
-                .map(|span| (span.tone, span.text.chars().count()))
+            let progress = Progress { budget: Some((spent, 10_000_000)), ..PROGRESS };
+            progress.money(false).unwrap().get(1).map(|span| (span.tone, span.text.chars().count()))
         };
         assert_eq!(tone(5_000_000), Some((Tone::Good, 12)));
         assert_eq!(tone(8_000_000), Some((Tone::Warning, 19)));

@@ -76,9 +76,7 @@ impl Rest {
         }
         let Some(key) = key else { return Ok(Some(Self::Nothing)) };
         let feature = stage.engine.feature(&key).await?;
-        Ok(Some(
-            feature.map_or(Self::Nothing, |feature| Self::At(Box::new(feature))),
-        ))
+        Ok(Some(feature.map_or(Self::Nothing, |feature| Self::At(Box::new(feature)))))
     }
 
     /// Reports the state; `approving` says how a person approves a waiting plan.
@@ -131,11 +129,7 @@ async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Op
         if let Ok(Event::Commanded(_)) = event {
             return Ok(None);
         }
-        if let Ok(Event::Answered {
-            reply: Reply::BadSettings(mistakes),
-            ..
-        }) = event
-        {
+        if let Ok(Event::Answered { reply: Reply::BadSettings(mistakes), .. }) = event {
             return Ok(Some(mistakes));
         }
     }
@@ -148,10 +142,9 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
         State::InReview => format!("{name} is in review: a person merges its pull request"),
         State::Completed => format!("{name} is completed"),
         State::AwaitingApproval => format!("The plan of {name} waits for approval: {approving}"),
-        State::Failed { author, message } => format!(
-            "{name} failed, because there is no valid plan: {message}{}",
-            messages::schema_of_plan(*author)
-        ),
+        State::Failed { author, message } => {
+            format!("{name} failed, because there is no valid plan: {message}{}", messages::schema_of_plan(*author))
+        }
         State::Cancelled { .. } => format!("{name} is cancelled"),
         State::Paused { .. } => format!("{name} is paused"),
         State::Blocked { .. } if feature.asks() => format!("{name} asks and waits for your answer"),
@@ -175,10 +168,7 @@ async fn nothing(stage: &Stage, filed: &Filed) -> anyhow::Result<Ended> {
         Some(_) => "Nothing started, and this is why",
         None => "Nothing started, and nothing says why; with --verbose the log is shown, which names the cause",
     };
-    Ok(Ended {
-        details: texts(stage, why.into_iter().collect()),
-        ..Ended::short(How::Otherwise, sentence)
-    })
+    Ok(Ended { details: texts(stage, why.into_iter().collect()), ..Ended::short(How::Otherwise, sentence) })
 }
 
 /// Masks texts that may quote programs.
@@ -188,20 +178,13 @@ fn texts(stage: &Stage, texts: Vec<String>) -> Vec<String> {
 
 fn waiting(feature: &Feature) -> String {
     let waiting = feature.tasks.iter().filter(|task| !task.is_over());
-    let waits: Vec<String> = waiting
-        .map(|task| format!("{}: {}", task.id, messages::task_state(task)))
-        .collect();
+    let waits: Vec<String> = waiting.map(|task| format!("{}: {}", task.id, messages::task_state(task))).collect();
     format!("it waits for a person ({})", waits.join(", "))
 }
 
 impl Ended {
     fn short(how: How, sentence: &str) -> Self {
-        Self {
-            how,
-            sentence: sentence.to_owned(),
-            details: Vec::new(),
-            branches: Vec::new(),
-        }
+        Self { how, sentence: sentence.to_owned(), details: Vec::new(), branches: Vec::new() }
     }
 
     /// `true` if the pages are still worth serving.

@@ -13,16 +13,8 @@ pub struct Stop {
 impl Stop {
     pub fn listen() -> std::io::Result<Self> {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let hangup = if ignores_hangup(&status) {
-            None
-        } else {
-            Some(signal(SignalKind::hangup())?)
-        };
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup,
-        })
+        let hangup = if ignores_hangup(&status) { None } else { Some(signal(SignalKind::hangup())?) };
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hangup })
     }
 
     /// Waits until one of the signals arrives.

@@ -32,11 +32,7 @@ fn narrow(before: &str) -> &str {
 
 /// Turns a text that is aligned in columns into a sentence with single blanks.
 fn single_spaced(text: &str) -> String {
-    if text.starts_with(' ') {
-        text.to_owned()
-    } else {
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
+    if text.starts_with(' ') { text.to_owned() } else { text.split_whitespace().collect::<Vec<_>>().join(" ") }
 }
 
 /// The meaning of a line, shown by its colour if there are colours.
@@ -85,11 +81,7 @@ struct Skills {
 
 impl Skills {
     /// The output is a file, a pipe, or JSON for programs.
-    const NONE: Self = Self {
-        wraps: false,
-        moves: false,
-        colours: Colours::Off,
-    };
+    const NONE: Self = Self { wraps: false, moves: false, colours: Colours::Off };
 
     /// Finds the capabilities from the kind of standard output and the environment: see <https://no-color.org> and
     /// <https://bixense.com/clicolors>.
@@ -101,11 +93,7 @@ impl Skills {
         Self {
             wraps: terminal,
             moves,
-            colours: if said("NO_COLOR").is_none() && (wanted || forced) {
-                Colours::On
-            } else {
-                Colours::Off
-            },
+            colours: if said("NO_COLOR").is_none() && (wanted || forced) { Colours::On } else { Colours::Off },
         }
     }
 }
@@ -147,9 +135,7 @@ impl Area {
 }
 
 pub fn painted(line: &Line, colours: Colours) -> String {
-    line.iter()
-        .map(|span| in_colour(&span.text, span.tone, colours))
-        .collect()
+    line.iter().map(|span| in_colour(&span.text, span.tone, colours)).collect()
 }
 
 fn in_colour(text: &str, tone: Tone, colours: Colours) -> String {
@@ -169,11 +155,8 @@ pub struct Terminal {
 impl Terminal {
     /// Opens standard output; if it carries JSON lines, nothing is redrawn.
     pub fn open(json: bool) -> Self {
-        let skills = if json {
-            Skills::NONE
-        } else {
-            Skills::of(io::stdout().is_terminal(), |name| std::env::var(name).ok())
-        };
+        let skills =
+            if json { Skills::NONE } else { Skills::of(io::stdout().is_terminal(), |name| std::env::var(name).ok()) };
         let area = Arc::default();
         Self { skills, area }
     }
@@ -314,11 +297,7 @@ mod tests {
         let term = ("TERM", "xterm-256color");
         assert_eq!(skills(true, &[term]), (true, true, true));
         assert_eq!(skills(true, &[term, ("NO_COLOR", "1")]), (true, true, false));
-        assert_eq!(
-            skills(true, &[term, ("NO_COLOR", "")]),
-            (true, true, true),
-            "empty is not set"
-        );
+        assert_eq!(skills(true, &[term, ("NO_COLOR", "")]), (true, true, true), "empty is not set");
         assert_eq!(skills(true, &[("TERM", "dumb")]), (true, false, false));
         assert_eq!(skills(true, &[]), (true, false, false));
         assert_eq!(skills(true, &[term, ("CLICOLOR", "0")]), (true, true, false));
@@ -343,19 +322,11 @@ mod tests {
         let rows: Vec<&str> = drawn.lines().collect();
         assert_eq!((rows[0], rows[2]), ("⠋ one", "note"));
         assert_eq!((rows[1].width(), rows[1].ends_with('…')), (79, true));
-        assert_eq!(
-            area.erased(40),
-            "\r\u{1b}[4A\u{1b}[J",
-            "the second line takes two rows now"
-        );
+        assert_eq!(area.erased(40), "\r\u{1b}[4A\u{1b}[J", "the second line takes two rows now");
         assert_eq!(area.erased(40), "", "once");
         let coloured = area.drawn((80, 24), Colours::On);
         assert!(coloured.starts_with("\u{1b}[36m⠋ \u{1b}[0mone\n"), "{coloured:?}");
         assert!(coloured.ends_with("\u{1b}[2mnote\u{1b}[0m\n"), "{coloured:?}");
-        assert_eq!(
-            area.drawn((80, 4), Colours::Off).lines().count(),
-            2,
-            "it never fills the screen"
-        );
+        assert_eq!(area.drawn((80, 4), Colours::Off).lines().count(), 2, "it never fills the screen");
     }
 }

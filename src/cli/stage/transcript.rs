@@ -131,20 +131,12 @@ impl Transcript {
 
     /// Keeps nothing of what is posted on pages, for readers who have none.
     pub fn without_pages(self) -> Self {
-        Self {
-            has_pages: false,
-            ..self
-        }
+        Self { has_pages: false, ..self }
     }
 
     /// Shows the transcript on a terminal too.
     pub fn shown_on(self, terminal: &Terminal, json: bool, verbose: bool) -> Self {
-        Self {
-            terminal: Some(terminal.clone()),
-            json,
-            verbose,
-            ..self
-        }
+        Self { terminal: Some(terminal.clone()), json, verbose, ..self }
     }
 
     /// Shows the level of isolation, and the address at which the run can be watched.
@@ -232,10 +224,7 @@ impl Transcript {
         match self.take_news().await {
             Ok(entries) if !self.json => entries.iter().for_each(|entry| self.entry(entry)),
             Ok(_) => {}
-            Err(error) => tracing::warn!(
-                error = format!("{error:#}"),
-                "what is new in the Features could not be read"
-            ),
+            Err(error) => tracing::warn!(error = format!("{error:#}"), "what is new in the Features could not be read"),
         }
     }
 
@@ -253,14 +242,12 @@ impl Transcript {
                 Some(key) => self.engine.feature(&key).await?,
                 None => None,
             };
-            entries.extend(
-                messages::reply_in_terminal(&reply, feature.as_ref()).map(|below| Entry {
-                    place: Place::Row,
-                    text: "AutoBuild answers".to_owned(),
-                    tone: Tone::Bad,
-                    below,
-                }),
-            );
+            entries.extend(messages::reply_in_terminal(&reply, feature.as_ref()).map(|below| Entry {
+                place: Place::Row,
+                text: "AutoBuild answers".to_owned(),
+                tone: Tone::Bad,
+                below,
+            }));
         }
         Ok(entries)
     }
@@ -288,8 +275,7 @@ impl Transcript {
         if self.json {
             return;
         }
-        self.told
-            .retain(|since, _| works.iter().any(|work| work.since.0 == *since));
+        self.told.retain(|since, _| works.iter().any(|work| work.since.0 == *since));
         for work in works {
             let seconds = at_work::seconds(&work, now);
             let last = self.told.get(&work.since.0);
@@ -410,18 +396,10 @@ fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: 
         [only] if !speech(event) => (format!("{head}: {only}"), &[][..]),
         lines => (head, lines),
     };
-    let row = |lead, gutter, text, tone| Row {
-        lead,
-        gutter,
-        text,
-        tone,
-    };
+    let row = |lead, gutter, text, tone| Row { lead, gutter, text, tone };
     let address = address.map(|address| row(MARGIN, MARGIN, address.to_owned(), Tone::Quiet));
     let below = below.iter().map(|line| row(GUTTER, GUTTER, line.clone(), Tone::Plain));
-    std::iter::once(row(lead, MARGIN, head, tone(event.outcome)))
-        .chain(address)
-        .chain(below)
-        .collect()
+    std::iter::once(row(lead, MARGIN, head, tone(event.outcome))).chain(address).chain(below).collect()
 }
 
 /// Returns the words of an event, line by line, without characters that control a terminal.
@@ -433,10 +411,7 @@ fn words(event: &FeedEvent) -> Vec<String> {
         let said = clean(&format!("- {}{line}: {}", remark.path, remark.text));
         said.lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    lines
-        .map(str::to_owned)
-        .chain(event.remarks.iter().flat_map(remark))
-        .collect()
+    lines.map(str::to_owned).chain(event.remarks.iter().flat_map(remark)).collect()
 }
 
 fn tone(outcome: EventOutcome) -> Tone {
@@ -480,11 +455,7 @@ mod tests {
             url: "http://f/2".to_owned(),
             text: "It greets\u{1b}[2J\n\nnobody".to_owned(),
             outcome: EventOutcome::Bad,
-            remarks: vec![LineRemark {
-                path: "hello.txt".to_owned(),
-                line: Some(1),
-                text: "say a name".to_owned(),
-            }],
+            remarks: vec![LineRemark { path: "hello.txt".to_owned(), line: Some(1), text: "say a name".to_owned() }],
         };
         let rows = paragraph(&event, "0.1s ", Some("http://f/2"), &words(&event));
         let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();

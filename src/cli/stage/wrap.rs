@@ -108,16 +108,9 @@ mod tests {
     #[test]
     fn a_line_that_fits_stays_one_row() {
         assert_eq!(rows("> ", "  ", "as it is", 10), ["> as it is"]);
-        assert_eq!(
-            rows("> ", "  ", "as it was", 10),
-            ["> as it was"],
-            "at least sixteen columns"
-        );
+        assert_eq!(rows("> ", "  ", "as it was", 10), ["> as it was"], "at least sixteen columns");
         assert_eq!(rows("> ", "  ", "", 80), [">"]);
-        assert_eq!(
-            rows("", "| ", "one two three four five", 16),
-            ["one two three", "| four five"]
-        );
+        assert_eq!(rows("", "| ", "one two three four five", 16), ["one two three", "| four five"]);
     }
 
     #[test]

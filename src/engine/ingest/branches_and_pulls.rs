@@ -46,27 +46,20 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: PullEvent) -
     let closed = pull.closed_at.map_or(0, |at| at.0);
     let by = &origin.sender.user;
     let (event, cause) = match (event, task) {
-        (PullEvent::Closed, None) if pull.is_merged() => (
-            Event::PullMerged { pull: pull.number },
-            format!("pull/{}/merged", pull.number),
-        ),
-        (PullEvent::Closed, None) => (
-            Event::Cancelled(CancelledWhy::PullClosed(by.clone())),
-            format!("pull/{}/closed/{closed}", pull.number),
-        ),
+        (PullEvent::Closed, None) if pull.is_merged() => {
+            (Event::PullMerged { pull: pull.number }, format!("pull/{}/merged", pull.number))
+        }
+        (PullEvent::Closed, None) => {
+            (Event::Cancelled(CancelledWhy::PullClosed(by.clone())), format!("pull/{}/closed/{closed}", pull.number))
+        }
         (PullEvent::Reopened, None) => {
             let newer = newer(engine, &feature).await?;
-            let event = Event::PullReopened {
-                pull: pull.number,
-                newer,
-            };
+            let event = Event::PullReopened { pull: pull.number, newer };
             // The cause names the closing that is undone: the newest one that is known.
             (event, reopened(engine, &feature, pull.number).await?)
         }
         (PullEvent::Closed, Some(task)) if pull.is_merged() => {
-            let did = PersonDid::MergePull {
-                commit: pull.merge_commit_sha.clone(),
-            };
+            let did = PersonDid::MergePull { commit: pull.merge_commit_sha.clone() };
             (person(task, by, did), format!("pull/{}/merged", pull.number))
         }
         (PullEvent::Closed, Some(task)) => {
@@ -75,10 +68,7 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: PullEvent) -
         }
         (PullEvent::Reopened, Some(task)) => {
             let turns = feature.rules.max_turns;
-            let did = PersonDid::ReopenPull {
-                pull: pull.number,
-                turns,
-            };
+            let did = PersonDid::ReopenPull { pull: pull.number, turns };
             (person(task, by, did), reopened(engine, &feature, pull.number).await?)
         }
     };
@@ -86,10 +76,7 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: PullEvent) -
 }
 
 pub(super) fn person(task: TaskId, by: &User, did: PersonDid) -> Event {
-    Event::Task {
-        task,
-        event: task::Event::Person { by: by.clone(), did },
-    }
+    Event::Task { task, event: task::Event::Person { by: by.clone(), did } }
 }
 
 async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Result<String, EffectError> {
@@ -139,11 +126,7 @@ async fn pushed(
         (Some(task), Some(head)) if feature.task(task).and_then(|task| task.head.as_ref()) == Some(&head) => None,
         (Some(task), Some(head)) => {
             let off = push.kind == PushKind::Forced && !stands_on_integration(engine, origin, feature, &head).await?;
-            let did = if off {
-                PersonDid::ForcePush { head }
-            } else {
-                PersonDid::Push { head }
-            };
+            let did = if off { PersonDid::ForcePush { head } } else { PersonDid::Push { head } };
             Some(person(task, &origin.sender.user, did))
         }
     })

@@ -64,9 +64,7 @@ pub(in crate::engine) async fn pressed(
     let saying = Saying {
         context,
         on,
-        thread: task
-            .and_then(|task| task.pull)
-            .map_or(Thread::Issue(key.issue), Thread::Pull),
+        thread: task.and_then(|task| task.pull).map_or(Thread::Issue(key.issue), Thread::Pull),
         to: ReplyTo::Fact(cause.clone()),
         cause,
         written_at: None,
@@ -91,11 +89,7 @@ pub fn subject(external_id: &str) -> Option<(FeatureKey, Target)> {
     let mut parts = external_id.split('/');
     let key: Vec<&str> = parts.by_ref().take(3).collect();
     let named = parts.next()?;
-    let target = if named == "publish_wave_check" {
-        Target::Feature
-    } else {
-        Target::Task(named.parse().ok()?)
-    };
+    let target = if named == "publish_wave_check" { Target::Feature } else { Target::Task(named.parse().ok()?) };
     Some((key.join("/").parse().ok()?, target))
 }
 
@@ -107,10 +101,7 @@ mod tests {
     #[test]
     fn a_check_run_names_its_task_by_the_effect_that_made_it() {
         let (key, task) = subject("7/42/1/TASK-003/publish_check/9").unwrap();
-        assert_eq!(
-            (key.to_string(), task),
-            ("7/42/1".to_owned(), Target::Task(TaskId::Planned(3)))
-        );
+        assert_eq!((key.to_string(), task), ("7/42/1".to_owned(), Target::Task(TaskId::Planned(3))));
         let (_, feature) = subject("7/42/1/publish_wave_check/3").unwrap();
         assert_eq!(feature, Target::Feature);
         for other in ["", "7/42/1", "7/42/1/living/3", "x/y/z/TASK-001", "🦀"] {

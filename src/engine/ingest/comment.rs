@@ -32,9 +32,7 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
         return Ok(Done::Nothing);
     }
     let heard = find_target(engine, origin, issue).await?;
-    let needed = heard
-        .as_ref()
-        .map_or(Permission::Write, |(feature, _)| permission(feature));
+    let needed = heard.as_ref().map_or(Permission::Write, |(feature, _)| permission(feature));
     let refusal = refused(context, needed).await?;
     match heard {
         Some((feature, on)) => {
@@ -100,10 +98,7 @@ async fn first_plan(
         let saying = saying(context, issue, comment, feature, Target::Feature);
         return saying.answer_command(Parsed::Command(command), None).await;
     }
-    let obeyed = Effect::React {
-        on: ReactOn::Comment(comment.id),
-        reaction: Reaction::Rocket,
-    };
+    let obeyed = Effect::React { on: ReactOn::Comment(comment.id), reaction: Reaction::Rocket };
     Ok(answers(engine, origin, issue.number, &[obeyed]))
 }
 
@@ -132,9 +127,9 @@ async fn find_target(
     issue: &Issue,
 ) -> Result<Option<(Feature, Target)>, EffectError> {
     match issue.conversation {
-        Conversation::Issue => Ok(newest(engine, origin.repo.id, issue.number)
-            .await?
-            .map(|feature| (feature, Target::Feature))),
+        Conversation::Issue => {
+            Ok(newest(engine, origin.repo.id, issue.number).await?.map(|feature| (feature, Target::Feature)))
+        }
         Conversation::Pull => {
             let Some(found) = engine.store.by_pull(origin.repo.id, PullNumber(issue.number.0)).await? else {
                 return Ok(None);
@@ -158,15 +153,8 @@ fn unheard(
     let (thread, to) = (thread(issue), ReplyTo::Comment(comment.id));
     let effects = match command {
         Some(Command::Help) => vec![
-            Effect::React {
-                on: ReactOn::Comment(comment.id),
-                reaction: Reaction::Rocket,
-            },
-            Effect::Reply {
-                thread,
-                to,
-                reply: Reply::Help,
-            },
+            Effect::React { on: ReactOn::Comment(comment.id), reaction: Reaction::Rocket },
+            Effect::Reply { thread, to, reply: Reply::Help },
         ],
         _ => answer(thread, to, Reply::Refused(refusal)),
     };

@@ -31,9 +31,7 @@ pub(in crate::engine) struct InboundContext<'a> {
 impl InboundContext<'_> {
     /// Returns the calls about the repository of the event.
     pub(super) fn repo(&self) -> Repo<'_> {
-        self.engine
-            .autobuild
-            .repo(self.origin.installation, self.origin.repo.id)
+        self.engine.autobuild.repo(self.origin.installation, self.origin.repo.id)
     }
 
     /// Returns `true` if a refusal may be answered. People without the right share a few an hour, so that they cannot
@@ -60,12 +58,7 @@ impl InboundContext<'_> {
 
 /// Builds a fact that a person caused.
 pub(super) fn fact(engine: &Engine, event: Event, cause: String, by: &User) -> Fact {
-    Fact {
-        event,
-        cause,
-        actor: by.login.clone(),
-        at: engine.now(),
-    }
+    Fact { event, cause, actor: by.login.clone(), at: engine.now() }
 }
 
 pub(super) fn one(key: FeatureKey, fact: Fact) -> Done {
@@ -95,11 +88,7 @@ pub(super) fn answers(engine: &Engine, origin: &EventOrigin, issue: IssueNumber,
 
 /// Returns such answers as rows. Their ids are derived from the key that a first run of the issue would have.
 pub(super) fn rows(engine: &Engine, origin: &EventOrigin, issue: IssueNumber, effects: &[Effect]) -> Vec<NewEffect> {
-    let key = FeatureKey {
-        repo: origin.repo.id,
-        issue,
-        run: 1,
-    };
+    let key = FeatureKey { repo: origin.repo.id, issue, run: 1 };
     let place = (origin.installation, Some(key.repo));
     let stored = effects.iter().map(|effect| NewEffect {
         subject: format!("{key}/answers"),

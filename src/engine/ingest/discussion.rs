@@ -31,10 +31,7 @@ impl<'a> Writers<'a> {
     /// Creates the list with the sender on it, whose permission was checked before.
     pub fn beside_sender(context: &'a InboundContext<'a>) -> Self {
         let sender = context.origin.sender.user.login.clone();
-        Self {
-            context,
-            known: BTreeMap::from([(sender, Right::Yes)]),
-        }
+        Self { context, known: BTreeMap::from([(sender, Right::Yes)]) }
     }
 
     /// Returns `true` if this person has write access.
@@ -103,11 +100,7 @@ fn candidate(comment: Comment, labelled_at: Millis) -> Option<EarlierComment> {
     if comment.via_app.is_some() || at > labelled_at || edited > labelled_at {
         return None;
     }
-    Some(EarlierComment {
-        by: author.user,
-        at,
-        text: spoken_text(&comment.body)?,
-    })
+    Some(EarlierComment { by: author.user, at, text: spoken_text(&comment.body)? })
 }
 
 #[cfg(test)]
@@ -128,9 +121,7 @@ mod tests {
             comment[key] = value.clone();
         }
         let comment: Comment = serde_json::from_value(comment).unwrap();
-        let labelled = chrono::DateTime::parse_from_rfc3339(LABELLED)
-            .unwrap()
-            .timestamp_millis();
+        let labelled = chrono::DateTime::parse_from_rfc3339(LABELLED).unwrap().timestamp_millis();
         candidate(comment, Millis(labelled)).is_some()
     }
 
@@ -138,17 +129,10 @@ mod tests {
     fn only_what_a_person_said_before_the_label_counts() {
         assert!(counts(json!({})));
         assert!(counts(json!({"updated_at": "2026-01-01T11:59:59Z"})), "edited before");
-        assert!(
-            counts(json!({"created_at": LABELLED, "updated_at": LABELLED})),
-            "in the same second"
-        );
+        assert!(counts(json!({"created_at": LABELLED, "updated_at": LABELLED})), "in the same second");
         assert!(!counts(json!({"updated_at": "2026-01-01T12:00:01Z"})), "edited since");
-        assert!(!counts(
-            json!({"created_at": "2026-01-01T12:00:01Z", "updated_at": "2026-01-01T12:00:01Z"})
-        ));
-        assert!(!counts(
-            json!({"user": {"id": 3, "login": "helper[bot]", "type": "Bot"}})
-        ));
+        assert!(!counts(json!({"created_at": "2026-01-01T12:00:01Z", "updated_at": "2026-01-01T12:00:01Z"})));
+        assert!(!counts(json!({"user": {"id": 3, "login": "helper[bot]", "type": "Bot"}})));
         assert!(!counts(json!({"user": null})), "a deleted account");
         assert!(!counts(json!({"performed_via_github_app": {"id": 5}})));
         assert!(!counts(json!({"body": "/autobuild plan in one file"})), "an order");

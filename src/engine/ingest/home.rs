@@ -25,17 +25,11 @@ async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> 
             Some(home) if home == row.installation => continue,
             Some(installation) => (
                 Event::InstallationChanged { installation },
-                format!(
-                    "installation/{installation}/{}",
-                    engine.store.events(&row.key).await?.len()
-                ),
+                format!("installation/{installation}/{}", engine.store.events(&row.key).await?.len()),
             ),
             // Nothing is cancelled on one answer: the installation itself must not reach the repository either.
             None if reaches(engine, row.installation, repo).await? => continue,
-            None => (
-                Event::Cancelled(CancelledWhy::InstallationRemoved),
-                "installation/repository_removed".to_owned(),
-            ),
+            None => (Event::Cancelled(CancelledWhy::InstallationRemoved), "installation/repository_removed".to_owned()),
         };
         // The waiting effects go first: if the process dies in between, the Feature still shows that they have to move.
         if let Some(home) = home {

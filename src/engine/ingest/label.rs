@@ -154,12 +154,10 @@ async fn begin(
     }
     let key = next_run(context, issue).await?;
     let rules = rules(settings, engine.sandbox.level());
-    Ok(
-        match engine.begin(key, origin.installation, snapshot, rules, None).await? {
-            Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Begun::Feature,
-            Applied::RunExists => Begun::Not(Reply::Refused(Refusal::RunUnfinished { run: key })),
-        },
-    )
+    Ok(match engine.begin(key, origin.installation, snapshot, rules, None).await? {
+        Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Begun::Feature,
+        Applied::RunExists => Begun::Not(Reply::Refused(Refusal::RunUnfinished { run: key })),
+    })
 }
 
 /// The current state of the labelled issue.
@@ -210,11 +208,7 @@ pub async fn now_on(context: &InboundContext<'_>, issue: &Issue) -> Result<Vec<S
 async fn next_run(context: &InboundContext<'_>, issue: &Issue) -> Result<FeatureKey, EffectError> {
     let repo = context.origin.repo.id;
     let latest = context.engine.store.latest_run(repo, issue.number).await?;
-    Ok(FeatureKey {
-        repo,
-        issue: issue.number,
-        run: latest.map_or(1, |row| row.key.run.saturating_add(1)),
-    })
+    Ok(FeatureKey { repo, issue: issue.number, run: latest.map_or(1, |row| row.key.run.saturating_add(1)) })
 }
 
 /// Returns `true` if the issue lacks acceptance criteria and the settings forbid a designer to write them.
@@ -274,10 +268,7 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
 /// whoever approves the plan has seen the same.
 fn readable(body: &str, trust: Trust) -> VisibleText {
     match trust {
-        Trust::Writers => VisibleText {
-            text: body.to_owned(),
-            parts: HiddenParts::default(),
-        },
+        Trust::Writers => VisibleText { text: body.to_owned(), parts: HiddenParts::default() },
         Trust::Others => visible_text(body),
     }
 }
@@ -288,10 +279,7 @@ fn trust_in(may_write: bool) -> Trust {
 
 /// Returns GitHub's user for deleted accounts.
 fn ghost() -> User {
-    User {
-        id: UserId(10_137),
-        login: "ghost".to_owned(),
-    }
+    User { id: UserId(10_137), login: "ghost".to_owned() }
 }
 
 /// Returns the cause of a label event. A repeat of the event has the same cause.

@@ -42,10 +42,7 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
             if !is_taken_off(context, issue, label.as_deref(), &ours).await? {
                 return Ok(Done::Nothing);
             }
-            (
-                Event::Cancelled(CancelledWhy::LabelRemoved(by.clone())),
-                format!("unlabeled/{ours}/{run}"),
-            )
+            (Event::Cancelled(CancelledWhy::LabelRemoved(by.clone())), format!("unlabeled/{ours}/{run}"))
         }
         IssueEvent::Closed => {
             let closed = issue.closed_at.map_or(0, |at| at.0);
@@ -60,10 +57,7 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
             (event, format!("issue/closed/{closed}"))
         }
         IssueEvent::Deleted => (Event::Cancelled(CancelledWhy::IssueGone), "issue/deleted".to_owned()),
-        IssueEvent::Transferred => (
-            Event::Cancelled(CancelledWhy::IssueGone),
-            "issue/transferred".to_owned(),
-        ),
+        IssueEvent::Transferred => (Event::Cancelled(CancelledWhy::IssueGone), "issue/transferred".to_owned()),
         // `label` handles it.
         IssueEvent::Labeled(_) => return Ok(Done::Nothing),
     };
@@ -109,10 +103,7 @@ pub async fn repository(engine: &Engine, origin: &EventOrigin, event: Repository
         RepositoryEvent::Archived => "repository/archived",
         RepositoryEvent::Deleted => "repository/deleted",
     };
-    let (scope, event) = (
-        Scope::Repo(origin.repo.id),
-        Event::Cancelled(CancelledWhy::RepositoryGone),
-    );
+    let (scope, event) = (Scope::Repo(origin.repo.id), Event::Cancelled(CancelledWhy::RepositoryGone));
     all(engine, scope, &event, why, &origin.sender.user.login).await
 }
 
@@ -206,12 +197,7 @@ pub async fn apply(
     cause: &str,
     actor: &str,
 ) -> Result<(), EffectError> {
-    let fact = Fact {
-        event: event.clone(),
-        cause: cause.to_owned(),
-        actor: actor.to_owned(),
-        at: engine.now(),
-    };
+    let fact = Fact { event: event.clone(), cause: cause.to_owned(), actor: actor.to_owned(), at: engine.now() };
     engine.apply(&key, fact, None).await?;
     Ok(())
 }

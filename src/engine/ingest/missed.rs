@@ -72,18 +72,9 @@ fn delivery(inbound: Inbound) -> Missed {
 fn sender(by: Option<&RemoteAccount>) -> Actor {
     let Some(by) = by else {
         let login = "ghost".to_owned();
-        return Actor {
-            user: User {
-                id: UserId(10_137),
-                login,
-            },
-            kind: AccountType::Person,
-        };
+        return Actor { user: User { id: UserId(10_137), login }, kind: AccountType::Person };
     };
-    Actor {
-        user: by.user.clone(),
-        kind: by.kind,
-    }
+    Actor { user: by.user.clone(), kind: by.kind }
 }
 
 /// Returns the push of a branch whose head differs. GitHub's list of moves names who pushed, which tells people's pushes
@@ -112,11 +103,7 @@ async fn find_push(
         branch: branch.to_owned(),
         before: newest.before.clone(),
         after: newest.after.clone(),
-        kind: if is_forced {
-            PushKind::Forced
-        } else {
-            PushKind::FastForward
-        },
+        kind: if is_forced { PushKind::Forced } else { PushKind::FastForward },
         paths: None,
     };
     Ok(delivery(Inbound::Push { origin, push }))
@@ -131,13 +118,8 @@ async fn deleted(repo: &Repo<'_>, mut origin: Box<EventOrigin>, feature: &Featur
     if let Some(actor) = last.as_ref().and_then(|one| one.actor.as_ref()) {
         origin.sender = actor.clone();
     }
-    let push = Push {
-        before: last.and_then(|one| one.before),
-        after: None,
-        kind: PushKind::Deleted,
-        paths: None,
-        branch,
-    };
+    let push =
+        Push { before: last.and_then(|one| one.before), after: None, kind: PushKind::Deleted, paths: None, branch };
     Ok(delivery(Inbound::Push { origin, push }))
 }
 
@@ -177,12 +159,7 @@ async fn review(
     event: ReviewChange,
 ) -> Result<Missed, EffectError> {
     let (pull, review) = (Box::new(repo.pull(number).await?), repo.review_of(number, id).await?);
-    Ok(delivery(Inbound::Review {
-        origin,
-        pull,
-        review,
-        event,
-    }))
+    Ok(delivery(Inbound::Review { origin, pull, review, event }))
 }
 
 /// Asks for the issue once more: a transferred one is answered with a redirect.
@@ -192,12 +169,7 @@ async fn find_deletion(engine: &Engine, repo: &Repo<'_>, feature: &Feature) -> R
         Err(GithubError::Gone | GithubError::NotFound | GithubError::Refused { status: 300..=399, .. }) => {
             let event = Event::Cancelled(CancelledWhy::IssueGone);
             let by = sender(None).user;
-            Ok(Missed::Fact(Box::new(fact(
-                engine,
-                event,
-                "issue/deleted".to_owned(),
-                &by,
-            ))))
+            Ok(Missed::Fact(Box::new(fact(engine, event, "issue/deleted".to_owned(), &by))))
         }
         Err(error) => Err(error.into()),
     }

@@ -108,11 +108,7 @@ pub(super) async fn understand(
     if let Some(origin) = inbound.origin_mut() {
         origin.installation = home::of_delivery(engine, origin.repo.id, origin.installation).await?;
     }
-    if let Inbound::Issue {
-        origin,
-        issue,
-        event: IssueEvent::Labeled(Some(label)),
-    } = &inbound
+    if let Inbound::Issue { origin, issue, event: IssueEvent::Labeled(Some(label)) } = &inbound
         && !label::may_be_ours(engine, origin, issue, label).await?
     {
         return Ok(Done::Nothing);
@@ -120,23 +116,15 @@ pub(super) async fn understand(
     if is_own(engine, inbound.origin()).await? {
         return Ok(Done::Nothing);
     }
-    let context = inbound.origin().map(|origin| InboundContext {
-        engine,
-        origin,
-        since,
-        delivery,
-    });
+    let context = inbound.origin().map(|origin| InboundContext { engine, origin, since, delivery });
     match (&inbound, &context) {
         (Inbound::Issue { issue, event, .. }, Some(of)) => on_heap(|| lifecycle::issue(of, issue, event)).await,
         (Inbound::CommentCreated { issue, comment, .. }, Some(of)) => {
             on_heap(|| comment::created(of, issue, comment)).await
         }
-        (
-            Inbound::Review {
-                pull, review, event, ..
-            },
-            Some(of),
-        ) => on_heap(|| review::handle_review(of, pull, review, *event)).await,
+        (Inbound::Review { pull, review, event, .. }, Some(of)) => {
+            on_heap(|| review::handle_review(of, pull, review, *event)).await
+        }
         (Inbound::CheckAction { run, identifier, .. }, Some(of)) => {
             on_heap(|| button::pressed(of, run, identifier)).await
         }
@@ -144,12 +132,9 @@ pub(super) async fn understand(
         (Inbound::Pull { pull, event, .. }, Some(of)) => on_heap(|| branches_and_pulls::pull(of, pull, *event)).await,
         (Inbound::Push { origin, push }, _) => on_heap(|| branches_and_pulls::push(engine, origin, push)).await,
         (Inbound::Repository { origin, event }, _) => on_heap(|| lifecycle::repository(engine, origin, *event)).await,
-        (
-            Inbound::Installation {
-                installation, event, ..
-            },
-            _,
-        ) => on_heap(|| lifecycle::installation(engine, *installation, event)).await,
+        (Inbound::Installation { installation, event, .. }, _) => {
+            on_heap(|| lifecycle::installation(engine, *installation, event)).await
+        }
         (Inbound::Ping | Inbound::Ignored, _) | (_, None) => Ok(Done::Nothing),
     }
 }

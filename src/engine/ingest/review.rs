@@ -61,21 +61,12 @@ pub async fn handle_review(
     review: &Review,
     change: ReviewChange,
 ) -> Result<Done, EffectError> {
-    let author = review
-        .author
-        .as_ref()
-        .filter(|author| author.kind == AccountType::Person);
+    let author = review.author.as_ref().filter(|author| author.kind == AccountType::Person);
     let Some((feature, task)) = of_pull(context, pull).await? else {
         return Ok(Done::Nothing);
     };
     let Some(author) = author else { return Ok(Done::Nothing) };
-    let about = About {
-        context,
-        pull,
-        review,
-        feature,
-        task,
-    };
+    let about = About { context, pull, review, feature, task };
     match change {
         // No check is needed: GitHub lets only people with write access dismiss.
         ReviewChange::Dismissed => about.dismissed(&author.user).await,
@@ -153,10 +144,9 @@ impl<'a> About<'a> {
             (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
                 PersonDid::RequestChanges(self.content(Severity::MustFix, said).await?)
             }
-            (ReviewState::Approved, ReviewerRight::Commands) => PersonDid::Approve {
-                review: id,
-                commit: self.review.commit.clone(),
-            },
+            (ReviewState::Approved, ReviewerRight::Commands) => {
+                PersonDid::Approve { review: id, commit: self.review.commit.clone() }
+            }
             (ReviewState::Approved, ReviewerRight::Writes) => PersonDid::WithdrawChanges { until: id },
             (
                 ReviewState::Approved | ReviewState::ChangesRequested | ReviewState::Commented,
@@ -217,18 +207,12 @@ impl<'a> About<'a> {
     async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, EffectError> {
         let (repo, pull) = (self.context.repo(), self.pull.number);
         let comments = repo.review_comments(pull, self.review.id).await?;
-        let item = |problem| Issue {
-            severity,
-            ..Issue::must_fix(problem)
-        };
+        let item = |problem| Issue { severity, ..Issue::must_fix(problem) };
         let body = self.review.body.trim();
         let mut items = Vec::new();
         if !body.is_empty() && *said == Parsed::None {
             let text = shorten::middle(body, MAX_BODY);
-            items.push(Issue {
-                severity,
-                ..Issue::remark("review", &text)
-            });
+            items.push(Issue { severity, ..Issue::remark("review", &text) });
         }
         let shown = comments.iter().take(MOST_COMMENTS);
         items.extend(shown.map(|comment| on_line(comment, severity)));
@@ -239,11 +223,7 @@ impl<'a> About<'a> {
         if items.is_empty() && severity == Severity::MustFix {
             items.push(item(Problem::NothingNamed));
         }
-        Ok(HumanReview {
-            id: self.review.id,
-            by: self.context.origin.sender.user.clone(),
-            items,
-        })
+        Ok(HumanReview { id: self.review.id, by: self.context.origin.sender.user.clone(), items })
     }
 
     fn saying(self, what: &str) -> Saying<'a> {

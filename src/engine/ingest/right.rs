@@ -40,10 +40,9 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
                 limited @ (EffectError::Limited { .. } | EffectError::Waiting { .. }) => Err(limited),
                 _ if context.engine.now() >= context.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
                 // If GitHub refuses the request, the permission is still unknown.
-                EffectError::Failed {
-                    failure: Failure::GitHubRefused { message },
-                    ..
-                } => Err(Failure::GitHubUnclear { message }.into()),
+                EffectError::Failed { failure: Failure::GitHubRefused { message }, .. } => {
+                    Err(Failure::GitHubUnclear { message }.into())
+                }
                 later @ (EffectError::Failed { .. }
                 | EffectError::Suspended
                 | EffectError::Agent(_)
@@ -58,10 +57,7 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
 /// Returns whether the sender has at least the permission `needed`. A stranger of the last minutes is not asked about again.
 pub async fn of_sender(context: &InboundContext<'_>, needed: Permission) -> Result<Right, EffectError> {
     let (engine, sender) = (context.engine, &context.origin.sender.user);
-    let visitor = Visitor {
-        repo: context.origin.repo.id,
-        person: sender.id,
-    };
+    let visitor = Visitor { repo: context.origin.repo.id, person: sender.id };
     if !context.origin.repo.private && engine.strangers.knows(visitor, engine.now()) {
         return Ok(Right::No(Asker::Anybody));
     }
@@ -74,18 +70,11 @@ pub async fn of_sender(context: &InboundContext<'_>, needed: Permission) -> Resu
 
 /// Returns who the asker is to the repository. Read access to a public repository says nothing: everybody has it.
 fn asker(context: &InboundContext<'_>, level: AccessLevel) -> Asker {
-    if !context.origin.repo.private && level <= AccessLevel::Read {
-        Asker::Anybody
-    } else {
-        Asker::Member
-    }
+    if !context.origin.repo.private && level <= AccessLevel::Read { Asker::Anybody } else { Asker::Member }
 }
 
 pub fn no_permission(needed: Permission, asker: Asker) -> Refusal {
-    Refusal::NoPermission {
-        needed: needed.word().to_owned(),
-        asker,
-    }
+    Refusal::NoPermission { needed: needed.word().to_owned(), asker }
 }
 
 /// Returns why the sender's command is refused, if it is.

@@ -65,11 +65,7 @@ impl Saying<'_> {
     }
 
     fn answered(self, reply: Reply) -> Done {
-        let event = Event::Answered {
-            thread: self.thread,
-            to: self.to,
-            reply,
-        };
+        let event = Event::Answered { thread: self.thread, to: self.to, reply };
         let InboundContext { engine, origin, .. } = *self.context;
         one(self.feature.key, fact(engine, event, self.cause, &origin.sender.user))
     }
@@ -104,10 +100,7 @@ impl Saying<'_> {
             said.snapshot = label::snapshot(self.context, issue).await?.ok();
         }
         let event = Event::Commanded(Box::new(said));
-        Ok(one(
-            self.feature.key,
-            fact(engine, event, self.cause, &origin.sender.user),
-        ))
+        Ok(one(self.feature.key, fact(engine, event, self.cause, &origin.sender.user)))
     }
 
     /// Answers with the mistakes in the settings. The button may be pressed again once they are fixed, so this press
@@ -126,10 +119,7 @@ async fn read_settings(
     context: &InboundContext<'_>,
     said: &mut Commanded,
 ) -> Result<Option<Vec<SettingsMistake>>, EffectError> {
-    let reads_again = matches!(
-        said.command,
-        Command::Plan { .. } | Command::Resume { .. } | Command::Retry { .. }
-    );
+    let reads_again = matches!(said.command, Command::Plan { .. } | Command::Resume { .. } | Command::Retry { .. });
     if !reads_again {
         return Ok(None);
     }

@@ -55,17 +55,12 @@ pub async fn answers(engine: &Engine, job: &Job, reason: BlockReason) -> Result<
 
 fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReason) -> Vec<NewEffect> {
     let issue = IssueNumber(given.thread.number());
-    let confused = given.comment.map(|comment| Effect::React {
-        on: ReactOn::Comment(comment),
-        reaction: Reaction::Confused,
-    });
+    let confused =
+        given.comment.map(|comment| Effect::React { on: ReactOn::Comment(comment), reaction: Reaction::Confused });
     let reply = Effect::Reply {
         thread: given.thread,
         to: ReplyTo::Fact(format!("{}/unseen", given.cause)),
-        reply: Reply::Refused(Refusal::NotLookedAt {
-            trigger: given.trigger,
-            reason: Box::new(reason),
-        }),
+        reply: Reply::Refused(Refusal::NotLookedAt { trigger: given.trigger, reason: Box::new(reason) }),
     };
     let effects: Vec<Effect> = confused.into_iter().chain([reply]).collect();
     rows(engine, origin, issue, &effects)
@@ -73,24 +68,13 @@ fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReas
 
 /// Nobody waits for an answer to a delivery of any other event.
 async fn find_awaited(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Option<Given>, StoreError> {
-    if let Inbound::Issue {
-        origin,
-        issue,
-        event: IssueEvent::Labeled(Some(name)),
-    } = inbound
-    {
+    if let Inbound::Issue { origin, issue, event: IssueEvent::Labeled(Some(name)) } = inbound {
         return of_label(engine, origin, issue, name).await;
     }
     if let Inbound::CommentCreated { issue, comment, .. } = inbound {
         return Ok(of_comment(issue, comment));
     }
-    if let Inbound::Review {
-        origin,
-        pull,
-        review,
-        event: ReviewChange::Submitted,
-    } = inbound
-    {
+    if let Inbound::Review { origin, pull, review, event: ReviewChange::Submitted } = inbound {
         return of_review(engine, origin, pull, review).await;
     }
     if let Inbound::CheckAction { run, identifier, .. } = inbound {

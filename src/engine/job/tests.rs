@@ -13,36 +13,21 @@ fn fault(error: EffectError) -> Failure {
 fn a_failure_of_our_own_machine_is_never_githubs() {
     let full = || Error::from(ErrorKind::StorageFull);
     assert!(matches!(fault(full().into()), Failure::DiskFull { .. }));
-    assert!(matches!(
-        fault(Error::from(ErrorKind::PermissionDenied).into()),
-        Failure::Machine { .. }
-    ));
+    assert!(matches!(fault(Error::from(ErrorKind::PermissionDenied).into()), Failure::Machine { .. }));
     let git = |error: GitError| fault(error.into());
     let what = "making a quarantine".to_owned();
-    assert!(matches!(
-        git(GitError::Io { what, source: full() }),
-        Failure::DiskFull { .. }
-    ));
-    assert!(matches!(
-        git(GitError::NoSpace("x".to_owned())),
-        Failure::DiskFull { .. }
-    ));
+    assert!(matches!(git(GitError::Io { what, source: full() }), Failure::DiskFull { .. }));
+    assert!(matches!(git(GitError::NoSpace("x".to_owned())), Failure::DiskFull { .. }));
     let source = Error::from(ErrorKind::NotFound);
     match git(GitError::NotStarted { source }) {
         Failure::NoProgram { program, .. } => assert_eq!(program, "git"),
         other => panic!("{other:?}"),
     }
-    let failed = GitError::Failed {
-        command: "merge-tree".to_owned(),
-        code: 128,
-        stderr: "fatal: bad object".to_owned(),
-    };
+    let failed =
+        GitError::Failed { command: "merge-tree".to_owned(), code: 128, stderr: "fatal: bad object".to_owned() };
     assert!(matches!(git(failed), Failure::Git { .. }));
     assert!(matches!(fault(StoreError::Closed.into()), Failure::Database { .. }));
-    let value = StoreError::Unreadable {
-        column: "data",
-        problem: "x".to_owned(),
-    };
+    let value = StoreError::Unreadable { column: "data", problem: "x".to_owned() };
     assert!(matches!(fault(value.into()), Failure::Unreadable { .. }));
 }
 
@@ -51,10 +36,7 @@ fn the_table_says_which_failures_pass() {
     let class = |error: EffectError| fault(error).row().class;
     let said = || "x".to_owned();
     let source: crate::github::Cause = said().into();
-    let uncertain = GithubError::Uncertain {
-        source,
-        retry_after: None,
-    };
+    let uncertain = GithubError::Uncertain { source, retry_after: None };
     let full = Error::from(ErrorKind::StorageFull);
     let contended = StoreError::Closed;
     for passes in [
@@ -82,16 +64,8 @@ fn the_table_says_which_failures_pass() {
 
 #[test]
 fn git_that_takes_too_long_is_told_by_what_it_works_with() {
-    let timed_out = |over| {
-        fault(
-            GitError::TimedOut {
-                command: "fetch".to_owned(),
-                over,
-                after: Duration::from_secs(900),
-            }
-            .into(),
-        )
-    };
+    let timed_out =
+        |over| fault(GitError::TimedOut { command: "fetch".to_owned(), over, after: Duration::from_secs(900) }.into());
     assert!(matches!(timed_out(Over::Network), Failure::GitHubUnreachable { .. }));
     assert!(matches!(timed_out(Over::Disk), Failure::Git { .. }));
 }

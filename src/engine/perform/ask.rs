@@ -140,10 +140,7 @@ impl EffectContext<'_> {
         let mut files = Vec::new();
         for path in INSTRUCTIONS {
             if let Some(file) = mirror.read_file(base, path, MAX_INSTRUCTIONS).await? {
-                files.push(InstructionFile {
-                    path: path.to_owned(),
-                    text: file.text(),
-                });
+                files.push(InstructionFile { path: path.to_owned(), text: file.text() });
             }
         }
         Ok(files)
@@ -280,10 +277,7 @@ impl EffectContext<'_> {
 
     /// Returns what agents may reach. Hosts that they do not reach are listed.
     fn network(&self, settings: &RepositorySettings) -> Rules {
-        Rules {
-            refusals: self.refusals.clone(),
-            ..self.ceiling().rules(&settings.network.allow)
-        }
+        Rules { refusals: self.refusals.clone(), ..self.ceiling().rules(&settings.network.allow) }
     }
 
     /// Shows the run on the dashboard of this process.
@@ -306,10 +300,8 @@ impl EffectContext<'_> {
         agent: &Backend,
         question: &Question<'_>,
     ) -> Result<Start, EffectError> {
-        let (deadline, wanted) = (
-            settings.timeouts.of(question.role),
-            self.choose_model(settings, agent, question.role),
-        );
+        let (deadline, wanted) =
+            (settings.timeouts.of(question.role), self.choose_model(settings, agent, question.role));
         let open = async |model: Option<&str>| self.open_run(settings, agent, model, question, deadline).await;
         let fallback = agent.fallback_model(&self.allowance().models);
         match open(wanted.as_deref()).await {
@@ -318,18 +310,10 @@ impl EffectContext<'_> {
                     Err(EffectError::Parked { wait: other, .. }) if wait.until < other.until => {
                         Err(EffectError::Parked { wait, why })
                     }
-                    opened => Ok(Start {
-                        opened: opened?,
-                        model: fallback,
-                        fallback: None,
-                    }),
+                    opened => Ok(Start { opened: opened?, model: fallback, fallback: None }),
                 }
             }
-            opened => Ok(Start {
-                opened: opened?,
-                model: wanted,
-                fallback,
-            }),
+            opened => Ok(Start { opened: opened?, model: wanted, fallback }),
         }
     }
 

@@ -75,9 +75,7 @@ fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
 impl EffectContext<'_> {
     /// Returns the baseline of the newest commit of the default branch that the work is based on.
     pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, EffectError> {
-        let commit = self
-            .measured()
-            .ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
+        let commit = self.measured().ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
         baseline(self, (mirror, commit), &self.settings()).await
     }
 
@@ -135,12 +133,7 @@ impl EffectContext<'_> {
     pub(super) fn waived(&self) -> Vec<WaivedTest> {
         let waivers = self.feature.tasks.iter().flat_map(|task| &task.waived);
         waivers
-            .flat_map(|waiver| {
-                waiver.tests().map(|test| WaivedTest {
-                    test: test.clone(),
-                    by: waiver.by.clone(),
-                })
-            })
+            .flat_map(|waiver| waiver.tests().map(|test| WaivedTest { test: test.clone(), by: waiver.by.clone() }))
             .collect()
     }
 }

@@ -82,9 +82,7 @@ async fn adopted(
         let branch = context.feature.integration_branch();
         return Err(EffectError::repository(RepositoryFault::ForeignBranch { branch }));
     }
-    let base = info
-        .and_then(|info| info.parents.first().cloned())
-        .unwrap_or_else(|| default.clone());
+    let base = info.and_then(|info| info.parents.first().cloned()).unwrap_or_else(|| default.clone());
     Ok(context.event(Event::IntegrationOpened { emission, base, head }))
 }
 
@@ -108,18 +106,10 @@ pub(super) async fn in_the_way(
     let tasks = feature.tasks.iter().map(|task| task.branch.clone());
     let released = feature.key.released_branch();
     let own: Vec<String> = [integration.clone(), released].into_iter().chain(tasks).collect();
-    let (above, below): (BTreeSet<&str>, Vec<String>) = (
-        own.iter().flat_map(|name| above(name)).collect(),
-        own.iter().map(|name| format!("{name}/*")).collect(),
-    );
-    let wanted: Vec<&str> = above
-        .into_iter()
-        .chain(own.iter().chain(&below).map(String::as_str))
-        .collect();
-    let remote = context
-        .engine
-        .remote(feature.installation, feature.key.repo, Rights::Fetch)
-        .await?;
+    let (above, below): (BTreeSet<&str>, Vec<String>) =
+        (own.iter().flat_map(|name| above(name)).collect(), own.iter().map(|name| format!("{name}/*")).collect());
+    let wanted: Vec<&str> = above.into_iter().chain(own.iter().chain(&below).map(String::as_str)).collect();
+    let remote = context.engine.remote(feature.installation, feature.key.repo, Rights::Fetch).await?;
     let listed = default.mirror.ls_remote(&remote, &wanted).await;
     let found = listed.map_err(|error| context.engine.git_failed(feature.installation, error))?;
     let other = found.keys().find(|name| **name != integration);
@@ -178,13 +168,7 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
 
 /// Returns `true` if this is the last merge before the feature pull request.
 fn leads_to_pull(feature: &Feature) -> bool {
-    matches!(
-        feature.phase(),
-        Some(Phase::MergingDefault {
-            then: Continuation::Pull,
-            ..
-        })
-    )
+    matches!(feature.phase(), Some(Phase::MergingDefault { then: Continuation::Pull, .. }))
 }
 
 /// Builds a commit of AutoBuild's own. Its time is that of the plan, so that a repeat of this effect makes the same
@@ -199,11 +183,7 @@ pub(super) async fn request(
         message: without_instructions(&context.engine.secrets.mask(&message)),
         trailers: turn::trailers(context, &[]),
         author: turn::author(context).await?,
-        at: context
-            .feature
-            .plan
-            .as_ref()
-            .map_or_else(|| context.engine.now(), |plan| plan.created),
+        at: context.feature.plan.as_ref().map_or_else(|| context.engine.now(), |plan| plan.created),
     })
 }
 

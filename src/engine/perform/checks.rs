@@ -73,11 +73,7 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&
 /// Returns the buttons of a blocked task, if turn `number` is the one whose check run shows the task's state.
 fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
     let newest = task.standing_turn().is_some_and(|newest| newest.number == number);
-    if newest && task.is_blocked() {
-        every_button(task)
-    } else {
-        Vec::new()
-    }
+    if newest && task.is_blocked() { every_button(task) } else { Vec::new() }
 }
 
 fn every_button(task: &Task) -> Vec<CheckAction> {
@@ -109,10 +105,7 @@ async fn publish(
         head,
         external_id: &id,
         conclusion: check.conclusion,
-        output: CheckOutput {
-            title: check.title.clone(),
-            summary: check.summary.clone(),
-        },
+        output: CheckOutput { title: check.title.clone(), summary: check.summary.clone() },
         actions,
     };
     context.may_write().await?;
@@ -133,11 +126,8 @@ async fn find_or_create(
     report: &CheckReport<'_>,
 ) -> Result<(CheckRunId, usize), GithubError> {
     let repo = context.repo();
-    let known = if context.job.is_fresh() {
-        None
-    } else {
-        repo.find_check(report.head, NAME, report.external_id).await?
-    };
+    let known =
+        if context.job.is_fresh() { None } else { repo.find_check(report.head, NAME, report.external_id).await? };
     match known {
         Some(run) => Ok((run, repo.annotations_of_check(run).await?)),
         None => Ok((repo.create_check(report).await?, 0)),

@@ -166,9 +166,7 @@ async fn reports(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<Report>,
 /// Returns the checks on a commit, with those apart that judge the pull request and not the code.
 async fn read_checks(context: &EffectContext<'_>, change: Change<'_>) -> Result<Vec<CiCheck>, GithubError> {
     let mut found = reports(context, change.head()).await?;
-    if found
-        .iter()
-        .any(|report| matches!(report.check.says, CiSays::Failed(_)))
+    if found.iter().any(|report| matches!(report.check.says, CiSays::Failed(_)))
         && let Err(error) = judge(context, change, &mut found).await
     {
         tracing::warn!(%error, "what failed checks judge could not be read, so they count as judging the code");
@@ -209,11 +207,7 @@ async fn judge(context: &EffectContext<'_>, change: Change<'_>, found: &mut [Rep
 /// Returns the checks on the commits on which the change stands: its fork from the integration branch, and the commit of
 /// the default branch.
 async fn without_change(context: &EffectContext<'_>, fork: &Sha) -> Result<Vec<Report>, EffectError> {
-    let base = context
-        .feature
-        .integration
-        .as_ref()
-        .map(|integration| &integration.base);
+    let base = context.feature.integration.as_ref().map(|integration| &integration.base);
     let mut found = reports(context, fork).await?;
     if let Some(base) = base.filter(|base| *base != fork) {
         found.extend(reports(context, base).await?);
@@ -222,10 +216,7 @@ async fn without_change(context: &EffectContext<'_>, fork: &Sha) -> Result<Vec<R
 }
 
 fn before_change(report: &Report, before: &[Report]) -> BeforeChange {
-    let same: Vec<&Report> = before
-        .iter()
-        .filter(|known| known.check.name == report.check.name)
-        .collect();
+    let same: Vec<&Report> = before.iter().filter(|known| known.check.name == report.check.name).collect();
     let is_alike = |known: &&Report| matches!(known.check.says, CiSays::Failed(_)) && known.words == report.words;
     match same.as_slice() {
         [] => BeforeChange::Missing,
@@ -268,16 +259,8 @@ fn report(run: &SeenCheck) -> Report {
     Report {
         check: check(run),
         words: [shown.title, shown.summary, shown.text].join("\n"),
-        reporter: if run.app.as_ref().is_some_and(SeenApp::is_actions) {
-            Reporter::Actions
-        } else {
-            Reporter::Other
-        },
-        pointing: if is_annotated {
-            Pointing::AtFiles
-        } else {
-            Pointing::Nowhere
-        },
+        reporter: if run.app.as_ref().is_some_and(SeenApp::is_actions) { Reporter::Actions } else { Reporter::Other },
+        pointing: if is_annotated { Pointing::AtFiles } else { Pointing::Nowhere },
     }
 }
 
@@ -289,11 +272,7 @@ fn check(run: &SeenCheck) -> CiCheck {
         ("completed", other) => CiSays::NoAnswer(other.to_owned()),
         (status, _) => CiSays::Running(status.replace('_', " ")),
     };
-    CiCheck {
-        name: run.name.clone(),
-        says,
-        at: run.completed_at,
-    }
+    CiCheck { name: run.name.clone(), says, at: run.completed_at }
 }
 
 fn output(run: &SeenCheck) -> String {
@@ -319,10 +298,5 @@ fn status(status: &SeenStatus) -> Report {
         },
         at: status.updated_at,
     };
-    Report {
-        check,
-        words: status.description.clone(),
-        reporter: Reporter::Other,
-        pointing: Pointing::Nowhere,
-    }
+    Report { check, words: status.description.clone(), reporter: Reporter::Other, pointing: Pointing::Nowhere }
 }

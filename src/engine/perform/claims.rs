@@ -109,9 +109,7 @@ async fn written(mirror: &Mirror, changed: &ChangedPaths, head: &Sha) -> Result<
 async fn ignore_rules(mirror: &Mirror, base: &Sha) -> Result<Vec<(String, Gitignore)>, EffectError> {
     let mut rules = Vec::new();
     let paths = gates::commands::paths(mirror, base).await?;
-    let with_rules = paths
-        .iter()
-        .filter(|path| path.rsplit('/').next() == Some(".gitignore"));
+    let with_rules = paths.iter().filter(|path| path.rsplit('/').next() == Some(".gitignore"));
     for path in with_rules.take(MOST_RULES) {
         let Some(file) = mirror.read_file(base, path, MOST_TEXT).await? else {
             continue;
@@ -153,10 +151,7 @@ mod tests {
             }
             builder.build().unwrap()
         };
-        let all = [
-            ("web/".to_owned(), rules(&["!keep.log", "dist/"])),
-            (String::new(), rules(&["target", "*.log"])),
-        ];
+        let all = [("web/".to_owned(), rules(&["!keep.log", "dist/"])), (String::new(), rules(&["target", "*.log"]))];
         for (path, expected) in [
             ("target/debug/x", true),
             ("a.log", true),

@@ -49,14 +49,7 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
     let (turn, head) = turn::open(task)?;
     let mut gates = turn.gates.clone().ok_or_else(|| EffectError::defect(Defect::NoGates))?;
     let mirror = context.holding(head).await?;
-    let look = Look {
-        context,
-        mirror: &mirror,
-        settings: &context.settings(),
-        task,
-        turn,
-        head,
-    };
+    let look = Look { context, mirror: &mirror, settings: &context.settings(), task, turn, head };
     let (mut decision, mut checkout) = look.ask(&gates, Probing::Allowed).await?;
     let mut probes = Vec::new();
     if decision.decision == DecisionKind::Probe {
@@ -72,19 +65,12 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
         let (supplement, last) = look.ask_for_missing(&gates, &decision, &lacking).await?;
         let criteria: Vec<usize> = lacking.criteria.iter().map(|open| open.number).collect();
         let questions: Vec<usize> = lacking.answers.iter().map(|one| one.open.number).collect();
-        decision = decision
-            .with_findings(&criteria, supplement.criteria)
-            .with_answers(&questions, supplement.answers);
+        decision = decision.with_findings(&criteria, supplement.criteria).with_answers(&questions, supplement.answers);
         checkout = checkout.and(last);
     }
     let facts = || look.with_facts(&decision, &gates, &checkout, judge);
     let judgement = Box::new(context.patiently(facts).await?);
-    let judged = task::Event::Judged {
-        emission,
-        head: head.clone(),
-        judgement,
-        probes,
-    };
+    let judged = task::Event::Judged { emission, head: head.clone(), judgement, probes };
     Ok(context.task_event(task.id, judged))
 }
 
@@ -163,10 +149,7 @@ impl Look<'_> {
         let turns = self.task.turns_now().rev();
         let mut before = turns.filter(|before| before.number != turn.number);
         let previous = before.find_map(|before| before.verdict.as_ref());
-        let asked = self
-            .task
-            .asked_before(turn.number)
-            .and_then(|before| before.gates.as_ref());
+        let asked = self.task.asked_before(turn.number).and_then(|before| before.gates.as_ref());
         let input = CoachInput {
             issue: context.shown_issue(),
             task: &self.task.plan,
@@ -201,18 +184,8 @@ impl Look<'_> {
             let counted = lines.get(path).copied();
             paths.contains(path).then(|| counted.unwrap_or(u32::MAX))
         };
-        let shown = if gates.questions.is_empty() {
-            None
-        } else {
-            Some(self.mirror.hunks(&fork, self.head).await?)
-        };
-        let words: Vec<&str> = self
-            .context
-            .feature
-            .words()
-            .into_iter()
-            .chain(self.task.words())
-            .collect();
+        let shown = if gates.questions.is_empty() { None } else { Some(self.mirror.hunks(&fork, self.head).await?) };
+        let words: Vec<&str> = self.context.feature.words().into_iter().chain(self.task.words()).collect();
         let facts = TurnFacts {
             kind: self.task.plan.kind,
             criteria: &self.task.plan.acceptance_criteria,
@@ -265,10 +238,7 @@ pub(super) async fn compare(checkout: &Checkout, secrets: &Secrets) -> Result<Ch
 }
 
 fn numbered<'a>(task: &'a Task, gates: &GateReport) -> Numbered<'a> {
-    Numbered {
-        criteria: &task.plan.acceptance_criteria,
-        questions: gates.questions.len(),
-    }
+    Numbered { criteria: &task.plan.acceptance_criteria, questions: gates.questions.len() }
 }
 
 fn decision(answer: &serde_json::Value, numbered: Numbered<'_>, probing: Probing) -> Result<CoachDecision, String> {
@@ -307,9 +277,7 @@ fn people(task: &Task) -> Vec<String> {
 /// Returns the remarks of others on the work. The Coach sees them as information, not as instructions.
 fn remarks(turn: &Turn) -> Vec<String> {
     let remarks = turn.told.remarks.iter();
-    remarks
-        .flat_map(|review| review.items.iter().map(|item| remark(&review.by.login, item)))
-        .collect()
+    remarks.flat_map(|review| review.items.iter().map(|item| remark(&review.by.login, item))).collect()
 }
 
 fn remark(login: &str, item: &Issue) -> String {
@@ -336,10 +304,7 @@ impl From<TakeOutError> for EffectError {
     fn from(error: TakeOutError) -> Self {
         match error {
             TakeOutError::Io(source) => of_machine("reading the checkout", &source).into(),
-            TakeOutError::Changing(_) => Failure::Machine {
-                message: error.to_string(),
-            }
-            .into(),
+            TakeOutError::Changing(_) => Failure::Machine { message: error.to_string() }.into(),
         }
     }
 }

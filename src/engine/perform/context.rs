@@ -48,10 +48,7 @@ impl EffectContext<'_> {
     }
 
     pub(super) fn repo(&self) -> Repo<'_> {
-        self.engine
-            .autobuild
-            .repo(self.feature.installation, self.feature.key.repo)
-            .permitted_by(&self.job.permit)
+        self.engine.autobuild.repo(self.feature.installation, self.feature.key.repo).permitted_by(&self.job.permit)
     }
 
     /// Returns the Coach App's access to the repository, if the App is set up and installed there.
@@ -77,9 +74,7 @@ impl EffectContext<'_> {
 
     pub(super) async fn fetch_with_default(&self) -> Result<DefaultBranch, EffectError> {
         let folder = self.key().branch_prefix();
-        self.engine
-            .fetch_default(self.feature.installation, self.key().repo, Some(&folder))
-            .await
+        self.engine.fetch_default(self.feature.installation, self.key().repo, Some(&folder)).await
     }
 
     /// Returns the rules for what may be pushed to the repository.
@@ -99,9 +94,7 @@ impl EffectContext<'_> {
     }
 
     pub(super) fn task(&self, id: TaskId) -> Result<&Task, EffectError> {
-        self.feature
-            .task(id)
-            .ok_or_else(|| EffectError::defect(Defect::NoTask { task: id }))
+        self.feature.task(id).ok_or_else(|| EffectError::defect(Defect::NoTask { task: id }))
     }
 
     /// Checks before each write to GitHub that the lease is safe and that the spacing between writes allows it.
@@ -148,10 +141,7 @@ impl Job {
             };
             let wait = u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0);
             if self.writes.load(Ordering::Relaxed) == 0 || wait > FOLLOW_UP_MS {
-                return Err(EffectError::Limited {
-                    by: LimitedBy::Spacing,
-                    until,
-                });
+                return Err(EffectError::Limited { by: LimitedBy::Spacing, until });
             }
             self.sleep(Duration::from_millis(wait)).await?;
         }

@@ -54,21 +54,9 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
     let checkout = context.checkout(&mirror, &start, None).await?;
     let prompt = input.prompt(context.engine.agents.definition(Role::Designer));
     let prompt = prompt.with_inquiries(task.rounds(), hearing);
-    let design = ask(
-        context,
-        &settings,
-        &checkout,
-        task.id,
-        (prompt, DesignRequest::Design),
-        read,
-    )
-    .await?;
+    let design = ask(context, &settings, &checkout, task.id, (prompt, DesignRequest::Design), read).await?;
     if hearing.takes(&design.inquiries, || has_plan(&design)) {
-        let inquired = task::Event::Inquired {
-            emission,
-            inquiries: design.inquiries,
-            partial: None,
-        };
+        let inquired = task::Event::Inquired { emission, inquiries: design.inquiries, partial: None };
         return Ok(context.task_event(task.id, inquired));
     }
     let design = Some(Box::new(design));
@@ -78,11 +66,7 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
 /// Reads a designer's answer. Questions are no answer any more once nobody hears them.
 pub(super) fn read(answer: &Value, hearing: Hearing) -> Result<Design, String> {
     let design = parse_design(answer).map_err(|mistakes| mistakes.to_string())?;
-    if hearing == Hearing::Over && !has_plan(&design) {
-        Err(NO_DESIGN.to_owned())
-    } else {
-        Ok(design)
-    }
+    if hearing == Hearing::Over && !has_plan(&design) { Err(NO_DESIGN.to_owned()) } else { Ok(design) }
 }
 
 pub(super) fn has_plan(design: &Design) -> bool {
@@ -114,10 +98,7 @@ pub(super) async fn ask<T>(
         Ok(CheckoutState::Changed(paths)) => {
             let named: Vec<&str> = paths.iter().take(MOST_NAMED).map(String::as_str).collect();
             let contract = Contract::CheckoutUnchanged;
-            let how = format!(
-                "{contract}: the designer, who may only read, changed {}",
-                named.join(", ")
-            );
+            let how = format!("{contract}: the designer, who may only read, changed {}", named.join(", "));
             Err(EffectError::Agent(Failure::AgentFailed { message: how }.into()))
         }
         Err(error) => Err(error),

@@ -22,10 +22,7 @@ use git::Mirror;
 use std::time::Duration;
 
 pub(super) fn asked_deadlines(settings: &RepositorySettings) -> Deadlines {
-    Deadlines {
-        setup: Duration::from_secs(settings.setup_timeout),
-        test: Duration::from_secs(settings.test_timeout),
-    }
+    Deadlines { setup: Duration::from_secs(settings.setup_timeout), test: Duration::from_secs(settings.test_timeout) }
 }
 
 pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
@@ -59,12 +56,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
     let span = spans::gates(&context.key(), task.id, turn.number, time, &report);
     context.engine.settings.telemetry.send(span);
     let discrepancies = claims::contradicted(context, &mirror, task, (turn, head), &report).await?;
-    let event = task::Event::Gated {
-        emission,
-        head: head.clone(),
-        report: Box::new(report),
-        discrepancies,
-    };
+    let event = task::Event::Gated { emission, head: head.clone(), report: Box::new(report), discrepancies };
     Ok(context.task_event(task.id, event))
 }
 
@@ -118,9 +110,7 @@ impl EffectContext<'_> {
         if mirror.has_commit(head).await? {
             Ok(mirror)
         } else {
-            Err(EffectError::repository(RepositoryFault::NoCommit {
-                commit: head.clone(),
-            }))
+            Err(EffectError::repository(RepositoryFault::NoCommit { commit: head.clone() }))
         }
     }
 }

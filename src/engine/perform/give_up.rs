@@ -57,15 +57,9 @@ fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event>
     match parts.as_slice() {
         [task, _, emission] => Some(Event::Task {
             task: task.parse().ok()?,
-            event: task::Event::Stuck {
-                emission: Emission(emission.parse().ok()?),
-                reason,
-            },
+            event: task::Event::Stuck { emission: Emission(emission.parse().ok()?), reason },
         }),
-        [_, emission] => Some(Event::Stuck {
-            emission: Emission(emission.parse().ok()?),
-            reason,
-        }),
+        [_, emission] => Some(Event::Stuck { emission: Emission(emission.parse().ok()?), reason }),
         _ => None,
     }
 }
@@ -94,11 +88,7 @@ fn event((job, key): (&Job, &FeatureKey), effect: &Effect, error: &EffectError) 
             if reason.agent_failure().is_some()
                 && let BlockReason::Failed { failure, printed, .. } = reason
             {
-                task::Event::CoachFailed {
-                    emission,
-                    failure,
-                    printed,
-                }
+                task::Event::CoachFailed { emission, failure, printed }
             } else {
                 stuck(reason)
             }
@@ -119,12 +109,7 @@ fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
         error.to_string()
     };
     let instead = Replacement::Nothing;
-    Event::Unsaid(Unsaid {
-        what,
-        task,
-        instead,
-        why,
-    })
+    Event::Unsaid(Unsaid { what, task, instead, why })
 }
 
 fn work_of(role: Role) -> WorkStep {

@@ -64,11 +64,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
     };
     let info = mirror.commit_info(&start).await?;
     let is_partial = info.as_ref().is_some_and(run_result::is_partial);
-    let left = if is_partial {
-        Leftovers::Changes
-    } else {
-        Leftovers::Nothing
-    };
+    let left = if is_partial { Leftovers::Changes } else { Leftovers::Nothing };
     let commands = gates::commands::at(&mirror, &start, &context.settings()).await?;
     let instructions = context.instructions(&mirror).await?;
     let baseline = context.known_baseline(&mirror).await?;
@@ -219,11 +215,5 @@ fn delivered(context: &EffectContext<'_>, task: &Task) -> Vec<Delivered> {
     };
     let tasks = context.feature.tasks.iter();
     let earlier = tasks.filter(|other| other.is_completed() && other.wave < task.wave);
-    earlier
-        .map(|other| Delivered {
-            task: other.id,
-            name: other.plan.name.clone(),
-            summary: summary(other),
-        })
-        .collect()
+    earlier.map(|other| Delivered { task: other.id, name: other.plan.name.clone(), summary: summary(other) }).collect()
 }

@@ -42,20 +42,14 @@ pub(super) async fn commit_to_push(
         let fact = Fact::ours(event, format!("exposure/{head}"), context.engine.now());
         context.engine.apply(&context.key(), fact, None).await?;
     }
-    let status = CiStatus {
-        exposure,
-        release: CiRelease::None,
-    };
+    let status = CiStatus { exposure, release: CiRelease::None };
     if treatment(feature.rules.ci, &status) != CiTreatment::Hold {
         return Ok(head.clone());
     }
     let us = turn::author(context).await?.email;
     let commits = mirror.on_no_branch(head, MOST).await?;
-    let remade = mirror
-        .reworded(&commits, |info| {
-            turn::is_ours(info, &us).then(|| held_message(&info.message))
-        })
-        .await?;
+    let remade =
+        mirror.reworded(&commits, |info| turn::is_ours(info, &us).then(|| held_message(&info.message))).await?;
     Ok(remade.get(head).unwrap_or(head).clone())
 }
 
@@ -63,10 +57,7 @@ pub(super) async fn commit_to_push(
 /// of any new commit. It is `head` itself if there is none.
 pub(super) async fn released(mirror: &Mirror, default: &Sha, head: &Sha) -> Result<Sha, EffectError> {
     let commits = mirror.lacking(default, head).await?;
-    let remade = mirror
-        .reworded(&commits, |info| {
-            skips(&info.message).then(|| released_message(&info.message))
-        })
-        .await?;
+    let remade =
+        mirror.reworded(&commits, |info| skips(&info.message).then(|| released_message(&info.message))).await?;
     Ok(remade.get(head).unwrap_or(head).clone())
 }

@@ -66,15 +66,10 @@ fn uncommitted(finding: &TreeFinding, secrets: &Secrets) -> Option<Uncommitted> 
         TreeFinding::Unreadable { path } => Uncommitted::Unreadable(masked(path)),
         TreeFinding::RefusedName { path } => Uncommitted::RefusedName(masked(path)),
         TreeFinding::TooDeep { path } => Uncommitted::TooDeep(masked(path)),
-        TreeFinding::FileTooLarge { path, size, limit } => Uncommitted::FileTooLarge {
-            path: masked(path),
-            size: *size,
-            limit: *limit,
-        },
-        TreeFinding::TotalTooLarge { size, limit } => Uncommitted::TotalTooLarge {
-            size: *size,
-            limit: *limit,
-        },
+        TreeFinding::FileTooLarge { path, size, limit } => {
+            Uncommitted::FileTooLarge { path: masked(path), size: *size, limit: *limit }
+        }
+        TreeFinding::TotalTooLarge { size, limit } => Uncommitted::TotalTooLarge { size: *size, limit: *limit },
         TreeFinding::TooManyFiles { limit } => Uncommitted::TooManyFiles(*limit),
         TreeFinding::CheckoutGone => Uncommitted::CheckoutGone,
     })
@@ -95,16 +90,10 @@ async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<Issu
     let mut items = Vec::new();
     for path in &ground.conflicts {
         let file = ground.mirror.read_file(prepared.sha(), path, MAX_MARKED).await?;
-        let marked = file.is_some_and(|file| {
-            file.bytes
-                .split(|byte| *byte == b'\n')
-                .any(|line| line.starts_with(b"<<<<<<< "))
-        });
+        let marked =
+            file.is_some_and(|file| file.bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"<<<<<<< ")));
         if marked {
-            items.push(Issue {
-                file: Some(path.clone()),
-                ..Issue::must_fix(Problem::ConflictMarkers)
-            });
+            items.push(Issue { file: Some(path.clone()), ..Issue::must_fix(Problem::ConflictMarkers) });
         }
     }
     Ok(items)

@@ -105,10 +105,7 @@ impl EffectContext<'_> {
                 at: new.at,
             }),
             Started::Spent(spent) => Err(EffectError::Spent(spent)),
-            Started::Held => Err(EffectError::Limited {
-                by: LimitedBy::OtherRuns,
-                until: new.at.plus(waits.spacing),
-            }),
+            Started::Held => Err(EffectError::Limited { by: LimitedBy::OtherRuns, until: new.at.plus(waits.spacing) }),
             Started::Waits { until } => Err(self.wait_with_others(provider, until)),
             Started::Lost => Err(EffectError::Stopped),
         }
@@ -122,10 +119,7 @@ impl EffectContext<'_> {
         Budget {
             task: allowed(settings.budget.of_task(), 1),
             feature: allowed(settings.budget.of_feature(), self.feature.rules.max_parallel_tasks),
-            installation: allowed(
-                self.allowance().month,
-                engine.concurrency.per_installation.unwrap_or(in_all),
-            ),
+            installation: allowed(self.allowance().month, engine.concurrency.per_installation.unwrap_or(in_all)),
             server: allowed(engine.month, in_all),
         }
     }
@@ -243,10 +237,7 @@ impl EffectContext<'_> {
 impl EffectContext<'_> {
     /// Returns the Feature's cost so far, its estimate, and its waits for a model's API or GitHub.
     pub(super) async fn spending(&self) -> Result<Spending, EffectError> {
-        Ok(Spending {
-            estimate: self.estimate().await?,
-            ..self.engine.spending_so_far(&self.key()).await?
-        })
+        Ok(Spending { estimate: self.estimate().await?, ..self.engine.spending_so_far(&self.key()).await? })
     }
 
     /// Returns what the plan may cost. Returns `None` if there is no plan or the Player's agent does not report its
@@ -268,9 +259,7 @@ impl EffectContext<'_> {
 impl Opened {
     /// Returns the usage to record, with an estimate if the agent reported no cost.
     fn usage(&self, record: Option<&Record>, known: UsageKnowledge, at: Millis) -> Usage {
-        let model = record
-            .and_then(|record| record.model.as_deref())
-            .or(self.model.as_deref());
+        let model = record.and_then(|record| record.model.as_deref()).or(self.model.as_deref());
         let mut usage = record.map_or_else(Usage::default, |record| price::priced(record.usage, model));
         if usage.agent_ms == 0 {
             usage.agent_ms = u64::try_from(at.0.saturating_sub(self.at.0)).unwrap_or(0);
@@ -281,9 +270,5 @@ impl Opened {
 
 /// Returns how complete the reported usage of a run is.
 fn usage_knowledge(record: &Record) -> UsageKnowledge {
-    if record.untold {
-        UsageKnowledge::Part
-    } else {
-        UsageKnowledge::All
-    }
+    if record.untold { UsageKnowledge::Part } else { UsageKnowledge::All }
 }

@@ -22,22 +22,13 @@ const MAX_TEXT: u64 = 256 * 1024;
 
 /// Returns the files that the plan or the report names.
 pub(super) fn named_files(task: &Task, report: Option<&PlayerReport>) -> Vec<RepoPath> {
-    let reported = report
-        .into_iter()
-        .flat_map(|report| report.files_created.iter().chain(&report.files_modified));
-    task.plan
-        .files
-        .iter()
-        .chain(reported)
-        .filter_map(|path| repository_path(path))
-        .collect()
+    let reported = report.into_iter().flat_map(|report| report.files_created.iter().chain(&report.files_modified));
+    task.plan.files.iter().chain(reported).filter_map(|path| repository_path(path)).collect()
 }
 
 /// Reads a path that an agent wrote. It may not leave the repository.
 fn repository_path(text: &str) -> Option<RepoPath> {
-    let parts = Path::new(text.trim())
-        .components()
-        .filter(|part| *part != Component::CurDir);
+    let parts = Path::new(text.trim()).components().filter(|part| *part != Component::CurDir);
     let parts: Option<Vec<&str>> = parts
         .map(|part| match part {
             Component::Normal(name) => name.to_str(),
@@ -49,10 +40,7 @@ fn repository_path(text: &str) -> Option<RepoPath> {
 }
 
 pub(super) async fn words(mirror: &Mirror, commit: &Prepared) -> Result<BTreeSet<String>, EffectError> {
-    let changed = commit
-        .changes()
-        .iter()
-        .filter(|change| matches!(change.new_mode, 0o100_644 | 0o100_755));
+    let changed = commit.changes().iter().filter(|change| matches!(change.new_mode, 0o100_644 | 0o100_755));
     let oids: Vec<&str> = changed.map(|change| change.new_oid.as_str()).collect();
     let mut words = BTreeSet::new();
     for blob in mirror.blobs(&oids, MAX_TEXT).await? {
@@ -65,9 +53,7 @@ pub(super) async fn words(mirror: &Mirror, commit: &Prepared) -> Result<BTreeSet
 
 fn split(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-'));
-    words
-        .map(|word| word.trim_end_matches('.'))
-        .filter(|word| !word.is_empty())
+    words.map(|word| word.trim_end_matches('.')).filter(|word| !word.is_empty())
 }
 
 /// Groups what was left out by its rules. In an ignored folder, the files count that the change mentions together with
@@ -130,11 +116,7 @@ mod tests {
     fn a_folder_counts_unless_builds_make_it_and_its_files_if_the_change_mentions_them() {
         let left = |path: &str, line, folder: Option<&str>| git::LeftOut {
             path: path.into(),
-            rule: IgnoreRule {
-                file: ".gitignore".into(),
-                line,
-                pattern: format!("pattern {line}"),
-            },
+            rule: IgnoreRule { file: ".gitignore".into(), line, pattern: format!("pattern {line}") },
             folder: folder.map(RepoPath::from),
         };
         let mut all = vec![
@@ -150,18 +132,9 @@ mod tests {
         let words = split("open('data/rates.json'). # target").map(str::to_owned).collect();
         let made = BTreeSet::from(["target".to_owned()]);
         let found = to_report(&all, &words, Some(&made));
-        let named: Vec<_> = found
-            .iter()
-            .map(|left| (left.rule.as_str(), left.files.len(), left.count))
-            .collect();
-        assert_eq!(
-            named,
-            [(".gitignore:2", 1, 1), (".gitignore:3", 5, 7), (".gitignore:4", 1, 1)]
-        );
-        assert_eq!(
-            (found[0].files[0].as_str(), found[2].files[0].as_str()),
-            ("data/rates.json", "fixtures/")
-        );
+        let named: Vec<_> = found.iter().map(|left| (left.rule.as_str(), left.files.len(), left.count)).collect();
+        assert_eq!(named, [(".gitignore:2", 1, 1), (".gitignore:3", 5, 7), (".gitignore:4", 1, 1)]);
+        assert_eq!((found[0].files[0].as_str(), found[2].files[0].as_str()), ("data/rates.json", "fixtures/"));
         assert_eq!(to_report(&all, &words, None).len(), 2);
     }
 }

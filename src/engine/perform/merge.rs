@@ -53,27 +53,19 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
             Merge::Merged { sha } => task::Event::Merged { emission, commit: sha },
             // A person pushed. The push event informs the task, so this merge reports nothing.
             Merge::HeadMoved => return Ok(Done::Nothing),
-            Merge::Refused {
-                why: MergeRefusal::Method,
-                ..
-            } => {
+            Merge::Refused { why: MergeRefusal::Method, .. } => {
                 context.may_write().await?;
                 continue;
             }
-            Merge::Refused {
-                why: MergeRefusal::Transient,
-                text,
-            } => {
+            Merge::Refused { why: MergeRefusal::Transient, text } => {
                 return Err(Failure::GitHubUnclear { message: text }.into());
             }
-            Merge::Refused {
-                why: MergeRefusal::Conflict,
-                text,
-            } => return conflict(context, task, emission, text).await,
-            Merge::Refused {
-                why: MergeRefusal::Draft | MergeRefusal::Rule,
-                text,
-            } => task::Event::MergeRefused { emission, rule: text },
+            Merge::Refused { why: MergeRefusal::Conflict, text } => {
+                return conflict(context, task, emission, text).await;
+            }
+            Merge::Refused { why: MergeRefusal::Draft | MergeRefusal::Rule, text } => {
+                task::Event::MergeRefused { emission, rule: text }
+            }
         };
         return Ok(context.task_event(task.id, event));
     }

@@ -70,12 +70,7 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectEr
     let Some(feature) = engine.feature(&key).await? else {
         return Err(EffectError::defect(Defect::NoFeature { key }));
     };
-    let context = EffectContext {
-        engine,
-        job,
-        feature,
-        refusals: Refusals::default(),
-    };
+    let context = EffectContext { engine, job, feature, refusals: Refusals::default() };
     let performing = on_heap(|| perform_for_feature(&context, effect));
     refused::shown_during(&context, performing).await
 }

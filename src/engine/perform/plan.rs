@@ -77,11 +77,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             let inquired = Box::new(inquired(by, inquiries, &read, level));
             Event::Inquired { emission, inquired }
         }
-        Ok(PlannerOutcome::Plan {
-            checked,
-            pre_loop,
-            inquiries,
-        }) => {
+        Ok(PlannerOutcome::Plan { checked, pre_loop, inquiries }) => {
             let checked = with_name(context, *checked);
             let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, &chosen.why);
             let policy = planned.rules.ci;
@@ -129,11 +125,7 @@ pub(super) enum PlannerOutcome {
 
 impl PlannerOutcome {
     fn plan(checked: Checked, pre_loop: PreLoop) -> Self {
-        Self::Plan {
-            checked: Box::new(checked),
-            pre_loop,
-            inquiries: Inquiries::default(),
-        }
+        Self::Plan { checked: Box::new(checked), pre_loop, inquiries: Inquiries::default() }
     }
 }
 
@@ -223,11 +215,7 @@ async fn planner(
             keys.remove("inquiries");
         }
         let checked = Plan::from_json(&plan, plan_context).map_err(|mistakes| mistakes.to_string())?;
-        Ok(PlannerOutcome::Plan {
-            checked: Box::new(checked),
-            pre_loop: pre_loop.clone(),
-            inquiries,
-        })
+        Ok(PlannerOutcome::Plan { checked: Box::new(checked), pre_loop: pre_loop.clone(), inquiries })
     };
     or_its_mistakes(context.ask(&read.settings, question, parse).await)
 }
@@ -241,19 +229,12 @@ pub(super) struct RefusedPlan {
 impl RefusedPlan {
     fn event(self, emission: Emission) -> Event {
         let Self { author, message } = self;
-        Event::PlanRefused {
-            emission,
-            author,
-            message,
-        }
+        Event::PlanRefused { emission, author, message }
     }
 }
 
 fn by_person(message: String) -> RefusedPlan {
-    RefusedPlan {
-        author: PlanAuthor::Person,
-        message,
-    }
+    RefusedPlan { author: PlanAuthor::Person, message }
 }
 
 /// Returns an agent's answer, or the mistakes in its last one.
@@ -261,13 +242,9 @@ fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, Refused
     match asked {
         Ok(done) => Ok(Ok(done)),
         // Both answers were invalid. Asking more often would not help.
-        Err(EffectError::Hopeless(FailedRun {
-            failure: Failure::ReportInvalid { problem },
-            ..
-        })) => Ok(Err(RefusedPlan {
-            author: PlanAuthor::Agent,
-            message: problem,
-        })),
+        Err(EffectError::Hopeless(FailedRun { failure: Failure::ReportInvalid { problem }, .. })) => {
+            Ok(Err(RefusedPlan { author: PlanAuthor::Agent, message: problem }))
+        }
         Err(error) => Err(error),
     }
 }

@@ -42,9 +42,7 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     {
         return Ok(done);
     }
-    let turn = task
-        .last_turn()
-        .ok_or_else(|| EffectError::defect(Defect::NoOpenTurn { task: task.id }))?;
+    let turn = task.last_turn().ok_or_else(|| EffectError::defect(Defect::NoOpenTurn { task: task.id }))?;
     let mut ground = match recovered(context, task, turn).await? {
         StartOutcome::Ground(ground) => *ground,
         StartOutcome::Overtaken(head) => {
@@ -81,9 +79,7 @@ async fn record_end(
     }
     let made = {
         let (ground, answer) = (&*ground, &answer);
-        context
-            .patiently(|| take_result(context, task, turn, ground, answer))
-            .await
+        context.patiently(|| take_result(context, task, turn, ground, answer)).await
     };
     let Some(PlayOutcome { result, pack }) = made.as_ref().ok().and_then(Option::as_ref) else {
         if let Some(end) = last.unrecorded() {
@@ -129,9 +125,7 @@ async fn take_result(
 ) -> Result<Option<PlayOutcome>, EffectError> {
     match answer {
         Ok(report) if is_inquiry(context, task, report) => {
-            let (commit, pack) = unfinished(context, task, turn, ground, CommitKind::Inquiry)
-                .await?
-                .unzip();
+            let (commit, pack) = unfinished(context, task, turn, ground, CommitKind::Inquiry).await?.unzip();
             let inquiries = report.inquiries.clone();
             let result = RunResult::Inquired { inquiries, commit };
             let pack = pack.flatten();
@@ -167,10 +161,7 @@ async fn left_by_failed(
 ) -> Result<Option<PlayOutcome>, EffectError> {
     let changed = unfinished(context, task, turn, ground, CommitKind::Partial).await?;
     if !ends_turn(error) {
-        return Ok(changed.map(|(commit, pack)| PlayOutcome {
-            result: RunResult::Interrupted { commit },
-            pack,
-        }));
+        return Ok(changed.map(|(commit, pack)| PlayOutcome { result: RunResult::Interrupted { commit }, pack }));
     }
     let there = || {
         let head = ground.stood.as_ref().filter(|head| !task.has_verdict_on(head))?;
@@ -184,12 +175,7 @@ async fn left_by_failed(
 }
 
 fn made_commit(context: &EffectContext<'_>, task: &Task, ground: &Ground, head: Sha) -> MadeCommit {
-    MadeCommit {
-        head,
-        branch: task.branch.clone(),
-        stood: ground.stood.clone(),
-        effect: context.job.effect.id.clone(),
-    }
+    MadeCommit { head, branch: task.branch.clone(), stood: ground.stood.clone(), effect: context.job.effect.id.clone() }
 }
 
 /// Packs a commit that the mirror holds as `held`, unless it is too large for the database.
@@ -201,12 +187,9 @@ async fn packed(
     let (folder, known) = (context.key().branch_prefix(), ground.other.as_slice());
     let most = context.engine.settings.pack_size;
     match ground.mirror.pack(held, &folder, known, most).await? {
-        Packed::Bytes(bytes) => Ok(Some(NewPack {
-            feature: context.key(),
-            commit: head.clone(),
-            bytes,
-            at: context.engine.now(),
-        })),
+        Packed::Bytes(bytes) => {
+            Ok(Some(NewPack { feature: context.key(), commit: head.clone(), bytes, at: context.engine.now() }))
+        }
         Packed::Needless => Ok(None),
         Packed::TooLarge => {
             let id = &context.job.effect.id;
@@ -303,28 +286,15 @@ async fn keep(
     report: &PlayerReport,
 ) -> Result<PlayOutcome, EffectError> {
     let (base, report) = (since(context, task, ground).await?, report.clone());
-    let ended = |outcome: Played| PlayOutcome {
-        result: RunResult::Ended(Box::new(outcome)),
-        pack: None,
-    };
+    let ended = |outcome: Played| PlayOutcome { result: RunResult::Ended(Box::new(outcome)), pack: None };
     let changes = take_out(ground, left_out::named_files(task, Some(&report))).await?;
     let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
     let Some(prepared) = prepared else {
         let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new(), ground.made_folders());
         return Ok(ended(if items.is_empty() {
-            Played::NoChange {
-                base,
-                head: ground.stood.clone().or_else(|| task.head.clone()),
-                report,
-                left_out,
-            }
+            Played::NoChange { base, head: ground.stood.clone().or_else(|| task.head.clone()), report, left_out }
         } else {
-            Played::Held {
-                base,
-                report,
-                left_out,
-                items,
-            }
+            Played::Held { base, report, left_out, items }
         }));
     };
     let (held, head) = (held_id(context.job), prepared.sha().clone());
@@ -333,21 +303,11 @@ async fn keep(
     let words = left_out::words(&ground.mirror, &prepared).await?;
     let left_out = left_out::to_report(changes.left_out(), &words, ground.made_folders());
     if !items.is_empty() {
-        return Ok(ended(Played::Held {
-            base,
-            report,
-            left_out,
-            items,
-        }));
+        return Ok(ended(Played::Held { base, report, left_out, items }));
     }
     let pack = packed(context, ground, (&held, &head)).await?;
     let commit = made_commit(context, task, ground, head);
-    let result = RunResult::Finished(Box::new(Finished {
-        commit,
-        base,
-        report,
-        left_out,
-    }));
+    let result = RunResult::Finished(Box::new(Finished { commit, base, report, left_out }));
     Ok(PlayOutcome { result, pack })
 }
 
@@ -380,10 +340,7 @@ async fn commit(
     if changes.rejected() || is_untouched {
         return Ok((None, items));
     }
-    let mut more = vec![
-        ("AutoBuild-Task", task.id.to_string()),
-        ("AutoBuild-Turn", turn.number.to_string()),
-    ];
+    let mut more = vec![("AutoBuild-Task", task.id.to_string()), ("AutoBuild-Turn", turn.number.to_string())];
     if is_partial {
         more.push((PARTIAL, "true".to_owned()));
     }
@@ -421,10 +378,8 @@ async fn unfinished(
     if !ground.conflicts.is_empty() {
         return Ok(None);
     }
-    let is_forbidden = !items.is_empty()
-        || !inspect::findings(context, &context.settings(), &prepared, ground)
-            .await?
-            .is_empty();
+    let is_forbidden =
+        !items.is_empty() || !inspect::findings(context, &context.settings(), &prepared, ground).await?.is_empty();
     if is_forbidden {
         return Ok(None);
     }
@@ -446,11 +401,7 @@ pub(super) fn failed(emission: Emission, reason: BlockReason) -> task::Event {
 /// Returns the outcome of a run that did not end well, with the commit that it left on the branch.
 pub(super) fn ended_badly(reason: BlockReason, partial: Option<Sha>) -> Played {
     if let BlockReason::Failed { failure, printed, .. } = reason {
-        Played::Failed {
-            failure,
-            printed,
-            partial,
-        }
+        Played::Failed { failure, printed, partial }
     } else {
         Played::Stopped { reason, partial }
     }

@@ -51,10 +51,8 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
         (Err(error), earlier) if context.is_final(&error) => earlier.unwrap_or_else(|| error.reason()),
         (Err(error), _) => return Err(error.into()),
     };
-    let threads = [
-        (IssueNumber(post.pull.0), Replacement::PullComment),
-        (context.key().issue, Replacement::IssueComment),
-    ];
+    let threads =
+        [(IssueNumber(post.pull.0), Replacement::PullComment), (context.key().issue, Replacement::IssueComment)];
     for (thread, instead) in threads {
         context.may_write().await?;
         match context.comment(thread, post.folded).await {
@@ -67,12 +65,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
 }
 
 fn report_unsaid(context: &EffectContext<'_>, post: &Post<'_>, instead: Replacement, why: String) -> Done {
-    context.event(Event::Unsaid(Unsaid {
-        what: post.what,
-        task: Some(post.task),
-        instead,
-        why,
-    }))
+    context.event(Event::Unsaid(Unsaid { what: post.what, task: Some(post.task), instead, why }))
 }
 
 enum ByCoach {
@@ -143,33 +136,18 @@ async fn review(
             Err(error) => return Ok(Err(error)),
         }
     }
-    let (body, folded) = (
-        format!("{}\n\n{marker}", post.body),
-        format!("{}\n\n{marker}", post.folded),
-    );
-    let mut attempt = NewReview {
-        event,
-        commit: post.commit,
-        body: &body,
-        inline: post.inline,
-    };
+    let (body, folded) = (format!("{}\n\n{marker}", post.body), format!("{}\n\n{marker}", post.folded));
+    let mut attempt = NewReview { event, commit: post.commit, body: &body, inline: post.inline };
     loop {
         match repo.create_review(post.pull, attempt).await {
             Err(error) => return Ok(Err(error)),
             Ok(PostedReview::Posted(_)) => return Ok(Ok(())),
             Ok(PostedReview::InlineRefused { text }) => {
                 tracing::warn!(pull = %post.pull, "inline comments were refused and stand in the body: {text}");
-                attempt = NewReview {
-                    body: &folded,
-                    inline: &[],
-                    ..attempt
-                };
+                attempt = NewReview { body: &folded, inline: &[], ..attempt };
             }
             Ok(PostedReview::OwnPullRequest) => {
-                attempt = NewReview {
-                    event: ReviewEvent::Comment,
-                    ..attempt
-                };
+                attempt = NewReview { event: ReviewEvent::Comment, ..attempt };
             }
         }
         context.may_write().await?;

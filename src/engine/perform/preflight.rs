@@ -146,10 +146,8 @@ async fn missing_programs(
     commit: &Sha,
     plan: &Plan,
 ) -> Result<Vec<Doubt>, EffectError> {
-    let criteria = plan
-        .tasks
-        .iter()
-        .flat_map(|task| task.acceptance_criteria.iter().map(|criterion| (task.id, criterion)));
+    let criteria =
+        plan.tasks.iter().flat_map(|task| task.acceptance_criteria.iter().map(|criterion| (task.id, criterion)));
     let commands: Vec<(TaskId, &String)> = criteria
         .filter_map(|(task, criterion)| match &criterion.check {
             Check::Command(command) => Some((task, command)),
@@ -161,14 +159,8 @@ async fn missing_programs(
     }
     let lines: Vec<String> = commands.iter().map(|(_, command)| (*command).clone()).collect();
     let of = (mirror, commit);
-    let missing = gates::missing_programs(
-        &context.gate_context(),
-        of,
-        &context.settings(),
-        &lines,
-        &context.job.cancel,
-    )
-    .await?;
+    let missing =
+        gates::missing_programs(&context.gate_context(), of, &context.settings(), &lines, &context.job.cancel).await?;
     let doubt = |(command, program): (String, String)| {
         let task = commands.iter().find(|(_, own)| **own == command)?.0;
         Some(Doubt::MissingProgram { task, command, program })
@@ -179,9 +171,7 @@ async fn missing_programs(
 /// Returns a description of the first rule that forbids creating or pushing one of our branches.
 async fn forbidding_rule(context: &EffectContext<'_>, commits: CommitsBy) -> Result<Option<String>, EffectError> {
     let tasks = context.feature.tasks.iter().map(|task| task.branch.clone());
-    let names: BTreeSet<String> = std::iter::once(context.feature.integration_branch())
-        .chain(tasks)
-        .collect();
+    let names: BTreeSet<String> = std::iter::once(context.feature.integration_branch()).chain(tasks).collect();
     let commits = match commits {
         CommitsBy::Git => Commits::Unsigned,
         CommitsBy::Github => Commits::Signed,
@@ -236,11 +226,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_named_so_that_people_find_it() {
-        let rule = Rule {
-            kind: "creation".to_owned(),
-            parameters: serde_json::Value::Null,
-            ruleset: Some(4),
-        };
+        let rule = Rule { kind: "creation".to_owned(), parameters: serde_json::Value::Null, ruleset: Some(4) };
         let named = name_rule(&rule, "autobuild/7/integration");
         assert_eq!(named, "creation of ruleset 4, which holds for autobuild/7/integration");
     }

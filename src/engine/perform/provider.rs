@@ -51,11 +51,7 @@ fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
     // A fallback model that does not exist changes nothing, nor does one that refuses what the wanted model may accept.
     let is_no_help = matches!(last.failure, Failure::NoSuchModel { .. })
         || (waits && row.next != Next::Wait && row.fallback == Fallback::MayHelp);
-    if is_no_help {
-        (own, None)
-    } else {
-        (last, waits.then_some(own))
-    }
+    if is_no_help { (own, None) } else { (last, waits.then_some(own)) }
 }
 
 /// Returns first the refusal whose provider is asked again sooner, if both wait.
@@ -79,11 +75,7 @@ impl EffectContext<'_> {
             return EffectError::Hopeless(failure.into());
         }
         let why = format!("{provider} does not serve others");
-        let wait = ApiWait {
-            provider,
-            trouble: None,
-            until,
-        };
+        let wait = ApiWait { provider, trouble: None, until };
         EffectError::Parked { wait, why }
     }
 
@@ -101,10 +93,7 @@ impl EffectContext<'_> {
         let by = match &record.replaced {
             None => opened.provider.clone(),
             Some(replaced) => {
-                let own = Refusal {
-                    provider: opened.provider.clone(),
-                    failure: replaced.failure.clone(),
-                };
+                let own = Refusal { provider: opened.provider.clone(), failure: replaced.failure.clone() };
                 let own = self.routed_one(own, opened, RunProgress::Nowhere).await?;
                 self.remember(&own).await?;
                 provider_of(opened.kind, Some(&replaced.by))
@@ -123,16 +112,12 @@ impl EffectContext<'_> {
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<Option<EffectError>, EffectError> {
-        let got = if record.shows_work() {
-            RunProgress::ToWork
-        } else {
-            RunProgress::Nowhere
-        };
+        let got = if record.shows_work() { RunProgress::ToWork } else { RunProgress::Nowhere };
         let last = record.replaced.as_ref().map(|replaced| replaced.by.as_str());
-        let own = record.replaced.as_ref().map(|replaced| Refusal {
-            provider: opened.provider.clone(),
-            failure: replaced.failure.clone(),
-        });
+        let own = record
+            .replaced
+            .as_ref()
+            .map(|replaced| Refusal { provider: opened.provider.clone(), failure: replaced.failure.clone() });
         let provider = last.map_or_else(|| opened.provider.clone(), |by| provider_of(opened.kind, Some(by)));
         let (first, other) = sorted(own, Refusal { provider, failure });
         let mut first = self.routed_one(first, opened, got).await?;
@@ -189,9 +174,7 @@ impl EffectContext<'_> {
     /// Returns what cut the newest run of a task's Player short.
     pub(super) async fn last_cut(&self, task: TaskId) -> Result<Option<StopCause>, EffectError> {
         let runs = self.engine.store.runs_of(&self.key(), Some(task)).await?;
-        let last = runs
-            .iter()
-            .rfind(|run| run.role == Role::Player.to_string() && run.failure.is_some());
+        let last = runs.iter().rfind(|run| run.role == Role::Player.to_string() && run.failure.is_some());
         Ok(last.and_then(|run| run.failure.as_deref()).map(StopCause::from_word))
     }
 
@@ -215,9 +198,7 @@ impl EffectContext<'_> {
         let (provider, now) = (&routed.refusal.provider, self.engine.now());
         let said = routed.refusal.failure.to_string();
         let store = &self.engine.store;
-        store
-            .provider_refused(provider, trouble, &said, (now, now.plus(wait)))
-            .await?;
+        store.provider_refused(provider, trouble, &said, (now, now.plus(wait))).await?;
         Ok(())
     }
 
@@ -242,9 +223,7 @@ impl EffectContext<'_> {
         let now = self.engine.now();
         tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
         let store = &self.engine.store;
-        store
-            .provider_refused(&provider, Trouble::NotAuthorised, &said, (now, now))
-            .await?;
+        store.provider_refused(&provider, Trouble::NotAuthorised, &said, (now, now)).await?;
         // Only operators may see a message about credentials.
         let said = messages::answer_is_in_the_log();
         Ok(EffectError::Hopeless(Failure::NotAuthorised { message: said }.into()))
@@ -253,16 +232,8 @@ impl EffectContext<'_> {
 
 /// Returns a failure with the program's output, shortened, if people may see that.
 fn failed_run(failure: Failure, record: &Record) -> FailedRun {
-    let printed = if failure.shows_output() {
-        shorten::middle(&record.log, MAX_PRINTED)
-    } else {
-        String::new()
-    };
-    FailedRun {
-        failure,
-        printed,
-        role: None,
-    }
+    let printed = if failure.shows_output() { shorten::middle(&record.log, MAX_PRINTED) } else { String::new() };
+    FailedRun { failure, printed, role: None }
 }
 
 /// Returns the cause for which a provider is left alone for a while, if the failure has one.
@@ -283,27 +254,15 @@ mod tests {
     use super::*;
 
     fn refusal(provider: &str, failure: &Failure) -> Refusal {
-        Refusal {
-            provider: provider.to_owned(),
-            failure: failure.clone(),
-        }
+        Refusal { provider: provider.to_owned(), failure: failure.clone() }
     }
 
     #[test]
     fn what_the_fallback_says_counts_only_where_it_says_more() {
         let said = String::new;
-        let limited = Failure::RateLimited {
-            message: said(),
-            retry_after_seconds: None,
-        };
-        let unavailable = Failure::Unavailable {
-            message: said(),
-            retry_after_seconds: None,
-        };
-        let no_model = Failure::NoSuchModel {
-            model: said(),
-            message: said(),
-        };
+        let limited = Failure::RateLimited { message: said(), retry_after_seconds: None };
+        let unavailable = Failure::Unavailable { message: said(), retry_after_seconds: None };
+        let no_model = Failure::NoSuchModel { model: said(), message: said() };
         let refused = Failure::ModelRefused { message: said() };
         let no_key = Failure::NotAuthorised { message: said() };
         // The wanted model's failure, the fallback's failure, the one that decides, and whether the other is recorded.
@@ -320,11 +279,7 @@ mod tests {
         ];
         for (own, last, decides, remembered) in table {
             let (first, other) = sorted(Some(refusal("own", own)), refusal("fallback", last));
-            assert_eq!(
-                (first.provider.as_str(), other.is_some()),
-                (decides, remembered),
-                "{own}, then {last}"
-            );
+            assert_eq!((first.provider.as_str(), other.is_some()), (decides, remembered), "{own}, then {last}");
         }
         assert_eq!(sorted(None, refusal("own", &limited)), (refusal("own", &limited), None));
     }
@@ -332,10 +287,7 @@ mod tests {
     #[test]
     fn of_two_waits_the_shorter_one_is_waited_for() {
         let failure = Failure::ReportMissing;
-        let routed = |provider: &str, route| Routed {
-            refusal: refusal(provider, &failure),
-            route,
-        };
+        let routed = |provider: &str, route| Routed { refusal: refusal(provider, &failure), route };
         let first = |one, other| sooner(routed("one", one), routed("other", other)).0.refusal.provider;
         assert_eq!(first(Route::Park(5), Route::Park(4)), "other");
         assert_eq!(first(Route::Park(4), Route::Park(5)), "one");

@@ -35,13 +35,7 @@ pub(super) async fn open_pull(
     let obeyed = obeyed::by_task(context, task, task.head.as_ref()).await?;
     let text = messages::task_pull(&context.feature, task, &obeyed);
     let base = context.feature.integration_branch();
-    let new = NewPull {
-        title: &text.title,
-        body: &text.body,
-        head: &task.branch,
-        base: &base,
-        ready: false,
-    };
+    let new = NewPull { title: &text.title, body: &text.body, head: &task.branch, base: &base, ready: false };
     let pull = open(context, new).await?;
     let branch = task.branch.clone();
     Ok(context.task_event(task.id, task::Event::PullOpened { pull, branch }))
@@ -56,23 +50,13 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
     let text = messages::feature_pull(&context.feature, &spending, &context.links().await?, &obeyed);
     let known = context.feature.integration_branch();
     let head = opened.branch.clone().unwrap_or(known);
-    let new = NewPull {
-        title: &text.title,
-        body: &text.body,
-        head: &head,
-        base: &default.name,
-        ready: true,
-    };
+    let new = NewPull { title: &text.title, body: &text.body, head: &head, base: &default.name, ready: true };
     if let Some(pull) = context.feature.pull
         && context.repo().pull(pull).await?.state == OpenState::Open
     {
         // The Feature went back to building and is ready again. The same pull request gets the current text.
         context.may_write().await?;
-        let change = PullChange {
-            title: Some(new.title),
-            body: Some(new.body),
-            ..PullChange::default()
-        };
+        let change = PullChange { title: Some(new.title), body: Some(new.body), ..PullChange::default() };
         context.repo().update_pull(pull, change).await?;
         return Ok(context.event(Event::PullOpened { emission, pull, opened }));
     }
@@ -101,11 +85,7 @@ async fn with_ci(
         }
     };
     let branch = branch_name(&name)?;
-    Ok(OpenedOn {
-        head: push(context, &branch, &clean, stood).await?,
-        branch: Some(name),
-        ..opened
-    })
+    Ok(OpenedOn { head: push(context, &branch, &clean, stood).await?, branch: Some(name), ..opened })
 }
 
 async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumber, EffectError> {
@@ -141,10 +121,7 @@ pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Resu
         if messages::waived_of(task).is_some() || obeyed != opened {
             let text = messages::task_pull(&context.feature, task, &obeyed);
             context.may_write().await?;
-            let change = PullChange {
-                body: Some(&text.body),
-                ..PullChange::default()
-            };
+            let change = PullChange { body: Some(&text.body), ..PullChange::default() };
             context.repo().update_pull(pull, change).await?;
         }
         mark_pull_ready(context, pull).await?;
@@ -197,10 +174,7 @@ async fn close(context: &EffectContext<'_>, pull: PullNumber, text: &str) -> Res
         repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
         context.may_write().await?;
     }
-    let change = PullChange {
-        state: Some(OpenState::Closed),
-        ..PullChange::default()
-    };
+    let change = PullChange { state: Some(OpenState::Closed), ..PullChange::default() };
     repo.update_pull(pull, change).await?;
     Ok(Done::Nothing)
 }

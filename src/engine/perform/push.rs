@@ -22,12 +22,7 @@ pub(super) enum Landed {
 
 /// Returns the error for a branch that moved. The next try makes its commit from the new head.
 pub(super) fn branch_moved(branch: &str) -> EffectError {
-    Failure::Repository {
-        fault: RepositoryFault::BranchMoves {
-            branch: branch.to_owned(),
-        },
-    }
-    .into()
+    Failure::Repository { fault: RepositoryFault::BranchMoves { branch: branch.to_owned() } }.into()
 }
 
 /// Pushes `head` to the task's branch.

@@ -51,12 +51,7 @@ async fn with_pages(
     let feature = &context.feature;
     let mut files = BTreeMap::new();
     let over = feature.tasks.iter().filter(|task| task.is_over());
-    let pages = over.map(|task| {
-        (
-            messages::task_file_path(feature, task.id),
-            messages::task_file(feature, task),
-        )
-    });
+    let pages = over.map(|task| (messages::task_file_path(feature, task.id), messages::task_file(feature, task)));
     let plan = plan.map(|text| (messages::plan_file_path(feature), text));
     for (path, text) in pages.chain(plan) {
         let text = context.engine.secrets.mask(&text).into_bytes();
@@ -83,23 +78,14 @@ pub(super) async fn settle(context: &EffectContext<'_>, default: &DefaultBranch)
         Records::Keep => with_pages(context, mirror, stood.clone(), messages::final_plan_file(feature)).await?,
         Records::WhileBuilding | Records::None => without(context, mirror, stood.clone(), &default.head).await?,
     };
-    let head = if head == stood {
-        head
-    } else {
-        push(context, &branch, &head, Some(stood)).await?
-    };
+    let head = if head == stood { head } else { push(context, &branch, &head, Some(stood)).await? };
     let known = feature.integration.as_ref().map(|integration| integration.head.clone());
     let gated = feature.gates.last().map(|gate| gate.head.clone());
     let gated = match gated {
         Some(gated) if holds_for(context, mirror, &gated, &head).await? => Some(gated),
         Some(_) | None => None,
     };
-    Ok(OpenedOn {
-        known,
-        head,
-        gated,
-        branch: None,
-    })
+    Ok(OpenedOn { known, head, gated, branch: None })
 }
 
 /// Returns a commit without our records, or `head` if there are none. Files of the default branch that they replaced
@@ -111,11 +97,7 @@ async fn without(context: &EffectContext<'_>, mirror: &Mirror, head: Sha, defaul
     if records_between(context, mirror, &base, &head).await?.is_empty() {
         return Ok(head);
     }
-    let head = if are_written(context) {
-        with_histories(context, mirror, head).await?
-    } else {
-        head
-    };
+    let head = if are_written(context) { with_histories(context, mirror, head).await? } else { head };
     let mut files = BTreeMap::new();
     for path in records_between(context, mirror, &base, &head).await? {
         let before = mirror.read_file(&base, &path, LONGEST).await?;

@@ -56,15 +56,10 @@ async fn post_turn(
         return Ok(Done::Nothing);
     };
     let mirror = context.holding(commit).await?;
-    let shown = mirror
-        .hunks(&fork_point(context, &mirror, commit).await?, commit)
-        .await?;
+    let shown = mirror.hunks(&fork_point(context, &mirror, commit).await?, commit).await?;
     let (links, files) = (context.links().await?, files_of_turn(&mirror, turn).await?);
     let in_diff = |path: &str, line: u32| shown.shows(path, line);
-    let change = ReviewedDiff {
-        in_diff: &in_diff,
-        files: &files,
-    };
+    let change = ReviewedDiff { in_diff: &in_diff, files: &files };
     let Some(review) = write(turn, &links, change) else {
         return Ok(Done::Nothing);
     };
@@ -75,16 +70,7 @@ async fn post_turn(
     let folded = messages::fold_inline(&review);
     let what = Saying::Review;
     let (body, inline, folded) = (review.body.as_str(), review.inline.as_slice(), folded.as_str());
-    let post = Post {
-        what,
-        task: task.id,
-        pull,
-        commit,
-        event,
-        body,
-        inline,
-        folded,
-    };
+    let post = Post { what, task: task.id, pull, commit, event, body, inline, folded };
     post::post(context, &post).await
 }
 

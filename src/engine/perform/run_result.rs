@@ -35,17 +35,11 @@ pub(super) enum RunResult {
     /// The run finished.
     Finished(Box<Finished>),
     /// The run ended with inquiries. It has a commit of the work so far if the tree had changed.
-    Inquired {
-        inquiries: Inquiries,
-        commit: Option<MadeCommit>,
-    },
+    Inquired { inquiries: Inquiries, commit: Option<MadeCommit> },
     /// Nothing may be pushed, or nothing changed.
     Ended(Box<Played>),
     /// The run did not end well. The work that it left is judged.
-    Failed {
-        commit: MadeCommit,
-        reason: Box<BlockReason>,
-    },
+    Failed { commit: MadeCommit, reason: Box<BlockReason> },
     /// The run was cut short by a failure of somebody else. Another run goes on from what it left.
     Interrupted { commit: MadeCommit },
 }
@@ -116,20 +110,15 @@ impl RunResult {
         let outcome = match (self, landed) {
             (Self::Interrupted { .. }, _) => return Ok(None),
             (Self::Ended(outcome), _) => *outcome,
-            (Self::Finished(finished), Some(Landed::There(head))) => Played::Pushed {
-                base: finished.base,
-                head,
-                report: finished.report,
-                left_out: finished.left_out,
-            },
+            (Self::Finished(finished), Some(Landed::There(head))) => {
+                Played::Pushed { base: finished.base, head, report: finished.report, left_out: finished.left_out }
+            }
             (Self::Failed { reason, .. }, Some(Landed::There(head))) => ended_badly(*reason, Some(head)),
             (Self::Failed { reason, .. }, Some(Landed::Rejected(_))) => ended_badly(*reason, None),
             (Self::Finished(_) | Self::Failed { .. }, Some(Landed::Overtaken(head))) => Played::Overtaken { head },
             (Self::Finished(_) | Self::Inquired { .. }, Some(Landed::Rejected(rule))) => {
                 let reason = BlockReason::BranchRule { rule };
-                return Ok(Some(
-                    context.task_event(task.id, task::Event::Stuck { emission, reason }),
-                ));
+                return Ok(Some(context.task_event(task.id, task::Event::Stuck { emission, reason })));
             }
             (Self::Inquired { inquiries, .. }, landed) => {
                 return Ok(Some(inquired(context, task, emission, inquiries, landed)));
@@ -137,9 +126,7 @@ impl RunResult {
             (Self::Finished(_) | Self::Failed { .. }, None) => return Ok(None),
         };
         let outcome = Box::new(outcome);
-        Ok(Some(
-            context.task_event(task.id, task::Event::Played { emission, outcome }),
-        ))
+        Ok(Some(context.task_event(task.id, task::Event::Played { emission, outcome })))
     }
 
     /// Pushes the commit, provided that the branch still has its earlier head. Returns `None` if neither this machine, nor
@@ -206,11 +193,7 @@ fn inquired(
         Some(Landed::There(head) | Landed::Overtaken(head)) => Some(head),
         Some(Landed::Rejected(_)) | None => None,
     };
-    let event = task::Event::Inquired {
-        emission,
-        inquiries,
-        partial,
-    };
+    let event = task::Event::Inquired { emission, inquiries, partial };
     context.task_event(task.id, event)
 }
 
@@ -236,10 +219,7 @@ async fn is_at_hand(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Res
     let Some(pack) = context.engine.store.pack(&context.key(), head).await? else {
         return Ok(false);
     };
-    match mirror
-        .unpack(&held_id(context.job), head, &pack, ProcessLimits::MOST_PACK)
-        .await?
-    {
+    match mirror.unpack(&held_id(context.job), head, &pack, ProcessLimits::MOST_PACK).await? {
         Unpacked::Held => Ok(true),
         Unpacked::Refused(why) => {
             tracing::error!(commit = %head, %why, "the stored pack of {head} cannot be used");
@@ -293,10 +273,9 @@ async fn pushed_unheard(
     Ok(Some(match recorded.as_ref().and_then(RunResult::of) {
         Some(RunResult::Finished(finished)) => RunResult::Finished(Box::new(Finished { commit, ..*finished })),
         // Its report is lost, as after the database was restored.
-        Some(_) | None => RunResult::Failed {
-            commit,
-            reason: Box::new(BlockReason::failed(WorkStep::Play, Failure::ReportMissing)),
-        },
+        Some(_) | None => {
+            RunResult::Failed { commit, reason: Box::new(BlockReason::failed(WorkStep::Play, Failure::ReportMissing)) }
+        }
     }))
 }
 

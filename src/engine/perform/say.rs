@@ -179,9 +179,5 @@ async fn instead_of(context: &EffectContext<'_>, (marker, body): (&str, &str)) -
 
 fn record_living(context: &EffectContext<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {
     let version = feature.plan.as_ref().map(|plan| plan.number);
-    context.event(Event::LivingShown {
-        comment,
-        version,
-        at: at.unwrap_or_else(|| context.engine.now()),
-    })
+    context.event(Event::LivingShown { comment, version, at: at.unwrap_or_else(|| context.engine.now()) })
 }

@@ -72,10 +72,7 @@ async fn unsigned(
     let mut found = Vec::new();
     for commit in mirror.on_no_branch(head, MOST).await? {
         let info = mirror.commit_info(&commit).await?;
-        found.extend(
-            info.filter(|info| !info.is_signed && info.author_email == us)
-                .map(|info| (commit, info)),
-        );
+        found.extend(info.filter(|info| !info.is_signed && info.author_email == us).map(|info| (commit, info)));
     }
     Ok(found)
 }
@@ -94,11 +91,7 @@ async fn remade(
     take(context, mirror, remote, &made).await?;
     let there = mirror.commit_info(&made).await?;
     let same = there.is_some_and(|there| is_same_commit(&there, info) && there.parents == parents);
-    if same {
-        Ok(made)
-    } else {
-        Err(EffectError::repository(RepositoryFault::OtherCommit { made }))
-    }
+    if same { Ok(made) } else { Err(EffectError::repository(RepositoryFault::OtherCommit { made })) }
 }
 
 async fn take(context: &EffectContext<'_>, mirror: &Mirror, remote: &Remote, commit: &Sha) -> Result<(), EffectError> {

@@ -86,16 +86,14 @@ pub(super) async fn onto_measured(
     if mirror.is_ancestor(&stood, head).await? || mirror.is_ancestor(head, &stood).await? {
         return Ok(None);
     }
-    Ok(Some(
-        match catch_up(context, &mirror, task, head.clone(), stood).await? {
-            CaughtUp::At(head) => task::Event::CaughtUp { emission, head },
-            CaughtUp::Conflict(files) => task::Event::MergeConflict { emission, files },
-            CaughtUp::Rejected(rule) => {
-                let reason = BlockReason::BranchRule { rule };
-                task::Event::Stuck { emission, reason }
-            }
-        },
-    ))
+    Ok(Some(match catch_up(context, &mirror, task, head.clone(), stood).await? {
+        CaughtUp::At(head) => task::Event::CaughtUp { emission, head },
+        CaughtUp::Conflict(files) => task::Event::MergeConflict { emission, files },
+        CaughtUp::Rejected(rule) => {
+            let reason = BlockReason::BranchRule { rule };
+            task::Event::Stuck { emission, reason }
+        }
+    }))
 }
 
 /// The result of merging the integration branch into a task's branch.
@@ -131,12 +129,10 @@ async fn catch_up(
         ..request(context, vec![head.clone(), stood], message).await?
     };
     let merged = mirror.commit_merge(&tree, &request).await?;
-    Ok(
-        match push_to(context, &branch_name(&task.branch)?, &merged, Some(head)).await? {
-            Landed::There(head) | Landed::Overtaken(head) => CaughtUp::At(head),
-            Landed::Rejected(rule) => CaughtUp::Rejected(rule),
-        },
-    )
+    Ok(match push_to(context, &branch_name(&task.branch)?, &merged, Some(head)).await? {
+        Landed::There(head) | Landed::Overtaken(head) => CaughtUp::At(head),
+        Landed::Rejected(rule) => CaughtUp::Rejected(rule),
+    })
 }
 
 /// Returns the commit from which a task's change is counted. For a resolved merge this is a commit of the merge as git
@@ -160,10 +156,7 @@ pub(super) async fn fork_of(
         parents: vec![fork, other.clone()],
         message: messages::UNRESOLVED_MERGE.to_owned(),
         trailers: Vec::new(),
-        author: Author {
-            name: "AutoBuild".to_owned(),
-            email: "autobuild@localhost".to_owned(),
-        },
+        author: Author { name: "AutoBuild".to_owned(), email: "autobuild@localhost".to_owned() },
         at: domain::ids::Millis(0),
     };
     Ok(mirror.commit_merge(&tree, &request).await?)

@@ -16,10 +16,7 @@ pub(super) async fn author(context: &EffectContext<'_>) -> Result<Author, Effect
     let bot = context.engine.autobuild.bot(context.feature.installation).await?;
     let web = url::Url::parse(context.engine.autobuild.urls().web()).ok();
     let host = web.as_ref().and_then(|web| web.host_str()).unwrap_or("github.com");
-    Ok(Author {
-        name: bot.login.clone(),
-        email: format!("{}+{}@users.noreply.{host}", bot.id, bot.login),
-    })
+    Ok(Author { name: bot.login.clone(), email: format!("{}+{}@users.noreply.{host}", bot.id, bot.login) })
 }
 
 /// Returns the trailers of a commit, which name its Feature and the effect that made it.

@@ -47,12 +47,7 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
         Profile::Failed(_) => broke(context, &subject, &report).await?,
         Profile::Passed | Profile::Absent(_) => None,
     };
-    Ok(context.event(Event::WaveGated {
-        emission,
-        head,
-        report: Box::new(report),
-        broke,
-    }))
+    Ok(context.event(Event::WaveGated { emission, head, report: Box::new(report), broke }))
 }
 
 /// Returns the merge since the last passed gate that broke it. Returns `None` if it cannot be found; the result of the
@@ -70,17 +65,12 @@ async fn broke(
         Evidence::Failed(finding) => (report.held_names(finding), true),
         Evidence::Passed(_) | Evidence::Absent(_) => (Vec::new(), false),
     };
-    let smoke_failed = report
-        .result(Gate::Smoke)
-        .is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
+    let smoke_failed = report.result(Gate::Smoke).is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
     // No single merge did what the tasks did together, and the search only runs tests and the smoke command.
     if !tests_failed && !smoke_failed {
         return Ok(None);
     }
-    let subject = WaveSubject {
-        smoke: subject.smoke.filter(|_| smoke_failed && !tests_failed),
-        ..*subject
-    };
+    let subject = WaveSubject { smoke: subject.smoke.filter(|_| smoke_failed && !tests_failed), ..*subject };
     let suspects = (&green, failing.as_slice());
     let found = gates::blame(&context.gate_context(), &subject, suspects, &context.job.cancel).await?;
     tracing::debug!(feature = %feature.key, found = ?found, "looked for the merge that broke {}", feature.key);

@@ -70,9 +70,7 @@ pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<
         let places = test.checks.iter().map(|(line, _)| (test.path.clone(), *line));
         places.map(|place| (place, test.name.clone())).collect()
     };
-    tried
-        .questions
-        .extend(question(trial, &some.iter().flat_map(lines).collect()));
+    tried.questions.extend(question(trial, &some.iter().flat_map(lines).collect()));
     Ok(others)
 }
 
@@ -143,19 +141,12 @@ fn asserting(trial: &Trial<'_>) -> Vec<Asserting> {
         let is_here = |name: &&String| matches!(change.after.find(name).as_slice(), [site] if site.path == file.path);
         let here: Vec<&String> = trial.facts.tests.iter().filter(is_here).collect();
         let outline = text(&file.after).filter(|_| !here.is_empty());
-        let outline = outline
-            .and_then(|text| language::read(&file.path, text))
-            .unwrap_or_default();
+        let outline = outline.and_then(|text| language::read(&file.path, text)).unwrap_or_default();
         for name in here {
             let line = change.after.place(name).map(|(_, line)| line);
             let test = outline.tests.iter().find(|test| Some(test.line) == line);
             if let Some((checks, share)) = test.and_then(all_failing) {
-                tests.push(Asserting {
-                    name: name.clone(),
-                    path: file.path.clone(),
-                    checks,
-                    share,
-                });
+                tests.push(Asserting { name: name.clone(), path: file.path.clone(), checks, share });
             }
         }
     }
@@ -169,15 +160,9 @@ fn all_failing(test: &Test) -> Option<(Vec<(u32, Failing)>, Share)> {
         return None;
     }
     let cannot = |check: &Check| check.failing.is_none() && check.strength >= Strength::Weak;
-    let share = if test.checks.iter().any(cannot) {
-        Share::Some
-    } else {
-        Share::All
-    };
+    let share = if test.checks.iter().any(cannot) { Share::Some } else { Share::All };
     let counts = test.checks.iter().filter(|check| check.strength >= Strength::Same);
-    let mut all: Vec<(u32, Failing)> = counts
-        .filter_map(|check| Some((check.line, check.failing.clone()?)))
-        .collect();
+    let mut all: Vec<(u32, Failing)> = counts.filter_map(|check| Some((check.line, check.failing.clone()?))).collect();
     all.sort_by_key(|(_, one)| (one.range.start, std::cmp::Reverse(one.range.end)));
     let mut until = 0;
     all.retain(|(_, one)| {
@@ -232,18 +217,13 @@ mod tests {
         let rust = "#[test]\nfn one() {\n    for n in all() {\n        assert_eq!(n, 1);\n    }\n}\n";
         assert_eq!(
             failing("tests/a.rs", rust),
-            rust.replace(
-                "assert_eq!(n, 1)",
-                "if true { panic!(\"made to fail\") } else { assert_eq!(n, 1) }"
-            )
+            rust.replace("assert_eq!(n, 1)", "if true { panic!(\"made to fail\") } else { assert_eq!(n, 1) }")
         );
         let python = "def test_one():\n    for n in every():\n        assert n == 1\n    self.assertEqual(n, 2)\n";
         let failed = "raise AssertionError('made to fail')";
         assert_eq!(
             failing("tests/test_a.py", python),
-            python
-                .replace("assert n == 1", failed)
-                .replace("self.assertEqual(n, 2)", failed)
+            python.replace("assert n == 1", failed).replace("self.assertEqual(n, 2)", failed)
         );
         let script = "test('one', async () => {\n  expect(f(1)).toBe(2);\n  await assert.rejects(() => { assert.equal(g(), 1); }, Error);\n});\n";
         let failed = "void (() => { throw new Error('made to fail'); })()";
@@ -272,16 +252,10 @@ mod tests {
         let rust = "#[test]\nfn one() { let n = f().unwrap(); f(|| panic!(\"called\")); assert!(n == 1); }\n";
         assert_eq!(
             failing("tests/a.rs", rust),
-            rust.replace(
-                "assert!(n == 1)",
-                "if true { panic!(\"made to fail\") } else { assert!(n == 1) }"
-            )
+            rust.replace("assert!(n == 1)", "if true { panic!(\"made to fail\") } else { assert!(n == 1) }")
         );
         let outline = language::read("tests/a.rs", rust).unwrap();
-        assert_eq!(
-            all_failing(&outline.tests[0]).map(|(_, share)| share),
-            Some(Share::Some)
-        );
+        assert_eq!(all_failing(&outline.tests[0]).map(|(_, share)| share), Some(Share::Some));
         let block = "def test_one():\n    with pytest.raises(ValueError) as error:\n        f()\n    g()\n";
         assert_eq!(
             failing("tests/test_a.py", block),

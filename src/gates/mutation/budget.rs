@@ -23,12 +23,7 @@ impl Budget {
             Depth::Thorough => plain.saturating_mul(10),
         };
         let whole = share.max(LEAST);
-        Self {
-            whole,
-            left: whole,
-            ran: Vec::new(),
-            left_out: Vec::new(),
-        }
+        Self { whole, left: whole, ran: Vec::new(), left_out: Vec::new() }
     }
 
     /// Returns how long the next run may take; `None` if no time is left.

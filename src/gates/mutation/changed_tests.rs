@@ -44,11 +44,7 @@ enum Break {
     Empty(Mutant),
 }
 
-const BREAKS: [Break; 3] = [
-    Break::OtherValues,
-    Break::Empty(Mutant::First),
-    Break::Empty(Mutant::Second),
-];
+const BREAKS: [Break; 3] = [Break::OtherValues, Break::Empty(Mutant::First), Break::Empty(Mutant::Second)];
 
 /// A test that the change altered and that holds in both forms, with the functions that its old form calls.
 struct ChangedTest<'t> {
@@ -92,9 +88,8 @@ pub(super) async fn questions(
     table: &Table<'_>,
     budget: &mut Budget,
 ) -> Result<Vec<Question>, GateError> {
-    let helpers: BTreeSet<String> = (table.side.shared().iter())
-        .flat_map(|path| names_around(run.change, path))
-        .collect();
+    let helpers: BTreeSet<String> =
+        (table.side.shared().iter()).flat_map(|path| names_around(run.change, path)).collect();
     let is_wanted = |row: &&Row| {
         let mut base = row.pair.base.iter();
         // The words of tests in unchanged files are not known.
@@ -115,22 +110,14 @@ pub(super) async fn questions(
     let with_old: Vec<Code> = head.iter().map(|file| laid_over(file, &overlay)).collect();
     let reading = blocking(move || [head, with_old].map(Functions::all_of)).await;
     let [new, old] = reading.map_err(|error| host("preparing an experiment")(error.into()))?;
-    let tests: Vec<ChangedTest<'_>> = rows
-        .into_iter()
-        .filter_map(|row| ChangedTest::of(run.change, row, &new))
-        .collect();
+    let tests: Vec<ChangedTest<'_>> =
+        rows.into_iter().filter_map(|row| ChangedTest::of(run.change, row, &new)).collect();
     let mut experimenting = Experimenting {
         run,
         budget,
         tests: &tests,
-        old: Version {
-            overlay,
-            functions: old,
-        },
-        new: Version {
-            overlay: Overlay::of_bytes(Vec::new()),
-            functions: new,
-        },
+        old: Version { overlay, functions: old },
+        new: Version { overlay: Overlay::of_bytes(Vec::new()), functions: new },
         found: BTreeMap::new(),
     };
     experimenting.run().await?;
@@ -145,14 +132,9 @@ fn holds(row: &Row) -> bool {
 /// Returns a file of the head with the tests of the overlay, if it holds any.
 fn laid_over(file: &Code, overlay: &Overlay) -> Code {
     let laid = overlay.contents().find(|(path, _)| *path == file.path);
-    let bytes = laid
-        .and_then(|(_, meant)| meant.as_ref())
-        .map(|(bytes, _)| bytes.clone());
+    let bytes = laid.and_then(|(_, meant)| meant.as_ref()).map(|(bytes, _)| bytes.clone());
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    Code {
-        text: text.unwrap_or_else(|| file.text.clone()),
-        ..file.clone()
-    }
+    Code { text: text.unwrap_or_else(|| file.text.clone()), ..file.clone() }
 }
 
 impl<'t> ChangedTest<'t> {
@@ -196,16 +178,9 @@ fn helpers(file: &FileChange) -> Vec<(String, Vec<String>)> {
 impl Steps {
     /// Breaks all functions at once, in each way.
     fn new(functions: &[Place], tests: usize) -> Self {
-        let steps = BREAKS.map(|broken| Step {
-            broken,
-            functions: functions.to_vec(),
-            tests: (0..tests).collect(),
-        });
+        let steps = BREAKS.map(|broken| Step { broken, functions: functions.to_vec(), tests: (0..tests).collect() });
         let mut steps = steps.into_iter();
-        Self {
-            first: steps.next(),
-            others: steps.collect(),
-        }
+        Self { first: steps.next(), others: steps.collect() }
     }
 
     /// Returns the next step and how long its runs may take.
@@ -239,9 +214,7 @@ impl Experimenting<'_> {
         for test in deaf {
             self.found.entry(*test).or_insert_with(|| step.functions.clone());
         }
-        halves(step, unclear, |test, function| {
-            self.tests.get(test).is_some_and(|test| test.calls.contains(function))
-        })
+        halves(step, unclear, |test, function| self.tests.get(test).is_some_and(|test| test.calls.contains(function)))
     }
 
     /// Runs the old form of tests on broken code, and the new form of those that turn red. Returns the tests whose new form
@@ -291,10 +264,7 @@ impl Experimenting<'_> {
         let selection = Selection::of(names.iter().cloned().collect(), index);
         let begun = Instant::now();
         let of = (run.subject.head, &overlay);
-        let found = run
-            .prepared
-            .tests_with(of, Expected::Noticed, &selection, limit)
-            .await?;
+        let found = run.prepared.tests_with(of, Expected::Noticed, &selection, limit).await?;
         self.budget.spend(begun.elapsed());
         let passed = compare::passed(&found).iter().cloned().collect();
         Ok((outcome(&found, &HeadResults::all_pass(names)), passed))
@@ -354,11 +324,7 @@ fn halves(step: &Step, tests: &BTreeSet<usize>, calls: impl Fn(usize, &Place) ->
     let half = |half: &[Place]| Step {
         broken: step.broken,
         functions: half.to_vec(),
-        tests: tests
-            .iter()
-            .copied()
-            .filter(|test| half.iter().any(|function| calls(*test, function)))
-            .collect(),
+        tests: tests.iter().copied().filter(|test| half.iter().any(|function| calls(*test, function))).collect(),
     };
     [left, right].map(half).into_iter().collect()
 }
@@ -409,11 +375,7 @@ mod tests {
             (&[], vec![]),
         ];
         for (unclear, expected) in table {
-            assert_eq!(
-                halves(&all, &unclear.iter().copied().collect(), calls),
-                expected,
-                "{unclear:?}"
-            );
+            assert_eq!(halves(&all, &unclear.iter().copied().collect(), calls), expected, "{unclear:?}");
         }
     }
 }

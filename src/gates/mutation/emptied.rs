@@ -41,10 +41,7 @@ enum Notice {
 
 impl Emptied {
     fn new(functions: Vec<Function>, tests: Tests) -> Self {
-        Self {
-            open: VecDeque::from([(functions, tests)]),
-            ..Self::default()
-        }
+        Self { open: VecDeque::from([(functions, tests)]), ..Self::default() }
     }
 
     /// `true` if anything turned red.
@@ -70,16 +67,11 @@ impl Emptied {
                 if functions.len() < 2 {
                     return;
                 }
-                if red.is_empty() {
-                    tests
-                } else {
-                    Tests::Named(red.into_iter().collect())
-                }
+                if red.is_empty() { tests } else { Tests::Named(red.into_iter().collect()) }
             }
         };
         let (left, right) = functions.split_at(functions.len() / 2);
-        self.open
-            .extend([left, right].map(|half| (half.to_vec(), next.clone())));
+        self.open.extend([left, right].map(|half| (half.to_vec(), next.clone())));
     }
 
     async fn until_noticed(&mut self, trial: &mut Trial<'_>, functions: &Functions) -> Result<(), GateError> {
@@ -150,11 +142,7 @@ pub(super) async fn all(
     if functions.all.is_empty() || is_for_tests && facts.tests.is_empty() {
         return Ok(None);
     }
-    let own = if facts.tests.is_empty() {
-        Tests::All
-    } else {
-        Tests::Named(facts.tests.clone())
-    };
+    let own = if facts.tests.is_empty() { Tests::All } else { Tests::Named(facts.tests.clone()) };
     let mut emptied = Emptied::new(functions.all.clone(), own);
     emptied.until_noticed(trial, functions).await?;
     if !emptied.is_noticed() && !is_for_tests && !facts.tests.is_empty() {
@@ -228,10 +216,7 @@ pub(super) fn at_tests(trial: &Trial<'_>, rule: Rule, tests: &[String]) -> Vec<I
         rule,
         path,
         line,
-        what: Detail::Tests {
-            first,
-            more: count.saturating_sub(1),
-        },
+        what: Detail::Tests { first, more: count.saturating_sub(1) },
         by: Author::Player,
     };
     files.into_iter().map(finding).collect()
@@ -255,15 +240,9 @@ mod tests {
     use integrity::language;
 
     fn functions(names: &[&str]) -> Vec<Function> {
-        let text: String = names
-            .iter()
-            .map(|name| format!("def {name}():\n    return 1\n\n"))
-            .collect();
+        let text: String = names.iter().map(|name| format!("def {name}():\n    return 1\n\n")).collect();
         let code = language::executable_code("a.py", &text).unwrap();
-        let function = |body| Function {
-            path: "a.py".to_owned(),
-            body,
-        };
+        let function = |body| Function { path: "a.py".to_owned(), body };
         code.bodies.into_iter().map(function).collect()
     }
 
@@ -286,13 +265,7 @@ mod tests {
     }
 
     /// The functions, then whether anything turns red, what is unnoticed, what is untried, and the number of runs.
-    type Row = (
-        &'static [&'static str],
-        Notice,
-        &'static [&'static str],
-        &'static [&'static str],
-        usize,
-    );
+    type Row = (&'static [&'static str], Notice, &'static [&'static str], &'static [&'static str], usize);
 
     #[test]
     fn halving_finds_what_nobody_notices_and_leaves_out_what_does_not_build() {

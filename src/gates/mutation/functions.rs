@@ -70,23 +70,13 @@ impl Functions {
         let after = sources.iter().flat_map(|file| {
             let bodies = read(file, &file.after).into_iter();
             let own = bodies.filter(|body| !is_of_test(change, file, body));
-            own.map(|body| Function {
-                path: file.path.clone(),
-                body,
-            })
+            own.map(|body| Function { path: file.path.clone(), body })
         });
         let all = without_kept(after.collect(), before);
         let code = |file: &&FileChange| {
-            Some(Code {
-                path: file.path.clone(),
-                text: text(&file.after)?.to_owned(),
-                mode: change.mode(&file.path)?,
-            })
+            Some(Code { path: file.path.clone(), text: text(&file.after)?.to_owned(), mode: change.mode(&file.path)? })
         };
-        Self {
-            files: sources.iter().filter_map(code).collect(),
-            all,
-        }
+        Self { files: sources.iter().filter_map(code).collect(), all }
     }
 
     fn find_named(files: Vec<Code>, words: &BTreeSet<String>) -> Self {
@@ -104,10 +94,7 @@ impl Functions {
             let code = language::executable_code(&file.path, &file.text).unwrap_or_default();
             let ExecutableCode { bodies, .. } = code;
             let path = file.path.clone();
-            bodies.into_iter().map(move |body| Function {
-                path: path.clone(),
-                body,
-            })
+            bodies.into_iter().map(move |body| Function { path: path.clone(), body })
         };
         let all = files.iter().flat_map(bodies).collect();
         Self { files, all }
@@ -174,10 +161,7 @@ mod tests {
 
     fn bodies(text: &str) -> Vec<Function> {
         let code = language::executable_code("a.py", text).unwrap();
-        let function = |body| Function {
-            path: "a.py".to_owned(),
-            body,
-        };
+        let function = |body| Function { path: "a.py".to_owned(), body };
         code.bodies.into_iter().map(function).collect()
     }
 
@@ -190,10 +174,7 @@ mod tests {
             ("def z():\n    return 3\n", &[]),
             ("def c():\n    return 3\n\ndef again():\n    return 3\n", &["again"]),
             ("def a():\n    return 2\n\ndef c():\n    # why\n    return 3\n", &["a"]),
-            (
-                "def d():\n    pass\n\ndef e():\n    \"\"\"Doc.\"\"\"\n    raise NotImplementedError\n",
-                &[],
-            ),
+            ("def d():\n    pass\n\ndef e():\n    \"\"\"Doc.\"\"\"\n    raise NotImplementedError\n", &[]),
         ];
         for (after, expected) in table {
             let before = bodies(before).into_iter().map(|function| function.body).collect();
@@ -206,11 +187,7 @@ mod tests {
     #[test]
     fn only_the_wanted_functions_are_broken() {
         let text = "def a():\n    return 1\n\ndef b():\n    return 2\n";
-        let file = Code {
-            path: "a.py".to_owned(),
-            text: text.to_owned(),
-            mode: 0o100_644,
-        };
+        let file = Code { path: "a.py".to_owned(), text: text.to_owned(), mode: 0o100_644 };
         let functions = Functions::find_named(vec![file], &["b".to_owned()].into());
         let text_of = |files: Vec<(String, Vec<u8>, u32)>| String::from_utf8(files[0].1.clone()).unwrap();
         let emptied = text_of(functions.emptied(&functions.all, Mutant::First));

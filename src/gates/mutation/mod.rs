@@ -53,10 +53,7 @@ impl HeadResults {
 
     /// Returns results in which all of these tests pass.
     fn all_pass(passed: BTreeSet<String>) -> Self {
-        Self {
-            passed,
-            failed: BTreeSet::new(),
-        }
+        Self { passed, failed: BTreeSet::new() }
     }
 }
 

@@ -37,11 +37,7 @@ pub(super) enum TrialOutcome {
 
 impl<'r> Trial<'r> {
     pub(super) fn new(run: &'r Run<'r>, facts: &'r Facts) -> Self {
-        Self {
-            run,
-            facts,
-            budget: Budget::of(run.subject.settings.checks.depth, run.prepared.plain()),
-        }
+        Self { run, facts, budget: Budget::of(run.subject.settings.checks.depth, run.prepared.plain()) }
     }
 
     /// Runs tests with these files in place, for as long as a run of them may take.
@@ -59,9 +55,7 @@ impl<'r> Trial<'r> {
         let Some(left) = self.budget.remaining() else {
             return Ok(None);
         };
-        let found = self
-            .evidence(files, tests, left.min(self.run.prepared.patience()))
-            .await?;
+        let found = self.evidence(files, tests, left.min(self.run.prepared.patience())).await?;
         let outcome = outcome(&found, &self.facts.head);
         let is_out = outcome == TrialOutcome::NotTried && self.budget.remaining().is_none();
         Ok((!is_out).then_some(outcome))
@@ -80,11 +74,7 @@ impl<'r> Trial<'r> {
         let overlay = Overlay::of_bytes(files);
         let of = (self.run.subject.head, &overlay);
         let begun = Instant::now();
-        let found = self
-            .run
-            .prepared
-            .tests_with(of, Expected::Noticed, &selection, limit)
-            .await;
+        let found = self.run.prepared.tests_with(of, Expected::Noticed, &selection, limit).await;
         self.budget.spend(begun.elapsed());
         found
     }
@@ -93,11 +83,7 @@ impl<'r> Trial<'r> {
     pub(super) async fn command_notices(&mut self, files: &[Put]) -> Result<bool, GateError> {
         let overlay = Overlay::of_bytes(files.to_vec());
         for command in &self.facts.commands {
-            let found = self
-                .run
-                .prepared
-                .command_with(self.run.subject.head, &overlay, command)
-                .await?;
+            let found = self.run.prepared.command_with(self.run.subject.head, &overlay, command).await?;
             if matches!(found, Evidence::Failed(_)) {
                 return Ok(true);
             }
@@ -166,31 +152,11 @@ mod tests {
         let noticed = |names: &[&str]| TrialOutcome::Noticed(owned(names).into_iter().collect());
         let named = || head(&["a", "b"], &["old"]);
         let table = [
-            (
-                Evidence::Passed(finding(Some((&["a"], &[])))),
-                named(),
-                TrialOutcome::Unnoticed,
-            ),
-            (
-                Evidence::Passed(finding(Some((&[], &[])))),
-                named(),
-                TrialOutcome::NotTried,
-            ),
-            (
-                Evidence::Failed(finding(Some((&["b"], &["a"])))),
-                named(),
-                noticed(&["a"]),
-            ),
-            (
-                Evidence::Failed(finding(Some((&["b"], &["old"])))),
-                named(),
-                TrialOutcome::Unnoticed,
-            ),
-            (
-                Evidence::Failed(finding(Some((&["b"], &["loading"])))),
-                named(),
-                TrialOutcome::NotTried,
-            ),
+            (Evidence::Passed(finding(Some((&["a"], &[])))), named(), TrialOutcome::Unnoticed),
+            (Evidence::Passed(finding(Some((&[], &[])))), named(), TrialOutcome::NotTried),
+            (Evidence::Failed(finding(Some((&["b"], &["a"])))), named(), noticed(&["a"])),
+            (Evidence::Failed(finding(Some((&["b"], &["old"])))), named(), TrialOutcome::Unnoticed),
+            (Evidence::Failed(finding(Some((&["b"], &["loading"])))), named(), TrialOutcome::NotTried),
             (Evidence::Failed(finding(None)), named(), TrialOutcome::NotTried),
             (Evidence::Failed(finding(None)), head(&[], &[]), noticed(&[])),
             (Evidence::Passed(finding(None)), head(&[], &[]), TrialOutcome::Unnoticed),

@@ -38,11 +38,7 @@ use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
 /// The amount of each output stream that is kept for counting; far more than is shown.
-const KEPT: OutputCap = OutputCap {
-    head: 256 * 1024,
-    tail: 2 * 1024 * 1024,
-    stop_after: Some(1024 * 1024 * 1024),
-};
+const KEPT: OutputCap = OutputCap { head: 256 * 1024, tail: 2 * 1024 * 1024, stop_after: Some(1024 * 1024 * 1024) };
 /// The time limit for a shell that looks for programs.
 const ASKING: Duration = Duration::from_secs(60);
 
@@ -164,11 +160,7 @@ impl SandboxedCheckout {
 
     pub(crate) async fn run(&self, order: &RunRequest<'_>) -> Result<Evidence, GateError> {
         let rules = self.rules(order.reaches);
-        let door = if rules.hosts.is_empty() {
-            None
-        } else {
-            Some(self.door(rules).await?)
-        };
+        let door = if rules.hosts.is_empty() { None } else { Some(self.door(rules).await?) };
         self.run_behind(door.as_ref(), order).await
     }
 
@@ -204,8 +196,7 @@ impl SandboxedCheckout {
         };
         let mut spec = self.spec(shell.program(), shell.args(&order.as_line.line), &question);
         let variables = order.as_line.variables.iter();
-        spec.env
-            .extend(variables.map(|(name, value)| (name.into(), value.into())));
+        spec.env.extend(variables.map(|(name, value)| (name.into(), value.into())));
         spec.deadline = order.deadline;
         spec.refused = order.refused;
         if let Some(door) = door {
@@ -306,13 +297,9 @@ impl SandboxedCheckout {
         spec.stderr = KEPT;
         spec.confine.read = vec![self.objects.clone()];
         let programs = question.programs();
-        spec.confine
-            .read
-            .extend(programs.flat_map(|program| self.context.sandbox.around(program)));
+        spec.confine.read.extend(programs.flat_map(|program| self.context.sandbox.around(program)));
         let environments = question.paths();
-        spec.confine
-            .read
-            .extend(environments.flat_map(|path| self.context.sandbox.virtual_environment(path)));
+        spec.confine.read.extend(environments.flat_map(|path| self.context.sandbox.virtual_environment(path)));
         spec.confine.mounts = vec![(self.checkout.home().to_path_buf(), self.seen.clone())];
         spec
     }

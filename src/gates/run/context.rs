@@ -40,10 +40,7 @@ pub struct GateContext {
 impl GateContext {
     /// Returns the context for work on a commit of the default branch itself.
     pub(crate) fn on_default_branch(&self, commit: &Sha) -> Self {
-        Self {
-            default_branch: Some(commit.clone()),
-            ..self.clone()
-        }
+        Self { default_branch: Some(commit.clone()), ..self.clone() }
     }
 }
 
@@ -69,27 +66,18 @@ pub struct Deadlines {
 
 impl Deadlines {
     /// The limits that no repository exceeds, unless the server says otherwise.
-    pub const LONGEST: Self = Self {
-        setup: Duration::from_secs(2 * 3_600),
-        test: Duration::from_secs(4 * 3_600),
-    };
+    pub const LONGEST: Self = Self { setup: Duration::from_secs(2 * 3_600), test: Duration::from_secs(4 * 3_600) };
 
     /// Returns the limits that a repository asks for, as far as these longest ones allow them.
     #[must_use]
     pub fn within(self, longest: Self) -> Self {
-        Self {
-            setup: self.setup.min(longest.setup),
-            test: self.test.min(longest.test),
-        }
+        Self { setup: self.setup.min(longest.setup), test: self.test.min(longest.test) }
     }
 }
 
 impl Default for Deadlines {
     fn default() -> Self {
-        Self {
-            setup: Duration::from_secs(20 * 60),
-            test: Duration::from_secs(30 * 60),
-        }
+        Self { setup: Duration::from_secs(20 * 60), test: Duration::from_secs(30 * 60) }
     }
 }
 

@@ -152,13 +152,8 @@ impl SandboxedCheckout {
 
     /// Returns the files to which the runner wrote the output of failing tests instead of printing it.
     async fn logs(&self, command: &ShellCommand, stdout: &str) -> String {
-        let folder = command
-            .text()
-            .strip_prefix("cd ")
-            .and_then(|rest| rest.split_once(" && "));
-        let folder = folder.map_or_else(String::new, |(folder, _)| {
-            format!("{}/", folder.trim_matches(['\'', '"']))
-        });
+        let folder = command.text().strip_prefix("cd ").and_then(|rest| rest.split_once(" && "));
+        let folder = folder.map_or_else(String::new, |(folder, _)| format!("{}/", folder.trim_matches(['\'', '"'])));
         let named: BTreeSet<&str> = results::logs(stdout).take(MAX_LOGS).collect();
         let paths: Vec<String> = named.iter().map(|path| format!("{folder}{path}")).collect();
         let root = self.path().to_path_buf();
@@ -167,9 +162,7 @@ impl SandboxedCheckout {
             paths.iter().flat_map(read).collect::<Vec<_>>()
         });
         let logs = reading.await.unwrap_or_default();
-        let logs = logs
-            .iter()
-            .map(|log| output::plain(&String::from_utf8_lossy(log), &self.visible_path()));
+        let logs = logs.iter().map(|log| output::plain(&String::from_utf8_lossy(log), &self.visible_path()));
         let new = logs.filter(|log| !stdout.contains(log.trim()));
         new.fold(String::new(), |text, log| format!("{text}\n{log}"))
     }
@@ -225,18 +218,11 @@ pub(super) fn explained(mut evidence: Evidence, door: Option<&Door>) -> Evidence
 }
 
 pub(super) fn could_not_start(command: &str, reason: StartFailure) -> Evidence {
-    Evidence::Absent(Absence::CouldNotStart {
-        command: command.to_owned(),
-        reason,
-    })
+    Evidence::Absent(Absence::CouldNotStart { command: command.to_owned(), reason })
 }
 
 pub(super) fn unreadable(path: &str, reason: String) -> Evidence {
-    Evidence::Absent(Absence::Unreadable {
-        path: path.to_owned(),
-        reason,
-        after: None,
-    })
+    Evidence::Absent(Absence::Unreadable { path: path.to_owned(), reason, after: None })
 }
 
 /// Returns the error if Python started but the module, such as pytest in `python3 -m pytest`, does not exist. Then the

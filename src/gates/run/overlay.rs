@@ -76,9 +76,7 @@ impl Overlay {
             id: format!("{:x}", Sha256::digest(&bytes)),
             meant: Some((bytes, mode)),
         });
-        Self {
-            entries: entries.collect(),
-        }
+        Self { entries: entries.collect() }
     }
 
     /// Appends the files of `other`, which replace those of the same path.
@@ -107,9 +105,7 @@ impl Overlay {
 
     /// Writes and deletes the files in a checkout of the commit.
     pub(crate) async fn lay(&self, of: (&Mirror, &Sha), work: &Path) -> Result<(), GateError> {
-        let contents = self
-            .contents()
-            .map(|(path, meant)| (PathBuf::from(path), meant.clone()));
+        let contents = self.contents().map(|(path, meant)| (PathBuf::from(path), meant.clone()));
         lay_files(work, in_work_tree(of, contents).await?).await
     }
 }
@@ -128,9 +124,7 @@ pub(super) async fn in_work_tree(
         }
     }
     let files = mirror.in_work_tree(commit, stored).await?;
-    let there = files
-        .into_iter()
-        .map(|(path, content)| (path.as_path().to_path_buf(), Some(content)));
+    let there = files.into_iter().map(|(path, content)| (path.as_path().to_path_buf(), Some(content)));
     all.extend(there);
     Ok(all)
 }
@@ -182,12 +176,7 @@ mod tests {
             file("a/b/c", "link", 0o120_000),
         ];
         let overlay = Overlay::of_bytes(files);
-        let laid = |overlay: &Overlay| {
-            overlay
-                .contents()
-                .map(|(path, meant)| (path.into(), meant.clone()))
-                .collect()
-        };
+        let laid = |overlay: &Overlay| overlay.contents().map(|(path, meant)| (path.into(), meant.clone())).collect();
         lay_files(&root, laid(&overlay)).await.unwrap();
         assert!(fs::symlink_metadata(root.join("data")).unwrap().is_symlink());
         assert_eq!(fs::read(folder.path().join("kept")).unwrap(), b"k");
@@ -201,11 +190,8 @@ mod tests {
     #[test]
     fn a_path_that_is_not_text_takes_its_content_along() {
         let mode = 0o100_644;
-        let files = [
-            (None, (mode, "x".to_owned())),
-            (Some("gone"), (0, "0".to_owned())),
-            (Some("a"), (mode, "y".to_owned())),
-        ];
+        let files =
+            [(None, (mode, "x".to_owned())), (Some("gone"), (0, "0".to_owned())), (Some("a"), (mode, "y".to_owned()))];
         let blobs = vec![Blob::Bytes(b"x".to_vec()), Blob::Bytes(b"y".to_vec())];
         let overlay = Overlay::of_blobs(files.into_iter(), blobs);
         let found: Vec<_> = overlay.contents().collect();

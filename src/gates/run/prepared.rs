@@ -176,9 +176,7 @@ impl<'a> Prepared<'a> {
         let commands = self.chosen.setup.iter().chain(&self.chosen.test);
         let own = commands.flat_map(|command| programs(command.text()));
         let paths = commands::paths(self.mirror, self.commit).await?;
-        let usual = registries::of_paths(&paths)
-            .into_iter()
-            .flat_map(|ecosystem| ecosystem.programs);
+        let usual = registries::of_paths(&paths).into_iter().flat_map(|ecosystem| ecosystem.programs);
         let all: BTreeSet<String> = own.chain(usual.map(|program| (*program).to_owned())).collect();
         self.checkout(self.commit).await?.versions(&all).await
     }
@@ -195,11 +193,7 @@ impl<'a> Prepared<'a> {
     }
 
     fn additions(&self) -> Additions {
-        if self.refuses.load(Ordering::Relaxed) {
-            Additions::Refused
-        } else {
-            self.additions
-        }
+        if self.refuses.load(Ordering::Relaxed) { Additions::Refused } else { self.additions }
     }
 
     pub(crate) async fn known_with_additions(&self) -> Result<Option<Evidence>, GateError> {
@@ -470,9 +464,7 @@ impl<'a> Prepared<'a> {
 
     /// Returns the time limit for one run of an experiment.
     pub(crate) fn patience(&self) -> Duration {
-        self.plain()
-            .saturating_mul(TIMES_PLAIN)
-            .clamp(SHORTEST, self.longest().max(SHORTEST))
+        self.plain().saturating_mul(TIMES_PLAIN).clamp(SHORTEST, self.longest().max(SHORTEST))
     }
 
     /// Returns the time limit for one run of the change's tests on the base, where what set-up built may have to be
@@ -513,11 +505,7 @@ impl<'a> Prepared<'a> {
         let tracked: BTreeSet<String> = commands::paths(self.mirror, self.commit).await?.into_iter().collect();
         // If a command made folders unreadable, they cannot be copied either.
         let left = async |is_wanted: bool| {
-            if is_wanted {
-                ready.untracked_files(&tracked).await.ok()
-            } else {
-                None
-            }
+            if is_wanted { ready.untracked_files(&tracked).await.ok() } else { None }
         };
         let has_setup = ready.is_ready() && self.chosen.setup.is_some();
         let made = match left(has_setup).await {
@@ -588,11 +576,7 @@ impl<'a> Prepared<'a> {
             setup: None,
             refused: Vec::new(),
             touched: Touched::default(),
-            laid: overlay
-                .into_iter()
-                .flat_map(Overlay::paths)
-                .map(PathBuf::from)
-                .collect(),
+            laid: overlay.into_iter().flat_map(Overlay::paths).map(PathBuf::from).collect(),
             stamps: None,
             deadline: self.context.deadlines.test,
             additions: self.additions(),
@@ -601,9 +585,7 @@ impl<'a> Prepared<'a> {
 
     /// Keeps a checkout for the next run on its commit, if possible.
     fn give_back(&self, ready: Ready<'a>) {
-        let Ready {
-            checkout, laid, stamps, ..
-        } = ready;
+        let Ready { checkout, laid, stamps, .. } = ready;
         if let Some(before) = stamps {
             let commit = checkout.head().clone();
             let used = Used { checkout, laid, before };

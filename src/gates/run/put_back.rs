@@ -135,9 +135,7 @@ pub(super) async fn committed(
     let oids: Vec<&str> = wanted.iter().map(|entry| entry.oid.as_str()).collect();
     let blobs = mirror.blobs(&oids, MAX_FILE).await?;
     let files = wanted.iter().zip(blobs);
-    Ok(files
-        .map(|(entry, blob)| (entry.path.as_path().to_path_buf(), blob, entry.mode))
-        .collect())
+    Ok(files.map(|(entry, blob)| (entry.path.as_path().to_path_buf(), blob, entry.mode)).collect())
 }
 
 /// `true` if a touched path still has its intended content.

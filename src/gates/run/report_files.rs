@@ -82,10 +82,7 @@ mod tests {
         fs::write(folder.path().join("TEST-secret.xml"), "s").unwrap();
         symlink("../../../../TEST-secret.xml", results.join("TEST-link.xml")).unwrap();
         symlink("../..", root.join("build/test-results/up")).unwrap();
-        let folders = [
-            "build/test-results".to_owned(),
-            "none/target/surefire-reports".to_owned(),
-        ];
+        let folders = ["build/test-results".to_owned(), "none/target/surefire-reports".to_owned()];
         assert_eq!(read(&root, &folders), [Some(b"a".to_vec())]);
         clear(&root, &folders);
         assert!(read(&root, &folders).is_empty() && results.join("output.bin").exists());

@@ -221,9 +221,7 @@ impl ResultCache<'_> {
     fn environment(&self) -> String {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let level = self.context.sandbox.level();
-        let build = fs::metadata("/proc/self/exe")
-            .map(|meta| (meta.len(), meta.modified().ok()))
-            .ok();
+        let build = fs::metadata("/proc/self/exe").map(|meta| (meta.len(), meta.modified().ok())).ok();
         format!("{build:?}\0{level:?}\0{}\0{}\0", path.display(), self.versions)
     }
 }
@@ -251,8 +249,7 @@ mod tests {
         for name in ["a", "b", "c"] {
             let file = fs::File::create(folder.path().join(name)).unwrap();
             let seconds = u64::from(name.as_bytes()[0]);
-            file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(seconds))
-                .unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
         }
         make_room(folder.path(), 2).unwrap();
         let left = ["a", "b", "c"].map(|name| folder.path().join(name).exists());
@@ -279,15 +276,9 @@ mod tests {
     #[test]
     fn a_run_without_all_selected_tests_suffices_if_no_other_run_would_show_more() {
         let failed = |failed: &[&str]| {
-            let names = TestNames {
-                failed: failed.iter().map(|name| (*name).to_owned()).collect(),
-                ..TestNames::default()
-            };
-            Evidence::Failed(Finding {
-                exit_code: Some(1),
-                names: Some(names),
-                ..Finding::default()
-            })
+            let names =
+                TestNames { failed: failed.iter().map(|name| (*name).to_owned()).collect(), ..TestNames::default() };
+            Evidence::Failed(Finding { exit_code: Some(1), names: Some(names), ..Finding::default() })
         };
         let table = [
             (Expected::Green, failed(&["a"]), false),

@@ -14,11 +14,7 @@ pub(super) struct Stamp {
 impl Stamp {
     pub(super) fn of(meta: &Metadata) -> Self {
         let written = (meta.size(), meta.nlink(), meta.ctime(), meta.ctime_nsec());
-        Self {
-            inode: (meta.dev(), meta.ino()),
-            mode: meta.mode(),
-            written: (!meta.is_dir()).then_some(written),
-        }
+        Self { inode: (meta.dev(), meta.ino()), mode: meta.mode(), written: (!meta.is_dir()).then_some(written) }
     }
 
     pub(super) fn is_of_folder(&self) -> bool {

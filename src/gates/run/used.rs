@@ -197,11 +197,7 @@ mod tests {
             let left = Stamps::look(&root).unwrap().unwrap().0;
             let paths = |stamps: &BTreeMap<PathBuf, Stamp>| stamps.keys().cloned().collect::<BTreeSet<_>>();
             let missing: BTreeSet<PathBuf> = paths(&before.0).difference(&paths(&left)).cloned().collect();
-            assert!(
-                paths(&left).is_subset(&paths(&before.0)),
-                "something is left: {:?}",
-                paths(&left)
-            );
+            assert!(paths(&left).is_subset(&paths(&before.0)), "something is left: {:?}", paths(&left));
             assert!(missing.iter().all(|path| path.ends_with("a.py")), "{missing:?}");
             assert_eq!(fs::read(root.join("work/.venv/lib/six.py")).unwrap(), b"six\n");
         }
@@ -232,31 +228,11 @@ mod tests {
                 |root| fs::write(root.join("work/src/a.py"), "a = 22\n").unwrap(),
                 Some(&["src/a.py"]),
             ),
-            (
-                "a file that is gone",
-                |root| fs::remove_file(root.join("work/src/a.py")).unwrap(),
-                Some(&["src/a.py"]),
-            ),
-            (
-                "a package",
-                |root| fs::write(root.join("work/.venv/lib/six.py"), "seven\n").unwrap(),
-                Some(&[]),
-            ),
-            (
-                "the home",
-                |root| fs::write(root.join("home/.cache/x"), "other\n").unwrap(),
-                None,
-            ),
-            (
-                "git's folder",
-                |root| fs::write(root.join("work/.git/config"), "").unwrap(),
-                None,
-            ),
-            (
-                "a folder that is gone",
-                |root| fs::remove_dir_all(root.join("work/.venv/lib")).unwrap(),
-                None,
-            ),
+            ("a file that is gone", |root| fs::remove_file(root.join("work/src/a.py")).unwrap(), Some(&["src/a.py"])),
+            ("a package", |root| fs::write(root.join("work/.venv/lib/six.py"), "seven\n").unwrap(), Some(&[])),
+            ("the home", |root| fs::write(root.join("home/.cache/x"), "other\n").unwrap(), None),
+            ("git's folder", |root| fs::write(root.join("work/.git/config"), "").unwrap(), None),
+            ("a folder that is gone", |root| fs::remove_dir_all(root.join("work/.venv/lib")).unwrap(), None),
         ];
         for (what, deed, expected) in table {
             let expected = expected.map(|paths| paths.iter().map(PathBuf::from).collect());

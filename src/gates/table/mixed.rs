@@ -67,11 +67,7 @@ pub(crate) enum Touches {
 impl<'a> TestSide<'a> {
     /// Takes the changed files of the tests' side. The test command names scripts that decide which tests run.
     pub(crate) fn of(change: &'a Change, test_command: &'a str) -> Self {
-        let repository = Repository {
-            base: &change.base,
-            head: &change.head,
-            test_command,
-        };
+        let repository = Repository { base: &change.base, head: &change.head, test_command };
         let (mut whole, mut parts, mut touches) = (Vec::new(), Vec::new(), Touches::TestsAlone);
         for (file, raw) in change.files.iter().zip(&change.raw) {
             let (before, after) = (text(&file.before), text(&file.after));
@@ -91,12 +87,7 @@ impl<'a> TestSide<'a> {
                 touches = Touches::Product;
             }
         }
-        Self {
-            repository,
-            whole,
-            parts,
-            touches,
-        }
+        Self { repository, whole, parts, touches }
     }
 
     /// Returns whether the change touches more than the tests' side.
@@ -127,10 +118,7 @@ impl<'a> TestSide<'a> {
 
     /// Returns the paths of the touched scripts that belong to the tests because the test command calls them.
     pub(crate) fn scripts(&self) -> BTreeSet<&'a str> {
-        let uncalled = Repository {
-            test_command: "",
-            ..self.repository
-        };
+        let uncalled = Repository { test_command: "", ..self.repository };
         let whole = self.whole.iter().map(|(_, file)| file.path.as_str());
         whole.filter(|path| uncalled.side(path, &[]) != Side::Tests).collect()
     }
@@ -162,9 +150,7 @@ impl<'a> TestSide<'a> {
             let mixed = self.mixed(mix, file)?;
             (Some(mixed.as_str()) != text(product(mix, file))).then_some((file.path.as_str(), mixed))
         });
-        let fitted = fitted
-            .iter()
-            .filter_map(|(path, text)| Some((path.as_str(), text.clone()?)));
+        let fitted = fitted.iter().filter_map(|(path, text)| Some((path.as_str(), text.clone()?)));
         let mode = |path: &str| match mix {
             Mix::OldTests => run.change.mode(path).or_else(|| run.change.old_mode(path)),
             Mix::NewTests => run.change.old_mode(path).or_else(|| run.change.mode(path)),
@@ -270,9 +256,7 @@ impl MixedRun {
             Mix::NewTests => (subject.fork, &change.after, Expected::Red, prepared.patience_on_base()),
         };
         let names = names.filter(|_| naming == Naming::Named);
-        let selection = names.map_or(Selection::All, |names| {
-            Selection::of(names.iter().cloned().collect(), index)
-        });
+        let selection = names.map_or(Selection::All, |names| Selection::of(names.iter().cloned().collect(), index));
         let mut fitted = Fitted::new();
         let mut builds = 0_usize;
         loop {
@@ -349,13 +333,7 @@ impl MixedRun {
             }
             Evidence::Absent(_) => BTreeMap::new(),
         };
-        Self {
-            evidence,
-            families: families(&results),
-            results,
-            naming,
-            fitted: Fitted::new(),
-        }
+        Self { evidence, families: families(&results), results, naming, fitted: Fitted::new() }
     }
 
     pub(crate) fn fits(&self) -> &Fitted {
@@ -501,10 +479,7 @@ mod tests {
         assert_eq!(time.absence(None), None);
         time.spend(Duration::from_secs(2));
         let absence = time.absence(None);
-        assert!(
-            matches!(absence, Some(Absence::TimedOut { seconds: 60, .. })),
-            "{absence:?}"
-        );
+        assert!(matches!(absence, Some(Absence::TimedOut { seconds: 60, .. })), "{absence:?}");
         let run = MixedRun::of(Evidence::Absent(absence.unwrap()), Naming::Named);
         assert_eq!(run.result("a"), TestResult::NotComparable);
     }
@@ -515,17 +490,9 @@ mod tests {
         let (a, b) = (version("def test_one(): pass\n"), version("def test_two(): pass\n"));
         let index = TestIndex::of([("tests/test_a.py", &a), ("tests/test_b.py", &b)].into_iter());
         let laid = ["tests/test_a.py", "tests/test_b.py", "tests/conftest.py"];
-        let results = |names: &[&str]| {
-            names
-                .iter()
-                .map(|name| ((*name).to_owned(), TestResult::Passed))
-                .collect()
-        };
+        let results = |names: &[&str]| names.iter().map(|name| ((*name).to_owned(), TestResult::Passed)).collect();
         assert_eq!(silent(&results(&[]), &index, &laid), laid);
-        assert_eq!(
-            silent(&results(&["tests/test_a.py::test_one"]), &index, &laid),
-            ["tests/test_b.py"]
-        );
+        assert_eq!(silent(&results(&["tests/test_a.py::test_one"]), &index, &laid), ["tests/test_b.py"]);
         let output = "tests/test_b.py:12: in <module>\n E ImportError: tests/test_b.py";
         assert_eq!(unfit(output, &laid), [("tests/test_b.py", [12].into_iter().collect())]);
         assert_eq!(unfit("", &laid).len(), 3);

@@ -18,9 +18,7 @@ pub(crate) fn pair(before: &TestNames, after: &TestNames, change: &Change) -> Ve
     let mut base: Vec<&str> = before.all().map(String::as_str).collect();
     let mut head: Vec<&str> = after.all().map(String::as_str).collect();
     join(&mut pairs, (&mut base, &mut head), |_, name| Some(name.to_owned()));
-    join(&mut pairs, (&mut base, &mut head), |_, name| {
-        Some(test_index::bare(name).to_owned())
-    });
+    join(&mut pairs, (&mut base, &mut head), |_, name| Some(test_index::bare(name).to_owned()));
     let body = |side: Revision, name: &str| match side {
         Revision::Base => body(&change.before, name),
         Revision::Head => body(&change.after, name),
@@ -33,14 +31,8 @@ pub(crate) fn pair(before: &TestNames, after: &TestNames, change: &Change) -> Ve
     };
     join(&mut pairs, (&mut base, &mut head), moved);
     let only = |name: &str| Some(name.to_owned());
-    pairs.extend(base.into_iter().map(|name| TestPair {
-        base: only(name),
-        head: None,
-    }));
-    pairs.extend(head.into_iter().map(|name| TestPair {
-        base: None,
-        head: only(name),
-    }));
+    pairs.extend(base.into_iter().map(|name| TestPair { base: only(name), head: None }));
+    pairs.extend(head.into_iter().map(|name| TestPair { base: None, head: only(name) }));
     pairs
 }
 
@@ -63,10 +55,7 @@ fn join<K: Ord>(
             return true;
         };
         joined.insert(other.0);
-        pairs.push(TestPair {
-            base: Some((*name).to_owned()),
-            head: Some((*other.1).to_owned()),
-        });
+        pairs.push(TestPair { base: Some((*name).to_owned()), head: Some((*other.1).to_owned()) });
         false
     });
     let mut at = 0_usize;
@@ -88,11 +77,7 @@ fn body(tests: &TestIndex, name: &str) -> Option<Vec<Vec<String>>> {
 fn last(name: &str) -> &str {
     let name = test_index::bare(name);
     let part = name.rsplit([':', '>', '›']).next().unwrap_or(name).trim();
-    if part.contains(' ') {
-        part
-    } else {
-        part.rsplit(['.', '/']).next().unwrap_or(part)
-    }
+    if part.contains(' ') { part } else { part.rsplit(['.', '/']).next().unwrap_or(part) }
 }
 
 #[cfg(test)]
@@ -105,10 +90,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn index(files: &[(&str, &str)]) -> TestIndex {
-        let versions: Vec<(&str, FileContent)> = files
-            .iter()
-            .map(|(path, text)| (*path, FileContent::Bytes(text.as_bytes().to_vec())))
-            .collect();
+        let versions: Vec<(&str, FileContent)> =
+            files.iter().map(|(path, text)| (*path, FileContent::Bytes(text.as_bytes().to_vec()))).collect();
         TestIndex::of(versions.iter().map(|(path, version)| (*path, version)))
     }
 
@@ -127,10 +110,8 @@ mod tests {
         };
         let text = |name: Option<String>| name.unwrap_or_else(|| "-".to_owned());
         let found = pair(&names(before), &names(after), &change);
-        let mut found: Vec<(String, String)> = found
-            .into_iter()
-            .map(|TestPair { base, head }| (text(base), text(head)))
-            .collect();
+        let mut found: Vec<(String, String)> =
+            found.into_iter().map(|TestPair { base, head }| (text(base), text(head))).collect();
         found.sort();
         found
     }
@@ -141,22 +122,12 @@ mod tests {
         let table: [Case<'_>; 4] = [
             (&["a", "b"], &["b", "c"], &[("a", "-"), ("b", "b"), ("-", "c")]),
             (&["a", "a"], &["a"], &[("a", "a"), ("a", "-")]),
-            (
-                &["t.py::p[1]", "t.py::p[2]"],
-                &["t.py::p[3]"],
-                &[("t.py::p[1]", "t.py::p[3]"), ("t.py::p[2]", "-")],
-            ),
-            (
-                &["store::tests::opens"],
-                &["db::tests::opens"],
-                &[("store::tests::opens", "db::tests::opens")],
-            ),
+            (&["t.py::p[1]", "t.py::p[2]"], &["t.py::p[3]"], &[("t.py::p[1]", "t.py::p[3]"), ("t.py::p[2]", "-")]),
+            (&["store::tests::opens"], &["db::tests::opens"], &[("store::tests::opens", "db::tests::opens")]),
         ];
         for (before, after, expected) in table {
-            let mut expected: Vec<(String, String)> = expected
-                .iter()
-                .map(|(base, head)| ((*base).to_owned(), (*head).to_owned()))
-                .collect();
+            let mut expected: Vec<(String, String)> =
+                expected.iter().map(|(base, head)| ((*base).to_owned(), (*head).to_owned())).collect();
             expected.sort();
             assert_eq!(pairs(before, after, [&[], &[]]), expected, "{before:?} {after:?}");
         }

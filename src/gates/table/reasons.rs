@@ -133,10 +133,7 @@ impl Functions {
         if let Some(head) = &row.pair.head {
             let after = change.after.find(head);
             let are_equal = before.len() == after.len()
-                && before
-                    .iter()
-                    .zip(&after)
-                    .all(|(was, is)| self.only_renames(&was.words, &is.words));
+                && before.iter().zip(&after).all(|(was, is)| self.only_renames(&was.words, &is.words));
             if are_equal {
                 reasons.push(Reason::OnlyRenamed);
             }
@@ -173,11 +170,7 @@ impl Functions {
 /// before and after. A file that defines the same name as before does not make a removed function one that moved.
 fn removed_names(files: &[[BTreeSet<String>; 2]]) -> BTreeSet<String> {
     let lost = files.iter().flat_map(|[before, after]| before.difference(after));
-    let is_new = |name: &&String| {
-        files
-            .iter()
-            .any(|[before, after]| after.contains(*name) && !before.contains(*name))
-    };
+    let is_new = |name: &&String| files.iter().any(|[before, after]| after.contains(*name) && !before.contains(*name));
     lost.filter(|name| !is_new(name)).cloned().collect()
 }
 

@@ -76,16 +76,10 @@ fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row])
         Issue {
             file,
             line: line.flatten(),
-            ..Issue::must_fix(Problem::Outcome {
-                outcome: row.outcome(),
-                test: row.name().to_owned(),
-            })
+            ..Issue::must_fix(Problem::Outcome { outcome: row.outcome(), test: row.name().to_owned() })
         }
     };
-    GateResult {
-        items: required.iter().map(item).collect(),
-        ..gate_result::failed(GATE, weight, fact)
-    }
+    GateResult { items: required.iter().map(item).collect(), ..gate_result::failed(GATE, weight, fact) }
 }
 
 /// Asks about a test. If its text is the same, what changed is a file that tests share, so that is shown and named.
@@ -100,11 +94,9 @@ fn question(change: &Change, table: &Table<'_>, row: &Row) -> Question {
     let shared = table.side.shared();
     match shared.first().filter(|_| !row.is_changed()) {
         None => asked,
-        Some(first) => Question {
-            place: Some(((*first).to_owned(), 1)),
-            material: changed_lines(change, &shared),
-            ..asked
-        },
+        Some(first) => {
+            Question { place: Some(((*first).to_owned(), 1)), material: changed_lines(change, &shared), ..asked }
+        }
     }
 }
 
@@ -162,11 +154,7 @@ pub(crate) fn intended(run: &Run<'_>, table: &Table<'_>) -> Vec<IntendedChange> 
         let test = row.pair.base.clone().filter(|_| row.outcome().changes_behaviour())?;
         let path = row.site.as_ref().map_or("", |(path, _)| path);
         let intent = intents().find(|intent| intent.names_test(path, &test) || intent.names_path(path))?;
-        Some(IntendedChange {
-            intent: intent.name.clone(),
-            test,
-            outcome: row.outcome(),
-        })
+        Some(IntendedChange { intent: intent.name.clone(), test, outcome: row.outcome() })
     });
     changed.collect()
 }

@@ -78,22 +78,12 @@ impl<'a> Table<'a> {
         let command = run.prepared.chosen.test.as_ref().map(ShellCommand::text);
         let side = TestSide::of(run.change, command.unwrap_or_default());
         let names = names(run, head);
-        let naming = if names.is_some() {
-            Naming::Named
-        } else {
-            Naming::Unnamed
-        };
+        let naming = if names.is_some() { Naming::Named } else { Naming::Unnamed };
         let rows = match &names {
             Some((before, after)) => named_rows(run, before, after),
             None => vec![suite(run, head, &side)],
         };
-        let mut table = Self {
-            rows,
-            side,
-            old: None,
-            new: None,
-            naming,
-        };
+        let mut table = Self { rows, side, old: None, new: None, naming };
         let mut time = MixedTime::of(run.prepared.longest());
         table.run_old(run, &mut time).await?;
         table.run_new(run, &mut time).await?;
@@ -143,10 +133,8 @@ impl<'a> Table<'a> {
     }
 
     async fn run_new(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
-        let asks_for_witness = matches!(
-            run.kind(),
-            TaskType::Feature | TaskType::Scaffolding | TaskType::Documentation
-        );
+        let asks_for_witness =
+            matches!(run.kind(), TaskType::Feature | TaskType::Scaffolding | TaskType::Documentation);
         let shared = self.side.touches_shared();
         let is_wanted = |row: &Row| {
             let is_old_red = row.results.old_tests == MixedResult::Ran(TestResult::Failed);
@@ -155,12 +143,8 @@ impl<'a> Table<'a> {
             let passes = row.results.after == TestResult::Passed;
             passes && (is_old_red || asks_for_witness && (is_new || is_repaired || shared))
         };
-        let wanted: BTreeSet<String> = self
-            .rows
-            .iter()
-            .filter(|row| is_wanted(row))
-            .filter_map(|row| row.pair.head.clone())
-            .collect();
+        let wanted: BTreeSet<String> =
+            self.rows.iter().filter(|row| is_wanted(row)).filter_map(|row| row.pair.head.clone()).collect();
         if wanted.is_empty() {
             return Ok(());
         }
@@ -179,16 +163,10 @@ impl<'a> Table<'a> {
     async fn leave_out_helpers(&mut self, run: &Run<'_>) -> Result<(), GateError> {
         let mut helpers = BTreeSet::new();
         let is_gone = |row: &&Row| matches!(row.results.after, TestResult::Missing | TestResult::DidNotRun);
-        let gone = self
-            .rows
-            .iter()
-            .filter(is_gone)
-            .filter_map(|row| row.pair.base.as_ref());
+        let gone = self.rows.iter().filter(is_gone).filter_map(|row| row.pair.base.as_ref());
         for name in gone.filter(|name| run.change.base.contains(*name) && language::of(name).is_some()) {
             let file = run.subject.mirror.read_file(run.subject.fork, name, MOST_READ).await?;
-            let text = file
-                .filter(|file| !file.truncated)
-                .and_then(|file| String::from_utf8(file.bytes).ok());
+            let text = file.filter(|file| !file.truncated).and_then(|file| String::from_utf8(file.bytes).ok());
             let outline = text.and_then(|text| language::read(name, &text));
             if outline.is_some_and(|outline| outline.tests.is_empty()) {
                 helpers.insert(name.clone());
@@ -302,11 +280,7 @@ fn named_rows(run: &Run<'_>, before: &TestNames, after: &TestNames) -> Vec<Row> 
         known.copied().unwrap_or(TestResult::Missing)
     };
     let waived = run.subject.waived;
-    let is_waived = |pair: &TestPair| {
-        pair.head
-            .iter()
-            .any(|name| waived.iter().any(|waived| waived.test == *name))
-    };
+    let is_waived = |pair: &TestPair| pair.head.iter().any(|name| waived.iter().any(|waived| waived.test == *name));
     let around = around(run.change);
     let pairs = pair(before, after, run.change).into_iter();
     let pairs = pairs.filter(|pair| !is_waived(pair));
@@ -331,14 +305,8 @@ fn suite(run: &Run<'_>, head: &Evidence, side: &TestSide<'_>) -> Row {
         Evidence::Absent(_) => TestResult::NotComparable,
     };
     let there = |result: TestResult| (result != TestResult::Missing).then(|| SUITE.to_owned());
-    let pair = TestPair {
-        base: there(before),
-        head: there(after),
-    };
-    Row {
-        text: Text::new(side.paths().is_empty()),
-        ..Row::new(run, before, after, pair)
-    }
+    let pair = TestPair { base: there(before), head: there(after) };
+    Row { text: Text::new(side.paths().is_empty()), ..Row::new(run, before, after, pair) }
 }
 
 /// Returns, for each changed file with tests, the names of its helpers and values that the change altered.

@@ -116,11 +116,7 @@ pub(crate) fn judge(
     };
     let witnesses: Vec<&Row> = rows.iter().filter(shows).collect();
     let with_unrun = |mut result: GateResult| {
-        result.items.extend(
-            unrun
-                .clone()
-                .map(|unrun| gate_result::should_fix(Problem::Unrun(unrun), None)),
-        );
+        result.items.extend(unrun.clone().map(|unrun| gate_result::should_fix(Problem::Unrun(unrun), None)));
         result
     };
     if let Some(first) = witnesses.first() {
@@ -162,17 +158,11 @@ fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
 }
 
 fn no_witness(change: &Change, rows: &[Row], unrun: Option<UnrunTests>) -> Fact {
-    let tried = rows
-        .iter()
-        .filter(|row| row.results.new_tests != MixedResult::NotNeeded);
+    let tried = rows.iter().filter(|row| row.results.new_tests != MixedResult::NotNeeded);
     Fact::NoWitness {
         tried: tried.map(|row| row.name().to_owned()).collect(),
         unrun,
-        touched: if change.touches_code_or_tests() {
-            Touched::CodeOrTests
-        } else {
-            Touched::Neither
-        },
+        touched: if change.touches_code_or_tests() { Touched::CodeOrTests } else { Touched::Neither },
     }
 }
 

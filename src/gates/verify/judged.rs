@@ -202,11 +202,7 @@ mod tests {
             (manifest(""), manifest(r#""test": "vitest""#), 0),
         ];
         for (before, after, expected) in table {
-            let file = FileChange {
-                path: "web/package.json".to_owned(),
-                before,
-                after,
-            };
+            let file = FileChange { path: "web/package.json".to_owned(), before, after };
             assert_eq!(install_hooks(std::slice::from_ref(&file)).len(), expected, "{file:?}");
         }
     }
@@ -223,11 +219,7 @@ mod tests {
             description: String::new(),
             acceptance_criteria: Vec::new(),
             files: Vec::new(),
-            factors: Factors {
-                integration_points: 0,
-                tests: TestEffort::Unit,
-                risks: Vec::new(),
-            },
+            factors: Factors { integration_points: 0, tests: TestEffort::Unit, risks: Vec::new() },
             changes: Vec::new(),
             removes: Vec::new(),
             dependencies: Vec::new(),
@@ -299,14 +291,7 @@ mod tests {
         for path in yes {
             assert!(is_protected(path), "{path}");
         }
-        let no = [
-            "src/infra",
-            "x/a/b",
-            "docs/github",
-            "vendor/x/.github/ci.yml",
-            "src/claude.rs",
-            "AGENTS.md.txt",
-        ];
+        let no = ["src/infra", "x/a/b", "docs/github", "vendor/x/.github/ci.yml", "src/claude.rs", "AGENTS.md.txt"];
         for path in no {
             assert!(!is_protected(path), "{path}");
         }

@@ -24,15 +24,8 @@ impl Actor {
     /// Makes the account of this login, if GitHub gives nothing else.
     pub fn from_login(login: &str) -> Self {
         Self {
-            user: User {
-                id: NO_ID,
-                login: login.to_owned(),
-            },
-            kind: if login.ends_with(BOT) {
-                AccountType::Bot
-            } else {
-                AccountType::Person
-            },
+            user: User { id: NO_ID, login: login.to_owned() },
+            kind: if login.ends_with(BOT) { AccountType::Bot } else { AccountType::Person },
         }
     }
 
@@ -57,12 +50,6 @@ impl From<ActorWire> for Actor {
             Some("Bot") => AccountType::Bot,
             _ => AccountType::Other,
         };
-        Self {
-            user: User {
-                id: wire.id,
-                login: wire.login,
-            },
-            kind,
-        }
+        Self { user: User { id: wire.id, login: wire.login }, kind }
     }
 }

@@ -19,9 +19,7 @@ pub fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Err
 /// Reads a commit id; `None` for `null`, the all-zero id and anything else that is no commit id.
 pub fn sha<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Sha>, D::Error> {
     let text: Option<String> = Option::deserialize(deserializer)?;
-    Ok(text
-        .filter(|text| text.bytes().any(|byte| byte != b'0'))
-        .and_then(|text| text.parse().ok()))
+    Ok(text.filter(|text| text.bytes().any(|byte| byte != b'0')).and_then(|text| text.parse().ok()))
 }
 
 /// Reads a time: RFC 3339 text, or seconds since the epoch as in some payloads; `None` for anything else.
@@ -34,9 +32,9 @@ pub fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Millis>
         Other(IgnoredAny),
     }
     Ok(match Option::<Wire>::deserialize(deserializer)? {
-        Some(Wire::Text(text)) => chrono::DateTime::parse_from_rfc3339(&text)
-            .ok()
-            .map(|time| Millis(time.timestamp_millis())),
+        Some(Wire::Text(text)) => {
+            chrono::DateTime::parse_from_rfc3339(&text).ok().map(|time| Millis(time.timestamp_millis()))
+        }
         Some(Wire::Seconds(seconds)) => Some(Millis(seconds.saturating_mul(1000))),
         Some(Wire::Other(_)) | None => None,
     })
@@ -67,13 +65,9 @@ struct Identified {
 }
 
 pub fn app_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AppId>, D::Error> {
-    Ok(Option::<Identified>::deserialize(deserializer)?
-        .and_then(|app| app.id)
-        .map(AppId))
+    Ok(Option::<Identified>::deserialize(deserializer)?.and_then(|app| app.id).map(AppId))
 }
 
 pub fn repo_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RepoId>, D::Error> {
-    Ok(Option::<Identified>::deserialize(deserializer)?
-        .and_then(|repo| repo.id)
-        .map(RepoId))
+    Ok(Option::<Identified>::deserialize(deserializer)?.and_then(|repo| repo.id).map(RepoId))
 }

@@ -26,10 +26,7 @@ impl OwnApps {
     pub fn of(clients: &[&Client]) -> Self {
         Self {
             apps: clients.iter().map(|client| client.app_id()).collect(),
-            users: clients
-                .iter()
-                .filter_map(|client| client.known_bot().cloned())
-                .collect(),
+            users: clients.iter().filter_map(|client| client.known_bot().cloned()).collect(),
         }
     }
 }
@@ -95,10 +92,7 @@ fn summary(event: &str, inbound: &Inbound) -> Summary {
         | Inbound::Ping
         | Inbound::Ignored => None,
     };
-    let of_account = if let Inbound::Installation {
-        installation, sender, ..
-    } = inbound
-    {
+    let of_account = if let Inbound::Installation { installation, sender, .. } = inbound {
         Some((*installation, sender.user.id))
     } else {
         None
@@ -144,7 +138,5 @@ fn is_needed(inbound: &Inbound) -> bool {
 
 /// `true` if the text may contain a command. This is a cheap filter, not the command parser.
 fn may_hold_command(body: &str) -> bool {
-    body.as_bytes()
-        .windows(COMMAND.len())
-        .any(|window| window.eq_ignore_ascii_case(COMMAND))
+    body.as_bytes().windows(COMMAND.len()).any(|window| window.eq_ignore_ascii_case(COMMAND))
 }

@@ -132,10 +132,7 @@ mod tests {
         let long: &'static str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
         let refused = |pairs: &[_]| DeliveryHeaders::read(&headers(pairs)).unwrap_err();
         assert_eq!(refused(&[EVENT, GUID]), HeaderError::NotJson);
-        assert_eq!(
-            refused(&[("content-type", "text/plain"), EVENT, GUID]),
-            HeaderError::NotJson
-        );
+        assert_eq!(refused(&[("content-type", "text/plain"), EVENT, GUID]), HeaderError::NotJson);
         assert_eq!(refused(&[JSON, GUID]), HeaderError::Missing("X-GitHub-Event"));
         assert_eq!(refused(&[JSON, EVENT]), HeaderError::Missing("X-GitHub-Delivery"));
         for value in ["", "two words", long, "a\tb"] {

@@ -37,20 +37,11 @@ pub enum Inbound {
         event: PullEvent,
     },
     /// A review was submitted or dismissed.
-    Review {
-        origin: Box<EventOrigin>,
-        pull: Box<Pull>,
-        review: Review,
-        event: ReviewChange,
-    },
+    Review { origin: Box<EventOrigin>, pull: Box<Pull>, review: Review, event: ReviewChange },
     /// A branch moved.
     Push { origin: Box<EventOrigin>, push: Push },
     /// Someone clicked a button of one of our check runs.
-    CheckAction {
-        origin: Box<EventOrigin>,
-        run: PressedCheckRun,
-        identifier: String,
-    },
+    CheckAction { origin: Box<EventOrigin>, run: PressedCheckRun, identifier: String },
     /// Someone wants the checks of a commit again: GitHub's _Re-run_ of one check run, or of all of them.
     Rerun {
         origin: Box<EventOrigin>,
@@ -65,11 +56,7 @@ pub enum Inbound {
         event: RepositoryEvent,
     },
     /// Something happened to an installation.
-    Installation {
-        installation: InstallationId,
-        sender: Actor,
-        event: InstallationEvent,
-    },
+    Installation { installation: InstallationId, sender: Actor, event: InstallationEvent },
     /// GitHub tests the hook.
     Ping,
     /// An event or action that AutoBuild does not act on.

@@ -214,10 +214,7 @@ fn push(payload: Payload) -> Result<Option<Inbound>, WebhookError> {
         },
         kind,
     };
-    Ok(Some(Inbound::Push {
-        push,
-        origin: origin(payload)?,
-    }))
+    Ok(Some(Inbound::Push { push, origin: origin(payload)? }))
 }
 
 /// Returns every path that the commits touch; `None` if the list of commits is empty or may be cut off.
@@ -236,9 +233,7 @@ fn commit(field: &'static str, text: &Option<String>) -> Result<Option<Sha>, Web
     if !text.is_empty() && text.bytes().all(|byte| byte == b'0') {
         return Ok(None);
     }
-    let sha = text
-        .parse()
-        .map_err(|_| WebhookError::Malformed(format!("{field} is not a commit id")))?;
+    let sha = text.parse().map_err(|_| WebhookError::Malformed(format!("{field} is not a commit id")))?;
     Ok(Some(sha))
 }
 
@@ -249,10 +244,7 @@ fn check_action(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
         return Ok(None);
     };
     Ok(Some(Inbound::CheckAction {
-        run: PressedCheckRun {
-            id: run.id,
-            external_id: run.external_id,
-        },
+        run: PressedCheckRun { id: run.id, external_id: run.external_id },
         identifier,
         origin: origin(payload)?,
     }))

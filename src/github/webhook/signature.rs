@@ -43,11 +43,7 @@ pub fn verify(secrets: &[SecretString], body: &[u8], signature: &Signature) -> R
             Ok(_) | Err(_) => false,
         }
     };
-    if secrets.iter().any(matches) {
-        Ok(())
-    } else {
-        Err(SignatureError::Wrong)
-    }
+    if secrets.iter().any(matches) { Ok(()) } else { Err(SignatureError::Wrong) }
 }
 
 fn hex32(text: &str) -> Option<[u8; 32]> {
@@ -91,48 +87,24 @@ mod tests {
 
     #[test]
     fn another_body_or_secret_is_wrong() {
-        assert_eq!(
-            verify(&secrets(&[SECRET]), b"Hello, World?", Some(HEADER)),
-            Err(SignatureError::Wrong)
-        );
-        assert_eq!(
-            verify(&secrets(&["other"]), BODY, Some(HEADER)),
-            Err(SignatureError::Wrong)
-        );
+        assert_eq!(verify(&secrets(&[SECRET]), b"Hello, World?", Some(HEADER)), Err(SignatureError::Wrong));
+        assert_eq!(verify(&secrets(&["other"]), BODY, Some(HEADER)), Err(SignatureError::Wrong));
         assert_eq!(verify(&[], BODY, Some(HEADER)), Err(SignatureError::Wrong));
     }
 
     #[test]
     fn an_empty_secret_believes_nobody() {
-        let mac = Hmac::<Sha256>::new_from_slice(b"")
-            .unwrap()
-            .chain_update(BODY)
-            .finalize();
+        let mac = Hmac::<Sha256>::new_from_slice(b"").unwrap().chain_update(BODY).finalize();
         let hex: String = mac.into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(
-            verify(&secrets(&[""]), BODY, Some(&format!("sha256={hex}"))),
-            Err(SignatureError::Wrong)
-        );
+        assert_eq!(verify(&secrets(&[""]), BODY, Some(&format!("sha256={hex}"))), Err(SignatureError::Wrong));
     }
 
     #[test]
     fn a_header_of_another_shape_is_malformed() {
         assert_eq!(verify(&secrets(&[SECRET]), BODY, None), Err(SignatureError::Missing));
         let multibyte = format!("sha256={}", "é".repeat(32));
-        for header in [
-            "",
-            "sha256=",
-            "sha1=757107ea",
-            &HEADER[..70],
-            &format!("{HEADER}0"),
-            &multibyte,
-            "757107ea",
-        ] {
-            assert_eq!(
-                verify(&secrets(&[SECRET]), BODY, Some(header)),
-                Err(SignatureError::Malformed),
-                "{header}"
-            );
+        for header in ["", "sha256=", "sha1=757107ea", &HEADER[..70], &format!("{HEADER}0"), &multibyte, "757107ea"] {
+            assert_eq!(verify(&secrets(&[SECRET]), BODY, Some(header)), Err(SignatureError::Malformed), "{header}");
         }
     }
 }

@@ -87,11 +87,7 @@ fn deliveries() -> Vec<(&'static str, Value)> {
         ("check_run", "rerequested requested_action", &of_run),
         ("check_suite", "rerequested", &suite),
         ("push", "", &push),
-        (
-            "repository",
-            "renamed transferred archived unarchived deleted",
-            &nothing,
-        ),
+        ("repository", "renamed transferred archived unarchived deleted", &nothing),
         ("repository", "edited", &of_default_branch),
         ("installation", "created deleted suspend unsuspend", &nothing),
         ("installation_repositories", "added removed", &of_repositories),
@@ -100,9 +96,7 @@ fn deliveries() -> Vec<(&'static str, Value)> {
     table
         .into_iter()
         .flat_map(|(event, actions, fields)| {
-            actions
-                .split(' ')
-                .map(move |action| (event, with(action, fields.clone())))
+            actions.split(' ').map(move |action| (event, with(action, fields.clone())))
         })
         .chain([ping])
         .collect()
@@ -137,10 +131,7 @@ fn a_label_names_the_one_label_and_snapshots_the_issue() {
     assert_eq!(issue.body.as_deref(), Some("Please"));
     assert_eq!(issue.labels, ["autobuild", "bare"]);
     assert_eq!(issue.updated_at, Some(Millis(1_768_473_000_000)));
-    assert_eq!(
-        (issue.state, issue.conversation),
-        (OpenState::Open, Conversation::Issue)
-    );
+    assert_eq!((issue.state, issue.conversation), (OpenState::Open, Conversation::Issue));
 }
 
 #[test]
@@ -169,11 +160,9 @@ fn a_merge_tells_who_and_what() {
 
 #[test]
 fn a_lone_inline_reply_is_a_review_without_text() {
-    let Inbound::Review { review, event, .. } = read(
-        "pull_request_review",
-        &with("submitted", json!({"pull_request": pull(), "review": review()})),
-    )
-    .unwrap() else {
+    let Inbound::Review { review, event, .. } =
+        read("pull_request_review", &with("submitted", json!({"pull_request": pull(), "review": review()}))).unwrap()
+    else {
         panic!("not a review");
     };
     assert_eq!(event, ReviewChange::Submitted);
@@ -186,14 +175,8 @@ fn a_push_tells_how_the_branch_moved() {
     let table = [
         (json!({"before": SHA, "after": NEXT}), PushKind::FastForward),
         (json!({"before": SHA, "after": NEXT, "forced": true}), PushKind::Forced),
-        (
-            json!({"before": ZERO, "after": NEXT, "created": true}),
-            PushKind::Created,
-        ),
-        (
-            json!({"before": SHA, "after": ZERO, "deleted": true, "forced": true}),
-            PushKind::Deleted,
-        ),
+        (json!({"before": ZERO, "after": NEXT, "created": true}), PushKind::Created),
+        (json!({"before": SHA, "after": ZERO, "deleted": true, "forced": true}), PushKind::Deleted),
         (json!({"before": SHA, "after": ZERO}), PushKind::Deleted),
     ];
     for (fields, expected) in table {
@@ -223,14 +206,8 @@ fn an_event_or_action_that_nobody_knows_is_normal() {
         ("issue_comment", base("edited")),
         ("issues", base("edited")),
         ("pull_request", base("synchronize")),
-        (
-            "repository",
-            with("edited", json!({"changes": {"description": {"from": "x"}}})),
-        ),
-        (
-            "some_event_of_next_year",
-            json!({"action": {"not": "a text"}, "issue": 7, "sender": []}),
-        ),
+        ("repository", with("edited", json!({"changes": {"description": {"from": "x"}}}))),
+        ("some_event_of_next_year", json!({"action": {"not": "a text"}, "issue": 7, "sender": []})),
         ("star", json!({})),
     ] {
         assert!(matches!(read(event, &payload), Ok(Inbound::Ignored)), "{event}");
@@ -251,15 +228,7 @@ fn deleted_accounts_and_forks_leave_holes_that_are_read() {
 #[test]
 fn a_missing_field_is_named() {
     for (event, payload) in deliveries() {
-        for field in [
-            "issue",
-            "comment",
-            "pull_request",
-            "review",
-            "check_run",
-            "check_suite",
-            "sender",
-        ] {
+        for field in ["issue", "comment", "pull_request", "review", "check_run", "check_suite", "sender"] {
             let mut payload = payload.clone();
             let was_there = payload.as_object_mut().unwrap().remove(field).is_some();
             let needed = was_there && event != "ping";
@@ -275,9 +244,8 @@ fn a_missing_field_is_named() {
 
 fn without(mut payload: Value, fields: &[&str]) -> Value {
     for field in fields {
-        let (holder, name) = field
-            .rsplit_once('/')
-            .map_or((String::new(), *field), |(holder, name)| (format!("/{holder}"), name));
+        let (holder, name) =
+            field.rsplit_once('/').map_or((String::new(), *field), |(holder, name)| (format!("/{holder}"), name));
         let object = payload.pointer_mut(&holder).and_then(Value::as_object_mut);
         object.unwrap().remove(name).unwrap();
     }
@@ -289,23 +257,12 @@ fn what_githubs_description_lets_be_absent_may_be_absent() {
     for (event, payload) in deliveries().into_iter().filter(|(event, _)| *event != "ping") {
         let unplaced = read(event, &without(payload, &["installation"]));
         let needed = event == "installation" || event == "installation_repositories";
-        assert!(
-            needed || matches!(unplaced, Ok(Inbound::Ignored)),
-            "{event}: {unplaced:?}"
-        );
+        assert!(needed || matches!(unplaced, Ok(Inbound::Ignored)), "{event}: {unplaced:?}");
     }
     let of_issue = json!({"issue": issue(), "label": {"name": "autobuild"}});
-    for (action, event) in [
-        ("labeled", IssueEvent::Labeled(None)),
-        ("unlabeled", IssueEvent::Unlabeled(None)),
-    ] {
-        let unnamed = without(
-            with(action, of_issue.clone()),
-            &["label", "issue/labels", "organization"],
-        );
-        let Ok(Inbound::Issue { event: told, .. }) = read("issues", &unnamed) else {
-            panic!("{action}")
-        };
+    for (action, event) in [("labeled", IssueEvent::Labeled(None)), ("unlabeled", IssueEvent::Unlabeled(None))] {
+        let unnamed = without(with(action, of_issue.clone()), &["label", "issue/labels", "organization"]);
+        let Ok(Inbound::Issue { event: told, .. }) = read("issues", &unnamed) else { panic!("{action}") };
         assert_eq!(told, event);
     }
     let suite = json!({"check_suite": {"head_sha": SHA, "app": {"id": null}}});
@@ -314,11 +271,7 @@ fn what_githubs_description_lets_be_absent_may_be_absent() {
     let (whole, lacking) = (json!({"id": 23, "full_name": "Acme/old"}), json!({"name": "x"}));
     let removed = json!({"repositories_added": [], "repositories_removed": [whole, lacking]});
     let told = read("installation_repositories", &with("removed", removed)).unwrap();
-    let Inbound::Installation {
-        event: InstallationEvent::RepositoriesRemoved(removed),
-        ..
-    } = &told
-    else {
+    let Inbound::Installation { event: InstallationEvent::RepositoriesRemoved(removed), .. } = &told else {
         panic!("{told:?}")
     };
     assert_eq!(removed.len(), 1);
@@ -344,10 +297,7 @@ fn a_push_without_a_sender_is_of_who_pushed() {
     let mut ours = push.clone();
     ours["pusher"]["name"] = json!("AutoBuild[bot]");
     assert_eq!(dropped(&admitted("push", &ours)), Some(DropReason::Own));
-    assert_eq!(
-        read("push", &without(push, &["pusher"])),
-        Err(WebhookError::Lacks("sender"))
-    );
+    assert_eq!(read("push", &without(push, &["pusher"])), Err(WebhookError::Lacks("sender")));
 }
 
 #[test]
@@ -355,9 +305,7 @@ fn a_re_run_of_one_check_and_of_all_mean_the_same() {
     let check = json!({"id": 600, "head_sha": SHA, "app": {"id": 1}});
     let one = read("check_run", &with("rerequested", json!({"check_run": check}))).unwrap();
     let all = read("check_suite", &with("rerequested", json!({"check_suite": check}))).unwrap();
-    let Inbound::Rerun { head, app, .. } = &one else {
-        panic!("{one:?}")
-    };
+    let Inbound::Rerun { head, app, .. } = &one else { panic!("{one:?}") };
     assert_eq!((head.as_str(), *app), (SHA, Some(AppId(1))));
     assert_eq!(one, all);
     let requested = with("requested", json!({"check_suite": check}));
@@ -380,10 +328,7 @@ fn a_field_of_the_wrong_kind_is_malformed() {
         for (name, value) in fields.as_object().unwrap() {
             payload[name] = value.clone();
         }
-        assert!(
-            matches!(read("issues", &payload), Err(WebhookError::Malformed(_))),
-            "{fields}"
-        );
+        assert!(matches!(read("issues", &payload), Err(WebhookError::Malformed(_))), "{fields}");
     }
 }
 
@@ -400,23 +345,14 @@ fn what_is_not_a_json_object_is_refused() {
     assert_eq!(parse(deep.as_bytes()), Err(WebhookError::TooDeep(64)));
     assert!(parse(brackets_in_a_text.as_bytes()).is_ok());
     for broken in ["", "   ", "{", "{]", "{}{}", "{\"a\":1,}", "\u{feff}{}", "{'a':1}"] {
-        assert!(
-            matches!(parse(broken.as_bytes()), Err(WebhookError::NotJson(_))),
-            "{broken:?}"
-        );
+        assert!(matches!(parse(broken.as_bytes()), Err(WebhookError::NotJson(_))), "{broken:?}");
     }
-    assert!(matches!(
-        parse(br#"{"action":"a","action":"b"}"#),
-        Err(WebhookError::Malformed(_))
-    ));
+    assert!(matches!(parse(br#"{"action":"a","action":"b"}"#), Err(WebhookError::Malformed(_))));
     assert!(parse(br#"{"size":99999999999999999999999999999999e99999}"#).is_ok());
 }
 
 fn admitted(event: &str, payload: &Value) -> Admission {
-    let own = |id, login: &str| User {
-        id: UserId(id),
-        login: login.to_owned(),
-    };
+    let own = |id, login: &str| User { id: UserId(id), login: login.to_owned() };
     let own = OwnApps {
         apps: vec![AppId(1), AppId(2)],
         users: vec![own(101, "autobuild[bot]"), own(102, "autobuild-coach[bot]")],
@@ -435,12 +371,7 @@ fn dropped(admission: &Admission) -> Option<DropReason> {
 fn the_door_keeps_what_we_act_on() {
     for (event, payload) in deliveries() {
         let needed = event != "ping";
-        assert_eq!(
-            dropped(&admitted(event, &payload)).is_none(),
-            needed,
-            "{event} {}",
-            payload["action"]
-        );
+        assert_eq!(dropped(&admitted(event, &payload)).is_none(), needed, "{event} {}", payload["action"]);
     }
 }
 
@@ -479,19 +410,13 @@ fn what_concerns_neither_our_branches_nor_the_default_one_is_dropped() {
     let side = json!({"ref": "refs/heads/side", "before": SHA, "after": NEXT});
     assert!(unneeded("push", with("", side)));
     let main = json!({"ref": "refs/heads/main", "before": SHA, "after": NEXT});
-    assert!(
-        !unneeded("push", with("", main)),
-        "pull requests into it may conflict now"
-    );
+    assert!(!unneeded("push", with("", main)), "pull requests into it may conflict now");
     let mut fork = pull();
     fork["head"]["repo"]["id"] = json!(99);
     assert!(unneeded("pull_request", with("closed", json!({"pull_request": fork}))));
     let mut other = pull();
     other["head"]["ref"] = json!("feature");
-    assert!(unneeded(
-        "pull_request_review",
-        with("submitted", json!({"pull_request": other, "review": review()}))
-    ));
+    assert!(unneeded("pull_request_review", with("submitted", json!({"pull_request": other, "review": review()}))));
     let shouted = json!({"issue": issue(), "comment": comment("> quoted\n/AutoBuild resume")});
     assert!(!unneeded("issue_comment", with("created", shouted)));
 }
@@ -500,9 +425,9 @@ fn what_concerns_neither_our_branches_nor_the_default_one_is_dropped() {
 fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     match value {
-        Value::Object(fields) => fields
-            .iter()
-            .for_each(|(name, inner)| pointers(inner, &format!("{at}/{name}"), found)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, inner)| pointers(inner, &format!("{at}/{name}"), found))
+        }
         Value::Array(items) => {
             for (index, inner) in items.iter().enumerate() {
                 pointers(inner, &format!("{at}/{index}"), found);

@@ -29,10 +29,9 @@ pub(in crate::messages) const SCHEMA: &str = "Compare the agent's answer with it
 /// Returns one action for an agent's failure, then how the work goes on, or the actions for another failure.
 pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
     let first = match failure {
-        Failure::NoAgentProgram { program } => format!(
-            "Install {} on the machine that runs AutoBuild, or set another agent",
-            code(program)
-        ),
+        Failure::NoAgentProgram { program } => {
+            format!("Install {} on the machine that runs AutoBuild, or set another agent", code(program))
+        }
         Failure::AgentFailed { .. } | Failure::AgentFault { .. } if printed.trim().is_empty() => BY_HAND.to_owned(),
         Failure::AgentFailed { .. } | Failure::AgentFault { .. } => READ_OUTPUT.to_owned(),
         Failure::TimedOut { seconds } => format!(
@@ -49,12 +48,7 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
         Failure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
         Failure::Unavailable { .. } => WAIT.to_owned(),
         Failure::NotAuthorised { .. } => RENEW_KEY.to_owned(),
-        Failure::NotLoggedIn {
-            program,
-            log_in,
-            key,
-            lack,
-        } => log_in_again(*lack, program, log_in, key),
+        Failure::NotLoggedIn { program, log_in, key, lack } => log_in_again(*lack, program, log_in, key),
         Failure::NoSuchModel { model, .. } => format!(
             "Set a model other than {} (`model` in `.github/autobuild.yml`), or have it offered there",
             code(model)

@@ -24,13 +24,12 @@ pub(super) fn actions(failure: &Failure) -> Vec<String> {
             ),
             "It could harm whoever checks the repository out, so AutoBuild makes no exception".to_owned(),
         ],
-        Failure::Repository {
-            fault: RepositoryFault::ForeignBranch { branch },
-        } => vec![format!("Rename or delete the branch {}, then resume", code(branch))],
-        Failure::Repository { fault } => vec![format!(
-            "Fix the repository, then resume ({})",
-            plain(&reasons::repository_fault(fault))
-        )],
+        Failure::Repository { fault: RepositoryFault::ForeignBranch { branch } } => {
+            vec![format!("Rename or delete the branch {}, then resume", code(branch))]
+        }
+        Failure::Repository { fault } => {
+            vec![format!("Fix the repository, then resume ({})", plain(&reasons::repository_fault(fault)))]
+        }
         Failure::DiskFull { .. } => fixed(&["Make room on the disk of AutoBuild's data folder, then resume"]),
         Failure::NoProgram { program, .. } => vec![format!(
             "Install {} on the machine that runs AutoBuild, where its `PATH` finds it, then resume",

@@ -20,19 +20,16 @@ pub(super) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String>
     let repeated: Vec<usize> = repeats(criteria, gates).map(|(number, _)| number).collect();
     let is_new = |result: &&GateResult| !matches!(result.gate, Gate::Check(number) if repeated.contains(&number));
     let setup = gates.setup.as_ref().and_then(failed).map(set_up);
-    let tests = failed(&gates.tests)
-        .filter(|finding| !gates.all_excused(finding))
-        .map(|finding| tests(gates, finding));
-    let others = demanded(gates)
-        .filter(is_new)
-        .filter_map(|result| Some((result, failed(&result.evidence)?)))
-        .map(|(result, finding)| match (result.gate, &gates.tests) {
+    let tests = failed(&gates.tests).filter(|finding| !gates.all_excused(finding)).map(|finding| tests(gates, finding));
+    let others = demanded(gates).filter(is_new).filter_map(|result| Some((result, failed(&result.evidence)?))).map(
+        |(result, finding)| match (result.gate, &gates.tests) {
             // Without a test command, the only remedy is to set one.
             (Gate::RedBeforeGreen, Evidence::Absent(reason @ Absence::NoCommand)) => {
                 absence(Source::Setting("test"), reason).into_iter().collect()
             }
             _ => other(result, finding),
-        });
+        },
+    );
     let all = setup.into_iter().chain(tests).chain(others);
     all.take(MOST_GATES).flatten().collect()
 }
@@ -85,10 +82,9 @@ fn set_up(finding: &Finding) -> Vec<String> {
 }
 
 fn exit(finding: &Finding) -> String {
-    finding.exit_code.map_or_else(
-        || "was ended by a signal or a deadline".to_owned(),
-        |code| format!("exited with {code}"),
-    )
+    finding
+        .exit_code
+        .map_or_else(|| "was ended by a signal or a deadline".to_owned(), |code| format!("exited with {code}"))
 }
 
 fn tests(gates: &GateReport, finding: &Finding) -> Vec<String> {
@@ -155,11 +151,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
 }
 
 fn what_ran(finding: &Finding) -> String {
-    if finding.command.is_empty() {
-        plain(&evidence::output(finding))
-    } else {
-        code(&finding.command)
-    }
+    if finding.command.is_empty() { plain(&evidence::output(finding)) } else { code(&finding.command) }
 }
 
 fn integrity(items: &[Issue]) -> Vec<String> {

@@ -34,10 +34,7 @@ pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) 
     // A person's approval of the work would end these blocks.
     let is_judged = report.reason.is_stuck()
         || report.reason.agent_failure().is_some()
-        || matches!(
-            report.reason,
-            BlockReason::BudgetSpent(_) | BlockReason::GatesAbsent { .. }
-        );
+        || matches!(report.reason, BlockReason::BudgetSpent(_) | BlockReason::GatesAbsent { .. });
     if report.approvable == Approvable::Yes && is_judged {
         actions.push(
             "If the work is good enough as it is, approve it: the report then names you and what was waived".to_owned(),
@@ -72,9 +69,9 @@ fn by_cause(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
             "Or resume: the next turn answers what the review asks for".to_owned(),
         ],
         BlockReason::Paused { .. } => fixed(&["Resume when it should go on"]),
-        BlockReason::NeedGone { task } => vec![format!(
-            "Decide whether it makes sense without {task}: resume it, or skip it too"
-        )],
+        BlockReason::NeedGone { task } => {
+            vec![format!("Decide whether it makes sense without {task}: resume it, or skip it too")]
+        }
         BlockReason::ForcePushed { .. } => fixed(FORCE_PUSHED),
         BlockReason::BranchRule { rule } => branch_rule(rule),
         BlockReason::PreFlightFailed { fault, what, .. } => preflight(*fault, what),
@@ -126,13 +123,7 @@ fn branch_rule(rule: &str) -> Vec<String> {
 }
 
 fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
-    let fail_unnamed = matches!(
-        what,
-        PreFlightCause::NoNames {
-            tests: Evidence::Failed(_),
-            ..
-        }
-    );
+    let fail_unnamed = matches!(what, PreFlightCause::NoNames { tests: Evidence::Failed(_), .. });
     if let PreFlightCause::SetUp(Evidence::Absent(Absence::HostRefused { hosts, .. })) = what {
         return refused_hosts(hosts);
     }

@@ -14,10 +14,7 @@ use std::collections::BTreeSet;
 use text::mistake::SettingsMistake;
 
 fn ada() -> User {
-    User {
-        id: UserId(1),
-        login: "ada".to_owned(),
-    }
+    User { id: UserId(1), login: "ada".to_owned() }
 }
 
 fn finding(command: &str, output: &str, failing: &[&str]) -> Finding {
@@ -37,22 +34,13 @@ fn green() -> GateReport {
 
 fn with(gate: Gate, evidence: Evidence, items: Vec<Issue>) -> GateReport {
     let mut report = green();
-    report.more.push(GateResult {
-        gate,
-        evidence,
-        weight: Weight::Required,
-        items,
-    });
+    report.more.push(GateResult { gate, evidence, weight: Weight::Required, items });
     report
 }
 
 fn item(rule: Rule, code: &str) -> Issue {
     let what = Detail::Code(code.to_owned());
-    Issue {
-        file: Some("src/a.rs".to_owned()),
-        line: Some(7),
-        ..Issue::must_fix(Problem::Rule { rule, what })
-    }
+    Issue { file: Some("src/a.rs".to_owned()), line: Some(7), ..Issue::must_fix(Problem::Rule { rule, what }) }
 }
 
 fn open_check(name: &str, state: CheckState) -> OpenCheck {
@@ -61,11 +49,7 @@ fn open_check(name: &str, state: CheckState) -> OpenCheck {
 }
 
 fn red(gate: Gate, command: &str, output: &str) -> GateReport {
-    with(
-        gate,
-        Evidence::Failed(finding(command, output, &["a::old"])),
-        Vec::new(),
-    )
+    with(gate, Evidence::Failed(finding(command, output, &["a::old"])), Vec::new())
 }
 
 fn absent(reason: Absence) -> GateReport {
@@ -84,10 +68,7 @@ fn reports() -> Vec<(GateReport, &'static str)> {
             "start from `a::b` (1 more fail)",
         ),
         (
-            GateReport::new(
-                Some(Evidence::Failed(finding("npm ci", "", &[]))),
-                Evidence::Absent(Absence::NotReached),
-            ),
+            GateReport::new(Some(Evidence::Failed(finding("npm ci", "", &[]))), Evidence::Absent(Absence::NotReached)),
             "Run the set-up `npm ci`",
         ),
         (red(Gate::BaseTests, "cargo test", ""), "beginning with `a::old`"),
@@ -95,22 +76,10 @@ fn reports() -> Vec<(GateReport, &'static str)> {
             red(Gate::RedBeforeGreen, "", "0 of 2 new tests fail on the base"),
             "so that a new test of it fails without the change",
         ),
-        (
-            red(Gate::Coverage, "", "61.5 % of 26 changed lines, 80 % are asked for"),
-            "`coverage.threshold`",
-        ),
-        (
-            integrity(Rule::SwallowedFailure, "swallowed failure: `a::b`"),
-            "Look at `src/a.rs:7`",
-        ),
-        (
-            integrity(Rule::Secret, "secret: a private key"),
-            "Revoke what stands at `src/a.rs:7`",
-        ),
-        (
-            integrity(Rule::ProtectedPath, "protected path: .github/workflows/ci.yml"),
-            "no Player may",
-        ),
+        (red(Gate::Coverage, "", "61.5 % of 26 changed lines, 80 % are asked for"), "`coverage.threshold`"),
+        (integrity(Rule::SwallowedFailure, "swallowed failure: `a::b`"), "Look at `src/a.rs:7`"),
+        (integrity(Rule::Secret, "secret: a private key"), "Revoke what stands at `src/a.rs:7`"),
+        (integrity(Rule::ProtectedPath, "protected path: .github/workflows/ci.yml"), "no Player may"),
         (red(Gate::Check(2), "cargo run", ""), "the check of criterion 2"),
         (red(Gate::Smoke, "cargo run -- --help", ""), "Start the result by hand"),
         (red(Gate::Ci, "", "`lint` failed"), "`ci: ignore`"),
@@ -137,10 +106,7 @@ fn every_failing_gate_has_actions_of_its_own() {
     let mut first = BTreeSet::new();
     for (report, words) in reports() {
         let actions = lines(&reason, Some(&report), Approvable::NothingPushed);
-        assert!(
-            actions.iter().any(|action| action.contains(words)),
-            "{words}: {actions:?}"
-        );
+        assert!(actions.iter().any(|action| action.contains(words)), "{words}: {actions:?}");
         assert!(first.insert(actions[0].clone()), "said twice: {}", actions[0]);
     }
     let none = lines(&reason, Some(&green()), Approvable::NothingPushed);
@@ -152,14 +118,8 @@ fn without_a_test_command_the_first_action_says_how_to_set_one() {
     let mut report = red(Gate::RedBeforeGreen, "", "nothing proves the change");
     report.tests = Evidence::Absent(Absence::NoCommand);
     let actions = lines(&BlockReason::NoChangeTwice, Some(&report), Approvable::NothingPushed);
-    assert!(
-        actions[0].starts_with("Set the `test` command in `.github/autobuild.yml`"),
-        "{actions:?}"
-    );
-    assert!(
-        !actions.iter().any(|action| action.contains("none of the new tests")),
-        "{actions:?}"
-    );
+    assert!(actions[0].starts_with("Set the `test` command in `.github/autobuild.yml`"), "{actions:?}");
+    assert!(!actions.iter().any(|action| action.contains("none of the new tests")), "{actions:?}");
 }
 
 #[test]
@@ -168,34 +128,20 @@ fn every_absence_has_an_action_of_its_own() {
     let reasons = [
         (Absence::NoCommand, "Set the `test` command"),
         (
-            Absence::CouldNotStart {
-                command: command(),
-                reason: StartFailure::NoPrograms(vec![command()]),
-            },
+            Absence::CouldNotStart { command: command(), reason: StartFailure::NoPrograms(vec![command()]) },
             "Install what `pytest` needs",
         ),
         (
-            Absence::TimedOut {
-                command: command(),
-                seconds: 900,
-                in_test: None,
-                failed: vec![],
-            },
+            Absence::TimedOut { command: command(), seconds: 900, in_test: None, failed: vec![] },
             "end within 900 seconds",
         ),
         (
-            Absence::Unreadable {
-                path: "lcov.info".to_owned(),
-                reason: "it is not there".to_owned(),
-                after: None,
-            },
+            Absence::Unreadable { path: "lcov.info".to_owned(), reason: "it is not there".to_owned(), after: None },
             "write `lcov.info`",
         ),
         (Absence::Unnamed, "`test_report`"),
         (
-            Absence::Unfinished {
-                checks: vec![open_check("build", CheckState::Running("in_progress".to_owned()))],
-            },
+            Absence::Unfinished { checks: vec![open_check("build", CheckState::Running("in_progress".to_owned()))] },
             "CI gave no answer",
         ),
         (
@@ -217,16 +163,8 @@ fn a_command_of_the_plan_is_corrected_in_the_plan_and_not_in_a_setting() {
     let reasons = || {
         let command = || "./verify.sh".to_owned();
         [
-            Absence::CouldNotStart {
-                command: command(),
-                reason: StartFailure::NoShell,
-            },
-            Absence::TimedOut {
-                command: command(),
-                seconds: 60,
-                in_test: None,
-                failed: vec![],
-            },
+            Absence::CouldNotStart { command: command(), reason: StartFailure::NoShell },
+            Absence::TimedOut { command: command(), seconds: 60, in_test: None, failed: vec![] },
         ]
     };
     let gates = [
@@ -241,11 +179,7 @@ fn a_command_of_the_plan_is_corrected_in_the_plan_and_not_in_a_setting() {
             let actions = lines(&blocked, Some(&report), Approvable::NothingPushed);
             assert!(actions[0].contains(words), "{words}: {actions:?}");
             assert!(!actions[0].contains("`test`"), "no setting: {actions:?}");
-            assert_eq!(
-                actions[0].contains("the command `plan`"),
-                gate != Gate::Probe(1),
-                "{actions:?}"
-            );
+            assert_eq!(actions[0].contains("the command `plan`"), gate != Gate::Probe(1), "{actions:?}");
         }
     }
 }
@@ -271,22 +205,15 @@ fn faults() -> Vec<BlockReason> {
     vec![
         of(Failure::GitHubUnreachable { message: text() }),
         of(Failure::History { message: text() }),
-        of(Failure::Repository {
-            fault: RepositoryFault::Other(text()),
-        }),
+        of(Failure::Repository { fault: RepositoryFault::Other(text()) }),
         of(Failure::DiskFull { message: text() }),
-        of(Failure::NoProgram {
-            program: text(),
-            message: text(),
-        }),
+        of(Failure::NoProgram { program: text(), message: text() }),
         of(Failure::Isolation { message: text() }),
         of(Failure::Database { message: text() }),
         of(Failure::Unreadable { message: text() }),
         of(Failure::Git { message: text() }),
         of(Failure::Machine { message: text() }),
-        of(Failure::Defect {
-            defect: Defect::Other(text()),
-        }),
+        of(Failure::Defect { defect: Defect::Other(text()) }),
     ]
 }
 
@@ -316,10 +243,7 @@ fn the_cure_of_an_unusable_answer_is_named() {
         (Failure::DecisionMissing, "`model` in `.github/autobuild.yml`"),
         (Failure::OutputLimit, "`model` in `.github/autobuild.yml`"),
         (Failure::ReportInvalid { problem: problem() }, "`AUTOBUILD_SCHEMA_FILE`"),
-        (
-            Failure::DecisionInvalid { problem: problem() },
-            "`AUTOBUILD_SCHEMA_FILE`",
-        ),
+        (Failure::DecisionInvalid { problem: problem() }, "`AUTOBUILD_SCHEMA_FILE`"),
     ];
     for (failure, setting) in table {
         let advice = agents::actions(&failure, "").join(". ");
@@ -338,11 +262,7 @@ fn reasons() -> Vec<BlockReason> {
         Failure::ReportMissing,
         Failure::DecisionMissing,
     ];
-    let failed = failures.map(|failure| BlockReason::Failed {
-        step: WorkStep::Play,
-        failure,
-        printed: String::new(),
-    });
+    let failed = failures.map(|failure| BlockReason::Failed { step: WorkStep::Play, failure, printed: String::new() });
     let others = [
         BlockReason::OutOfTurns { turns: 5 },
         BlockReason::NoChangeTwice,
@@ -355,15 +275,10 @@ fn reasons() -> Vec<BlockReason> {
             month: Month::of(Millis(1_795_000_000_000)),
         }),
         BlockReason::GatesAbsent { reasons: Vec::new() },
-        BlockReason::Inquiry {
-            by: domain::inquiry::Inquirer::Player,
-            inquiries: Inquiries::default(),
-        },
+        BlockReason::Inquiry { by: domain::inquiry::Inquirer::Player, inquiries: Inquiries::default() },
         BlockReason::OpenReview { by: ada() },
         BlockReason::Paused { by: ada() },
-        BlockReason::NeedGone {
-            task: TaskId::Planned(1),
-        },
+        BlockReason::NeedGone { task: TaskId::Planned(1) },
         BlockReason::ForcePushed { by: ada() },
         BlockReason::failed(WorkStep::Other(text()), Failure::GitHubRefused { message: text() }),
         BlockReason::BranchRule { rule: text() },
@@ -377,20 +292,11 @@ fn reasons() -> Vec<BlockReason> {
             }))),
             output: text(),
         },
-        BlockReason::DefaultConflict {
-            files: vec![text()],
-            given_up: Some(TaskId::Sync(1)),
-        },
+        BlockReason::DefaultConflict { files: vec![text()], given_up: Some(TaskId::Sync(1)) },
         BlockReason::WaveGateRed { failures: Vec::new() },
-        BlockReason::TasksBlocked {
-            tasks: vec![TaskId::Planned(1)],
-        },
-        BlockReason::BadSettings {
-            mistakes: vec![SettingsMistake::NoFile],
-        },
-        BlockReason::Crashed {
-            step: WorkStep::Other(text()),
-        },
+        BlockReason::TasksBlocked { tasks: vec![TaskId::Planned(1)] },
+        BlockReason::BadSettings { mistakes: vec![SettingsMistake::NoFile] },
+        BlockReason::Crashed { step: WorkStep::Other(text()) },
     ];
     others.into_iter().chain(faults()).chain(failed).collect()
 }
@@ -414,10 +320,6 @@ fn words_of_others_stay_short_and_on_one_line() {
     for reason in reasons() {
         let actions = lines(&reason, Some(&report), Approvable::Yes);
         assert!(actions.len() <= MOST);
-        assert!(
-            actions
-                .iter()
-                .all(|action| action.len() < 1_000 && !action.contains('\n'))
-        );
+        assert!(actions.iter().all(|action| action.len() < 1_000 && !action.contains('\n')));
     }
 }

@@ -43,40 +43,22 @@ fn ran(say: Words<'_>, command: &str, code: i32, counts: Counts) -> Finding {
 
 /// Returns the finding of a Gate without a command, which is one sentence.
 fn says(say: Words<'_>, sentence: &str) -> Finding {
-    Finding {
-        command: String::new(),
-        exit_code: None,
-        output: say(sentence),
-        ..ran(say, "", 0, Counts::Unknown)
-    }
+    Finding { command: String::new(), exit_code: None, output: say(sentence), ..ran(say, "", 0, Counts::Unknown) }
 }
 
 fn result(gate: Gate, weight: Weight, evidence: Evidence) -> GateResult {
-    GateResult {
-        gate,
-        evidence,
-        weight,
-        items: Vec::new(),
-    }
+    GateResult { gate, evidence, weight, items: Vec::new() }
 }
 
 fn counts(passed: u32, failed: u32, skipped: u32) -> Counts {
-    Counts::Known {
-        passed,
-        failed,
-        skipped,
-    }
+    Counts::Known { passed, failed, skipped }
 }
 
 /// Returns a passed result of every Gate.
 pub(super) fn all_passed(say: Words<'_>) -> Vec<GateResult> {
     use Weight::{Informational, Required};
     vec![
-        result(
-            Gate::BaseTests,
-            Required,
-            Evidence::Passed(ran(say, "cargo test", 0, counts(9, 0, 1))),
-        ),
+        result(Gate::BaseTests, Required, Evidence::Passed(ran(say, "cargo test", 0, counts(9, 0, 1)))),
         result(
             Gate::RedBeforeGreen,
             Required,
@@ -87,34 +69,15 @@ pub(super) fn all_passed(say: Words<'_>) -> Vec<GateResult> {
             Required,
             Evidence::Passed(says(say, "91.7 % of 24 changed lines are covered; 80 % are asked for")),
         ),
-        result(
-            Gate::Integrity,
-            Required,
-            Evidence::Passed(says(say, "nothing was found")),
-        ),
-        result(
-            Gate::Check(1),
-            Required,
-            Evidence::Passed(says(say, "the test auth::refresh_once passed")),
-        ),
-        result(
-            Gate::Check(2),
-            Required,
-            Evidence::Passed(ran(say, "cargo run -- --help", 0, Counts::Unknown)),
-        ),
-        result(
-            Gate::Probe(1),
-            Informational,
-            Evidence::Passed(ran(say, "cargo tree", 0, Counts::Unknown)),
-        ),
+        result(Gate::Integrity, Required, Evidence::Passed(says(say, "nothing was found"))),
+        result(Gate::Check(1), Required, Evidence::Passed(says(say, "the test auth::refresh_once passed"))),
+        result(Gate::Check(2), Required, Evidence::Passed(ran(say, "cargo run -- --help", 0, Counts::Unknown))),
+        result(Gate::Probe(1), Informational, Evidence::Passed(ran(say, "cargo tree", 0, Counts::Unknown))),
         result(
             Gate::Ci,
             Informational,
             Evidence::Absent(Absence::Unfinished {
-                checks: vec![OpenCheck {
-                    name: say("build"),
-                    state: CheckState::NoAnswer(say("cancelled")),
-                }],
+                checks: vec![OpenCheck { name: say("build"), state: CheckState::NoAnswer(say("cancelled")) }],
             }),
         ),
     ]
@@ -129,20 +92,13 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
         failed: vec![say("a::two"), say("legacy::old_date")],
         skipped: vec![say("a::three")],
     };
-    let base_tests = Finding {
-        names: Some(names),
-        ..ran(say, "cargo test", 101, counts(7, 2, 1))
-    };
+    let base_tests = Finding { names: Some(names), ..ran(say, "cargo test", 101, counts(7, 2, 1)) };
     let skipped = Issue {
         file: Some(say("src/auth.rs")),
         line: Some(40),
         ..Issue::remark("integrity", &say("test skipped: `#[ignore]` on `auth::expired`"))
     };
-    let differs = Issue {
-        severity: Severity::ShouldFix,
-        file: Some(say("src/tokens.rs")),
-        ..skipped.clone()
-    };
+    let differs = Issue { severity: Severity::ShouldFix, file: Some(say("src/tokens.rs")), ..skipped.clone() };
     vec![
         result(Gate::BaseTests, Required, Evidence::Failed(base_tests)),
         result(Gate::RedBeforeGreen, Informational, Evidence::Absent(Absence::Inline)),
@@ -159,11 +115,7 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
                 Evidence::Failed(says(say, "1 finding sends the work back, 1 is shown")),
             )
         },
-        result(
-            Gate::Check(2),
-            Required,
-            Evidence::Failed(ran(say, "cargo run -- --help", 2, Counts::Unknown)),
-        ),
+        result(Gate::Check(2), Required, Evidence::Failed(ran(say, "cargo run -- --help", 2, Counts::Unknown))),
         result(
             Gate::Smoke,
             Required,
@@ -174,11 +126,7 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
                 failed: vec![],
             }),
         ),
-        result(
-            Gate::Ci,
-            Required,
-            Evidence::Failed(says(say, "`lint` ended with failure")),
-        ),
+        result(Gate::Ci, Required, Evidence::Failed(says(say, "`lint` ended with failure"))),
     ]
 }
 
@@ -193,13 +141,7 @@ fn big_task(criteria: usize) -> (domain::feature::Feature, Task, Turn) {
         .collect();
     let mut report = world::gates(&decent, 101);
     report.more = (1..=criteria)
-        .map(|number| {
-            result(
-                Gate::Check(number),
-                Weight::Required,
-                Evidence::Passed(says(&decent, "passed")),
-            )
-        })
+        .map(|number| result(Gate::Check(number), Weight::Required, Evidence::Passed(says(&decent, "passed"))))
         .collect();
     task.turns[0].gates = Some(report);
     let task = task.clone();
@@ -208,27 +150,16 @@ fn big_task(criteria: usize) -> (domain::feature::Feature, Task, Turn) {
 }
 
 fn review_of(feature: &domain::feature::Feature, task: &Task, turn: &Turn) -> String {
-    let shown = messages::ReviewedDiff {
-        in_diff: &|_, _| false,
-        files: &[],
-    };
-    messages::review(feature, task, turn, None, &world::links(), shown)
-        .unwrap()
-        .body
+    let shown = messages::ReviewedDiff { in_diff: &|_, _| false, files: &[] };
+    messages::review(feature, task, turn, None, &world::links(), shown).unwrap().body
 }
 
 #[test]
 fn huge_tables_are_folded_with_counts_and_fit() {
     let (feature, task, turn) = big_task(60);
     let said = review_of(&feature, &task, &turn);
-    assert!(
-        said.contains("<summary>61 Gates: 60 passed, 1 failed; 3 failing tests excused</summary>"),
-        "{said}"
-    );
-    assert!(
-        said.contains("<summary>60 criteria: 1 not met, 59 not looked at</summary>"),
-        "{said}"
-    );
+    assert!(said.contains("<summary>61 Gates: 60 passed, 1 failed; 3 failing tests excused</summary>"), "{said}");
+    assert!(said.contains("<summary>60 criteria: 1 not met, 59 not looked at</summary>"), "{said}");
     let (feature, task, turn) = big_task(4_000);
     let said = review_of(&feature, &task, &turn);
     assert!(said.chars().count() <= MAX_CHARS);
@@ -242,15 +173,9 @@ fn what_failed_and_is_excused_is_no_plain_failure() {
     let Evidence::Failed(finding) = &mut report.tests else {
         panic!("the tests failed");
     };
-    finding.names = Some(TestNames {
-        failed: vec!["legacy::old_date".to_owned()],
-        ..TestNames::default()
-    });
+    finding.names = Some(TestNames { failed: vec!["legacy::old_date".to_owned()], ..TestNames::default() });
     let (feature, task, turn) = big_task(1);
-    let turn = Turn {
-        gates: Some(report),
-        ..turn
-    };
+    let turn = Turn { gates: Some(report), ..turn };
     let said = review_of(&feature, &task, &turn);
     assert!(said.contains("| failed, but only what is excused below |"), "{said}");
     assert!(!said.contains("Failing in tests:"), "{said}");
@@ -271,10 +196,7 @@ fn the_review_of_a_turn_says_what_changed_since_the_one_before() {
     }
     let task = task.clone();
     let files = ["src/auth.rs".to_owned(), "tests/auth.rs".to_owned()];
-    let shown = messages::ReviewedDiff {
-        in_diff: &|_, _| false,
-        files: &files,
-    };
+    let shown = messages::ReviewedDiff { in_diff: &|_, _| false, files: &files };
     let said = |turn: usize| {
         let review = messages::review(&feature, &task, &task.turns[turn], None, &world::links(), shown).unwrap();
         review.body
@@ -292,17 +214,12 @@ fn annotations_stand_on_lines_that_exist() {
     let turn = &task.turns[0];
     assert_eq!(messages::annotated_files(task, turn), ["src/auth.rs"]);
     let found = messages::annotations(task, turn, &|path| (path == "src/auth.rs").then_some(100));
-    let placed: Vec<(u32, Severity, &str)> = found
-        .iter()
-        .map(|found| (found.line, found.severity, found.title.as_str()))
-        .collect();
+    let placed: Vec<(u32, Severity, &str)> =
+        found.iter().map(|found| (found.line, found.severity, found.title.as_str())).collect();
     // The second item is about line 900, which does not exist; the last one is about no line.
     assert_eq!(
         placed,
-        [
-            (12, Severity::MustFix, "must_fix: correctness"),
-            (12, Severity::ShouldFix, "should_fix: design"),
-        ]
+        [(12, Severity::MustFix, "must_fix: correctness"), (12, Severity::ShouldFix, "should_fix: design"),]
     );
     assert_eq!(messages::annotations(task, turn, &|_| None), []);
 }
@@ -336,15 +253,10 @@ fn annotations_stay_under_the_limits_whatever_was_found() {
 fn a_blocked_report_lists_an_approval_only_where_there_is_something_to_approve() {
     let feature = world::busy(&decent);
     let pushed = Task {
-        state: task::State::Blocked {
-            reason: BlockReason::OutOfTurns { turns: 1 },
-        },
+        state: task::State::Blocked { reason: BlockReason::OutOfTurns { turns: 1 } },
         ..feature.tasks[1].clone()
     };
-    let nowhere = Task {
-        pull: None,
-        ..pushed.clone()
-    };
+    let nowhere = Task { pull: None, ..pushed.clone() };
     let said = |task: &Task| messages::blocked_report(&feature, task, Cost::default(), &world::links()).unwrap();
     assert!(said(&pushed).contains("`/autobuild approve`") && said(&pushed).contains("approve it"));
     assert!(!said(&nowhere).contains("approve"), "{}", said(&nowhere));
@@ -355,10 +267,7 @@ fn a_blocked_report_lists_an_approval_only_where_there_is_something_to_approve()
 fn a_report_of_nothing_but_tests_needs_no_more_rows() {
     let report = GateReport::new(None, Evidence::Absent(Absence::NoCommand));
     let (feature, task, turn) = big_task(1);
-    let turn = Turn {
-        gates: Some(report),
-        ..turn
-    };
+    let turn = Turn { gates: Some(report), ..turn };
     let said = review_of(&feature, &task, &turn);
     assert!(
         said.contains("| tests | required | without result | – | – | no command is set and none could be detected |"),
@@ -370,25 +279,16 @@ fn a_report_of_nothing_but_tests_needs_no_more_rows() {
 fn tasks_that_autobuild_added_say_why() {
     let mut feature = world::busy(&decent);
     let origins = [
-        Origin::Fix {
-            broke: Some(world::sha('e')),
-        },
+        Origin::Fix { broke: Some(world::sha('e')) },
         Origin::Sync { other: world::sha('f') },
-        Origin::Review {
-            id: ReviewId(5),
-            by: world::user("ida"),
-        },
+        Origin::Review { id: ReviewId(5), by: world::user("ida") },
     ];
     let ids = [TaskId::Fix(1), TaskId::Sync(1), TaskId::Review(1)];
     for (id, origin) in ids.into_iter().zip(origins) {
         let task = feature.tasks[0].clone();
         feature.tasks.push(Task { id, origin, ..task });
     }
-    feature.tasks.push(Task {
-        id: TaskId::Fix(2),
-        origin: Origin::Fix { broke: None },
-        ..feature.tasks[0].clone()
-    });
+    feature.tasks.push(Task { id: TaskId::Fix(2), origin: Origin::Fix { broke: None }, ..feature.tasks[0].clone() });
     let said = messages::living(&feature, &Spending::default(), &world::links());
     let (_, rest) = said.split_once("### Tasks that AutoBuild added").unwrap();
     let (section, _) = rest.split_once("### ").unwrap();
@@ -415,16 +315,9 @@ fn the_living_comment_says_what_was_so_before() {
     };
     let tests = || Evidence::Failed(ran(&decent, "npm test", 1, counts(7, 2, 0)));
     let all = [
-        said(Before::NoTests {
-            tests: Evidence::Absent(Absence::NoCommand),
-        }),
+        said(Before::NoTests { tests: Evidence::Absent(Absence::NoCommand) }),
         said(Before::Green { tests: tests() }),
-        said(Before::Red {
-            tests: tests(),
-            failing: vec!["a | b".to_owned()],
-            more: 1,
-            output: String::new(),
-        }),
+        said(Before::Red { tests: tests(), failing: vec!["a | b".to_owned()], more: 1, output: String::new() }),
     ];
     snapshot!("living_before", all.join("\n\n----\n\n"));
 }

@@ -31,36 +31,20 @@ use text::mistake::{Position, SettingsMistake};
 fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     let feature = world::busy(say);
     let links = world::links();
-    let obeyed = [ObeyedFile {
-        by: Obeys::Editor,
-        depth: 0,
-        path: say(".vscode"),
-    }];
+    let obeyed = [ObeyedFile { by: Obeys::Editor, depth: 0, path: say(".vscode") }];
     add("living", messages::living(&feature, &Spending::default(), &links));
     let answered = world::answered(&feature, say);
     add("answered", messages::living(&answered, &Spending::default(), &links));
-    add(
-        "answered task",
-        messages::task_pull(&answered, &answered.tasks[1], &obeyed).body,
-    );
+    add("answered task", messages::task_pull(&answered, &answered.tasks[1], &obeyed).body);
     for (name, feature) in variants(&feature, say) {
         add(name, messages::living(&feature, &Spending::default(), &links));
         if let Some(text) = messages::feature_blocked(&feature, Cost::default(), &links) {
             add("feature blocked", text);
         }
-        add(
-            "feature pull",
-            messages::feature_pull(&feature, &Spending::default(), &links, &obeyed).body,
-        );
+        add("feature pull", messages::feature_pull(&feature, &Spending::default(), &links, &obeyed).body);
     }
-    add(
-        "status",
-        messages::reply(&Reply::Status, Some(&feature), &Spending::default(), &links),
-    );
-    add(
-        "help",
-        messages::reply(&Reply::Help, Some(&feature), &Spending::default(), &links),
-    );
+    add("status", messages::reply(&Reply::Status, Some(&feature), &Spending::default(), &links));
+    add("help", messages::reply(&Reply::Help, Some(&feature), &Spending::default(), &links));
     add(
         "settings",
         messages::reply(
@@ -76,19 +60,13 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
         ),
     );
     for refusal in sentences::refusals(say) {
-        add(
-            "refusal",
-            messages::reply(&Reply::Refused(refusal), Some(&feature), &Spending::default(), &links),
-        );
+        add("refusal", messages::reply(&Reply::Refused(refusal), Some(&feature), &Spending::default(), &links));
     }
     for task in &feature.tasks {
         add("task pull", messages::task_pull(&feature, task, &obeyed).body);
         add("task file", messages::task_file(&feature, task));
         if let Some(turn) = task.turns.last() {
-            let shown = messages::ReviewedDiff {
-                in_diff: &|_, line| line == 12,
-                files: &[say("src/auth.rs")],
-            };
+            let shown = messages::ReviewedDiff { in_diff: &|_, line| line == 12, files: &[say("src/auth.rs")] };
             let review = messages::review(&feature, task, turn, None, &links, shown).unwrap();
             add("folded", messages::fold_inline(&review));
             let blocked = messages::review(&feature, task, turn, Some(Cost::default()), &links, shown).unwrap();
@@ -97,10 +75,7 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
             for inline in review.inline {
                 add("inline", inline.body);
             }
-            add(
-                "check",
-                messages::check_run(&feature, task, turn, &links).unwrap().summary,
-            );
+            add("check", messages::check_run(&feature, task, turn, &links).unwrap().summary);
         }
     }
     for wait in sentences::waits() {
@@ -108,14 +83,8 @@ fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     }
     for reason in sentences::block_reasons(say) {
         let state = task::State::Blocked { reason };
-        let task = task::Task {
-            state,
-            ..feature.tasks[1].clone()
-        };
-        add(
-            "blocked",
-            messages::blocked_report(&feature, &task, Cost::default(), &links).unwrap(),
-        );
+        let task = task::Task { state, ..feature.tasks[1].clone() };
+        add("blocked", messages::blocked_report(&feature, &task, Cost::default(), &links).unwrap());
     }
 }
 
@@ -129,16 +98,9 @@ fn variants<'a>(feature: &'a Feature, say: Words<'a>) -> impl Iterator<Item = (&
         ("waiting", waiting)
     };
     let failed = move || {
-        let state = State::Failed {
-            author: PlanAuthor::Agent,
-            message: say("x"),
-        };
+        let state = State::Failed { author: PlanAuthor::Agent, message: say("x") };
         let plan = None;
-        let failed = Feature {
-            state,
-            plan,
-            ..feature.clone()
-        };
+        let failed = Feature { state, plan, ..feature.clone() };
         ("failed", failed)
     };
     // Other tests render every reason in a task's report; here one with a list and one with files are enough.
@@ -150,14 +112,8 @@ fn variants<'a>(feature: &'a Feature, say: Words<'a>) -> impl Iterator<Item = (&
     };
     let reasons = sentences::block_reasons(say).into_iter().filter(listed);
     let blocked = reasons.map(|reason| {
-        let state = State::Blocked {
-            reason,
-            phase: Phase::Tasks,
-        };
-        let blocked = Feature {
-            state,
-            ..feature.clone()
-        };
+        let state = State::Blocked { reason, phase: Phase::Tasks };
+        let blocked = Feature { state, ..feature.clone() };
         ("blocked", blocked)
     });
     iter::once_with(waiting).chain(iter::once_with(failed)).chain(blocked)
@@ -175,11 +131,7 @@ fn plain_lines(say: Words<'_>) -> Vec<String> {
         messages::check_run(&feature, task, &turn, &links).unwrap().title,
         messages::plan_commit(&feature),
         messages::squash(&feature, task).title,
-        messages::turn_commit(&feature, task, TurnNumber(1), CommitKind::Whole)
-            .lines()
-            .next()
-            .unwrap()
-            .to_owned(),
+        messages::turn_commit(&feature, task, TurnNumber(1), CommitKind::Whole).lines().next().unwrap().to_owned(),
         messages::merge_default_commit(&feature, &say("main")),
     ]
 }
@@ -192,10 +144,7 @@ struct SeenTexts {
     links: Vec<String>,
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
 fn parse_markdown(markdown: &str) -> SeenTexts {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH
@@ -203,12 +152,7 @@ fn parse_markdown(markdown: &str) -> SeenTexts {
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_GFM
         | Options::ENABLE_MATH;
-    let mut seen = SeenTexts {
-        text: String::new(),
-        shapes: BTreeMap::new(),
-        html: Vec::new(),
-        links: Vec::new(),
-    };
+    let mut seen = SeenTexts { text: String::new(), shapes: BTreeMap::new(), html: Vec::new(), links: Vec::new() };
     let mut code = 0;
     for event in Parser::new_ext(markdown, options) {
         match event {
@@ -249,9 +193,7 @@ const OURS: [&str; 11] = [
 
 /// `true` if the HTML is one of our marks, or the title of a fold in plain words and numbers.
 fn is_ours(html: &str) -> bool {
-    let title = html
-        .strip_prefix("<summary>")
-        .and_then(|rest| rest.strip_suffix("</summary>"));
+    let title = html.strip_prefix("<summary>").and_then(|rest| rest.strip_suffix("</summary>"));
     let is_plain = |title: &str| title.chars().all(|c| c.is_ascii_alphanumeric() || " :;,'".contains(c));
     OURS.contains(&html) || title.is_some_and(is_plain)
 }
@@ -260,40 +202,23 @@ fn assert_harmless(name: &str, said: &str) {
     assert!(said.chars().count() <= MAX_CHARS, "{name} is too long");
     assert_eq!(command::parse(said), Parsed::None, "{name} gives a command:\n{said}");
     assert!(!said.contains("<!-- autobuild"), "{name} holds a mark:\n{said}");
-    assert!(
-        !said.contains(['\u{202e}', '\u{200d}', '\r', '\u{1b}']),
-        "{name} hides something"
-    );
+    assert!(!said.contains(['\u{202e}', '\u{200d}', '\r', '\u{1b}']), "{name} hides something");
     let seen = parse_markdown(said);
     // GH-98 may be somebody's login, and a mention of it refers to no issue.
     let lower = seen.text.to_lowercase().replace("@gh-98", "@login");
-    for live in [
-        "@mal",
-        "#99",
-        "gh-98",
-        "https://e.vil",
-        "www.e.vil",
-        ":white_check_mark:",
-        "✔",
-    ] {
+    for live in ["@mal", "#99", "gh-98", "https://e.vil", "www.e.vil", ":white_check_mark:", "✔"] {
         assert!(!lower.contains(live), "{name} holds a live {live}:\n{said}");
     }
     for live in ["fixes #", "fixes gh"] {
         // Inside a longer word it has no effect.
         let is_word = |at: usize| !lower[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        assert!(
-            !lower.match_indices(live).any(|(at, _)| is_word(at)),
-            "{name} holds a live {live}:\n{said}"
-        );
+        assert!(!lower.match_indices(live).any(|(at, _)| is_word(at)), "{name} holds a live {live}:\n{said}");
     }
     for html in &seen.html {
         assert!(is_ours(html), "{name} holds HTML {html:?}:\n{said}");
     }
     for link in &seen.links {
-        assert!(
-            link.starts_with("https://github.com/acme/shop/"),
-            "{name} links to {link}:\n{said}"
-        );
+        assert!(link.starts_with("https://github.com/acme/shop/"), "{name} links to {link}:\n{said}");
     }
     let open = seen.html.iter().filter(|html| *html == "<details>").count();
     let closed = seen.html.iter().filter(|html| *html == "</details>").count();
@@ -360,20 +285,8 @@ const PIECES: [&str; 44] = [
     "- ",
     "# ",
 ];
-const MORE: [&str; 12] = [
-    "> ",
-    "1. ",
-    "1) ",
-    "+ ",
-    "===",
-    "---",
-    "[^1]",
-    "[^1]: x",
-    "[x]: https://e.vil",
-    "é",
-    "0",
-    ":",
-];
+const MORE: [&str; 12] =
+    ["> ", "1. ", "1) ", "+ ", "===", "---", "[^1]", "[^1]: x", "[x]: https://e.vil", "é", "0", ":"];
 
 fn fragment() -> impl Strategy<Value = String> {
     let pieces: Vec<&'static str> = PIECES.into_iter().chain(MORE).collect();
@@ -456,10 +369,7 @@ fn what_is_too_long_is_cut_from_the_middle_with_a_note() {
 #[test]
 fn prose_keeps_its_code_and_reads_as_it_was_written() {
     let table = [
-        (
-            "use `a|b` in foo_bar, 1 < 2 & 3",
-            "use `a|b` in foo_bar, 1 &lt; 2 &amp; 3",
-        ),
+        ("use `a|b` in foo_bar, 1 < 2 & 3", "use `a|b` in foo_bar, 1 &lt; 2 &amp; 3"),
         ("an odd ` tick", "an odd &#96; tick"),
         ("_all_ *stars* [x]", "\\_all\\_ \\*stars\\* \\[x\\]"),
         ("# no heading", "\\# no heading"),
@@ -484,15 +394,8 @@ fn eight_times_the_text_is_eight_times_the_work() {
         Text("", "", "<!--"),
         Text("", "", "`a` _b_ "),
     ];
-    let reader = |name, read| Reader {
-        name,
-        read,
-        own: &acted_on,
-    };
-    let terminal = untrusted::Room {
-        max: usize::MAX,
-        medium: untrusted::Medium::Terminal,
-    };
+    let reader = |name, read| Reader { name, read, own: &acted_on };
+    let terminal = untrusted::Room { max: usize::MAX, medium: untrusted::Medium::Terminal };
     assert_linear(&[
         reader("inline", &|text| drop(untrusted::inline(text, usize::MAX))),
         reader("quote", &|text| drop(untrusted::quote(text, usize::MAX))),

@@ -49,41 +49,25 @@ fn the_living_comment_in_full() {
 fn the_living_comment_says_where_the_feature_stands() {
     let by = || world::user("ida");
     let building = |phase| State::Building { phase };
-    let blocked = |reason| State::Blocked {
-        reason,
-        phase: Phase::Tasks,
-    };
+    let blocked = |reason| State::Blocked { reason, phase: Phase::Tasks };
     let states = vec![
         State::Planning { emission: Emission(1) },
         State::AwaitingApproval,
         building(Phase::Planning { emission: Emission(1) }),
         building(Phase::OpeningBranch { emission: Emission(1) }),
-        building(Phase::MergingDefault {
-            emission: Emission(1),
-            then: Continuation::Wave,
-        }),
+        building(Phase::MergingDefault { emission: Emission(1), then: Continuation::Wave }),
         building(Phase::Tasks),
-        building(Phase::Gate {
-            emission: Emission(1),
-            then: Continuation::Wave,
-        }),
+        building(Phase::Gate { emission: Emission(1), then: Continuation::Wave }),
         building(Phase::OpeningPull { emission: Emission(1) }),
-        State::Paused {
-            phase: Phase::Tasks,
-            by: by(),
-        },
+        State::Paused { phase: Phase::Tasks, by: by() },
         blocked(BlockReason::DefaultConflict {
             files: vec!["src/auth.rs".to_owned()],
             given_up: Some(domain::ids::TaskId::Sync(1)),
         }),
-        blocked(BlockReason::TasksBlocked {
-            tasks: vec![domain::ids::TaskId::Planned(2)],
-        }),
+        blocked(BlockReason::TasksBlocked { tasks: vec![domain::ids::TaskId::Planned(2)] }),
         State::InReview,
         State::Completed,
-        State::Cancelled {
-            why: CancelledWhy::LabelRemoved(by()),
-        },
+        State::Cancelled { why: CancelledWhy::LabelRemoved(by()) },
         State::Failed {
             author: PlanAuthor::Agent,
             message: "tasks.0.acceptance_criteria: TASK-001 has no criterion".to_owned(),
@@ -111,10 +95,7 @@ fn turns_that_no_pull_request_tells_of_are_told_in_the_living_comment() {
     }
     let said = living(&feature);
     assert!(said.contains("TASK-001, turn 1: no change."), "{said}");
-    assert!(
-        said.contains("TASK-002, turn 1: the commit may not be pushed"),
-        "{said}"
-    );
+    assert!(said.contains("TASK-002, turn 1: the commit may not be pushed"), "{said}");
     assert!(said.contains("The installation of AutoBuild is suspended"), "{said}");
 }
 
@@ -123,13 +104,8 @@ fn the_yaml_in_the_living_comment_parses_back_to_the_same_plan() {
     let feature = world::busy(&decent);
     let text = find_plan_block(&living(&feature)).unwrap();
     let header = PlanHeader::planned("FEAT-42", "2026-01-15T10:30:00Z");
-    let context = PlanContext {
-        max_tasks: 20,
-        header: &header,
-        file_exists: &|_| true,
-        protecting: &|_| None,
-        words: &[],
-    };
+    let context =
+        PlanContext { max_tasks: 20, header: &header, file_exists: &|_| true, protecting: &|_| None, words: &[] };
     let plan = Plan::parse_yaml(&text, &context).unwrap().plan;
     assert_eq!(Some(plan), feature.plan.map(|version| version.plan));
 }
@@ -139,17 +115,11 @@ fn in_diff(path: &str, line: u32) -> bool {
 }
 
 /// A change of one file; the diff shows its line 12.
-const CHANGE: messages::ReviewedDiff<'_> = messages::ReviewedDiff {
-    in_diff: &in_diff,
-    files: &[],
-};
+const CHANGE: messages::ReviewedDiff<'_> = messages::ReviewedDiff { in_diff: &in_diff, files: &[] };
 
 fn render_review(review: &messages::Review) -> String {
-    let inline: Vec<String> = review
-        .inline
-        .iter()
-        .map(|inline| format!("== on {}:{}\n{}", inline.path, inline.line, inline.body))
-        .collect();
+    let inline: Vec<String> =
+        review.inline.iter().map(|inline| format!("== on {}:{}\n{}", inline.path, inline.line, inline.body)).collect();
     let event = match review.outcome {
         Outcome::Approve => "Approve",
         Outcome::Feedback => "RequestChanges",
@@ -185,14 +155,8 @@ fn a_review_of_a_turn_that_no_coach_saw() {
     let review = messages::review(&feature, &task, &turn, None, &world::links(), CHANGE).unwrap();
     snapshot!("review_no_change", render_review(&review));
     let open = task::Turn { verdict: None, ..turn };
-    assert_eq!(
-        messages::review(&feature, &task, &open, None, &world::links(), CHANGE),
-        None
-    );
-    assert_eq!(
-        messages::check_run(&world::feature(&decent), &feature.tasks[0], &open, &world::links()),
-        None
-    );
+    assert_eq!(messages::review(&feature, &task, &open, None, &world::links(), CHANGE), None);
+    assert_eq!(messages::check_run(&world::feature(&decent), &feature.tasks[0], &open, &world::links()), None);
 }
 
 /// After a verdict on a change, two turns change nothing. The report says that once, and what still must be fixed.
@@ -212,33 +176,21 @@ fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
             ..world::turn(&decent, number, Outcome::Feedback)
         });
     }
-    task.state = task::State::Blocked {
-        reason: BlockReason::NoChangeTwice,
-    };
+    task.state = task::State::Blocked { reason: BlockReason::NoChangeTwice };
     let task = &feature.tasks[1];
     let (links, cost) = (world::links(), Cost::default());
     let review = messages::review(&feature, task, &task.turns[6], Some(cost), &links, CHANGE).unwrap();
     let open = review.body.split("<details>").next().unwrap();
-    assert!(
-        open.contains("#### Fix first") && open.contains("No test for an expired token"),
-        "{open}"
-    );
+    assert!(open.contains("#### Fix first") && open.contains("No test for an expired token"), "{open}");
     assert_eq!(review.body.matches("changed nothing").count(), 1, "{}", review.body);
     assert!(!open.contains("without a change to any file"), "{open}");
     // The commit of turn 5 was judged, so its check run shows the task's state.
     let check = messages::check_run(&feature, task, &task.turns[4], &links).unwrap();
     assert_eq!(
         (check.title.as_str(), check.conclusion),
-        (
-            "Blocked after turn 7: no change in two turns",
-            domain::ci::CheckConclusion::ActionRequired
-        )
+        ("Blocked after turn 7: no change in two turns", domain::ci::CheckConclusion::ActionRequired)
     );
-    assert!(
-        check.summary.contains("Two turns in a row changed nothing."),
-        "{}",
-        check.summary
-    );
+    assert!(check.summary.contains("Two turns in a row changed nothing."), "{}", check.summary);
 }
 
 /// A review fits on a screen: of many items, only the first that must be fixed are open.
@@ -255,10 +207,8 @@ fn of_many_items_only_the_heaviest_stand_in_the_open() {
         ..Issue::remark("design", &format!("{severity:?} {number}"))
     };
     let severities = [Severity::NiceToHave, Severity::ShouldFix, Severity::MustFix];
-    verdict.items = severities
-        .into_iter()
-        .flat_map(|severity| (1..=8).map(move |number| item(severity, number)))
-        .collect();
+    verdict.items =
+        severities.into_iter().flat_map(|severity| (1..=8).map(move |number| item(severity, number))).collect();
     let task = &feature.tasks[1];
     let review = messages::review(&feature, task, &task.turns[1], None, &world::links(), CHANGE).unwrap();
     let open = review.body.split("<details>").next().unwrap();
@@ -275,23 +225,15 @@ fn advice_on_a_failed_agent_says_where_to_look() {
         feature.tasks[1].state = task::State::Blocked {
             reason: BlockReason::Failed {
                 step: Step::Coach,
-                failure: Failure::AgentFailed {
-                    message: "exit code 127, without a result".to_owned(),
-                },
+                failure: Failure::AgentFailed { message: "exit code 127, without a result".to_owned() },
                 printed: printed.to_owned(),
             },
         };
         messages::blocked_report(&feature, &feature.tasks[1], Cost::default(), &world::links()).unwrap()
     };
     let (silent, loud) = (says(""), says("claude: no such model"));
-    assert!(
-        silent.contains("The Coach failed at every try: exit code 127"),
-        "{silent}"
-    );
-    assert!(
-        silent.contains("start its program by hand") && !silent.contains("printed last"),
-        "{silent}"
-    );
+    assert!(silent.contains("The Coach failed at every try: exit code 127"), "{silent}");
+    assert!(silent.contains("start its program by hand") && !silent.contains("printed last"), "{silent}");
     assert!(loud.contains("Read what the agent printed last"), "{loud}");
     for report in [silent, loud] {
         assert_eq!(report.matches("exit code 127").count(), 1, "{report}");
@@ -309,11 +251,7 @@ fn an_approval_that_a_contract_lowered_says_which() {
     let task = &feature.tasks[1];
     let review = messages::review(&feature, task, &task.turns[0], None, &world::links(), CHANGE).unwrap();
     assert!(review.body.starts_with("### ❌ Changes requested"), "{}", review.body);
-    assert!(
-        review
-            .body
-            .contains("- gates_passed: tests failed: `cargo test` exited with 101")
-    );
+    assert!(review.body.contains("- gates_passed: tests failed: `cargo test` exited with 101"));
 }
 
 #[test]
@@ -338,10 +276,7 @@ fn check_runs_conclude_as_the_verdict_does() {
         ..feature.gates[0].clone()
     };
     let absent = messages::wave_check(&feature, &absent);
-    let red = domain::feature::WaveGate {
-        report: world::gates(&decent, 101),
-        ..feature.gates[0].clone()
-    };
+    let red = domain::feature::WaveGate { report: world::gates(&decent, 101), ..feature.gates[0].clone() };
     let red = messages::wave_check(&feature, &red);
     let line = |check: &messages::CheckRun| format!("== {:?} · {}", check.conclusion, check.title);
     let said = [
@@ -360,39 +295,23 @@ fn check_runs_conclude_as_the_verdict_does() {
 fn blocked_reports() {
     let mut feature = world::busy(&decent);
     let links = world::links();
-    snapshot!(
-        "blocked_task",
-        messages::blocked_report(&feature, &feature.tasks[1], Cost::default(), &links).unwrap()
-    );
-    assert_eq!(
-        messages::blocked_report(&feature, &feature.tasks[0], Cost::default(), &links),
-        None
-    );
+    snapshot!("blocked_task", messages::blocked_report(&feature, &feature.tasks[1], Cost::default(), &links).unwrap());
+    assert_eq!(messages::blocked_report(&feature, &feature.tasks[0], Cost::default(), &links), None);
     assert_eq!(messages::feature_blocked(&feature, Cost::default(), &links), None);
-    assert_eq!(
-        messages::blocked_in_short(&feature, Medium::Markdown),
-        Vec::<String>::new()
-    );
+    assert_eq!(messages::blocked_in_short(&feature, Medium::Markdown), Vec::<String>::new());
     feature.state = State::Blocked {
-        reason: BlockReason::WaveGateRed {
-            failures: vec![world::red_tests("cargo test")],
-        },
+        reason: BlockReason::WaveGateRed { failures: vec![world::red_tests("cargo test")] },
         phase: Phase::Tasks,
     };
     feature.gates[0].report = world::gates(&decent, 101);
-    snapshot!(
-        "blocked_feature",
-        messages::feature_blocked(&feature, Cost::default(), &links).unwrap()
-    );
+    snapshot!("blocked_feature", messages::feature_blocked(&feature, Cost::default(), &links).unwrap());
 }
 
 #[test]
 fn inquiries() {
     let mut feature = world::answered(&world::busy(&decent), &decent);
-    let inquiry = || BlockReason::Inquiry {
-        by: domain::inquiry::Inquirer::Player,
-        inquiries: world::inquiries(&decent),
-    };
+    let inquiry =
+        || BlockReason::Inquiry { by: domain::inquiry::Inquirer::Player, inquiries: world::inquiries(&decent) };
     let reason = inquiry();
     feature.tasks[1].state = task::State::Blocked { reason };
     let tasks = vec![feature.tasks[1].id];
@@ -422,33 +341,21 @@ fn inquiries() {
 #[test]
 fn blocked_in_short() {
     let mut feature = world::busy(&decent);
-    feature.state = State::Blocked {
-        reason: BlockReason::TasksBlocked {
-            tasks: vec![feature.tasks[1].id],
-        },
-        phase: Phase::Tasks,
-    };
+    feature.state =
+        State::Blocked { reason: BlockReason::TasksBlocked { tasks: vec![feature.tasks[1].id] }, phase: Phase::Tasks };
     let out_of_turns = messages::blocked_in_short(&feature, Medium::Markdown);
     feature.tasks[1].state = task::State::Blocked {
         reason: BlockReason::Failed {
             step: Step::Play,
-            failure: Failure::AgentFailed {
-                message: "exit code 127".to_owned(),
-            },
+            failure: Failure::AgentFailed { message: "exit code 127".to_owned() },
             printed: "claude: no such model".to_owned(),
         },
     };
     let failed = messages::blocked_in_short(&feature, Medium::Markdown);
-    assert!(
-        failed[0].contains("What the agent printed last:\n\n```text\nclaude: no such model\n```"),
-        "{failed:?}"
-    );
+    assert!(failed[0].contains("What the agent printed last:\n\n```text\nclaude: no such model\n```"), "{failed:?}");
     snapshot!("blocked_in_short", out_of_turns.join("\n\n"));
     let in_terminal = messages::blocked_in_short(&feature, Medium::Terminal).concat();
-    assert!(
-        in_terminal.contains("What the agent printed last:\n\n  claude: no such model\n"),
-        "{in_terminal}"
-    );
+    assert!(in_terminal.contains("What the agent printed last:\n\n  claude: no such model\n"), "{in_terminal}");
 }
 
 /// A terminal shows every character, so a text for it has neither marks nor links of Markdown, whatever others wrote.
@@ -456,14 +363,8 @@ fn blocked_in_short() {
 fn texts_for_a_terminal_hold_no_markdown() {
     let hostile = |_: &str| "a_b <b> [x](http://evil) **no** @everyone \u{1b}[2J".to_owned();
     let mut feature = world::busy(&hostile);
-    feature.tasks[1].state = task::State::Blocked {
-        reason: BlockReason::NoChangeTwice,
-    };
-    let judged = feature.tasks[1]
-        .turns
-        .iter()
-        .find(|turn| turn.verdict.is_some())
-        .unwrap();
+    feature.tasks[1].state = task::State::Blocked { reason: BlockReason::NoChangeTwice };
+    let judged = feature.tasks[1].turns.iter().find(|turn| turn.verdict.is_some()).unwrap();
     let verdict = judged.verdict.as_ref().unwrap();
     let mut texts = vec![
         messages::state_in_terminal(&feature),
@@ -473,16 +374,7 @@ fn texts_for_a_terminal_hold_no_markdown() {
     ];
     texts.extend(messages::notes_in_terminal(&feature, &Spending::default()));
     for text in &texts {
-        for mark in [
-            "&lt;",
-            "&#",
-            "\\_",
-            "\u{1b}",
-            "\u{200b}",
-            "](http://f",
-            "<details>",
-            "**must_fix**",
-        ] {
+        for mark in ["&lt;", "&#", "\\_", "\u{1b}", "\u{200b}", "](http://f", "<details>", "**must_fix**"] {
             assert!(!text.contains(mark), "{mark:?}: {text}");
         }
     }
@@ -495,16 +387,12 @@ fn a_red_wave_gate_gets_the_same_advice_in_the_terminal_and_on_the_issue() {
     let mut feature = world::busy(&decent);
     feature.tasks.clear();
     feature.state = State::Blocked {
-        reason: BlockReason::WaveGateRed {
-            failures: vec![world::red_tests("cargo test")],
-        },
+        reason: BlockReason::WaveGateRed { failures: vec![world::red_tests("cargo test")] },
         phase: Phase::Tasks,
     };
     feature.gates[0].report = world::gates(&decent, 101);
     let advice = |text: &str| -> Vec<String> {
-        let lines = text
-            .lines()
-            .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
+        let lines = text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
         lines.map(str::to_owned).collect()
     };
     let on_issue = messages::feature_blocked(&feature, Cost::default(), &world::links()).unwrap();
@@ -519,11 +407,7 @@ fn what_red_tests_without_names_printed_is_part_of_the_block() {
     let mut feature = world::busy(&decent);
     let links = world::links();
     let before = Before::Red {
-        tests: Evidence::Failed(Finding {
-            command: "npm tset".to_owned(),
-            exit_code: Some(1),
-            ..Finding::default()
-        }),
+        tests: Evidence::Failed(Finding { command: "npm tset".to_owned(), exit_code: Some(1), ..Finding::default() }),
         failing: Vec::new(),
         more: 0,
         output: "npm error Unknown command: \"tset\"".to_owned(),
@@ -536,36 +420,21 @@ fn what_red_tests_without_names_printed_is_part_of_the_block() {
         doubts: vec![],
         additions: Additions::None,
     });
-    feature.state = State::Blocked {
-        reason: BlockReason::TasksBlocked {
-            tasks: vec![feature.tasks[1].id],
-        },
-        phase: Phase::Tasks,
-    };
-    let reasons = vec![Unmet {
-        part: Part::Tests,
-        cause: Cause::Absent(Absence::Unnamed),
-    }];
-    feature.tasks[1].state = task::State::Blocked {
-        reason: BlockReason::GatesAbsent { reasons },
-    };
+    feature.state =
+        State::Blocked { reason: BlockReason::TasksBlocked { tasks: vec![feature.tasks[1].id] }, phase: Phase::Tasks };
+    let reasons = vec![Unmet { part: Part::Tests, cause: Cause::Absent(Absence::Unnamed) }];
+    feature.tasks[1].state = task::State::Blocked { reason: BlockReason::GatesAbsent { reasons } };
     let said = |feature: &Feature| {
         let report = messages::blocked_report(feature, &feature.tasks[1], Cost::default(), &links).unwrap();
         (report, messages::blocked_in_short(feature, Medium::Markdown).concat())
     };
     let (report, short) = said(&feature);
-    assert!(
-        !report.contains("Unknown command") && !short.contains("Unknown command"),
-        "the tests had names"
-    );
+    assert!(!report.contains("Unknown command") && !short.contains("Unknown command"), "the tests had names");
     for turn in &mut feature.tasks[1].turns {
         turn.gates = Some(GateReport::new(None, Evidence::Absent(Absence::Unnamed)));
     }
     let (report, short) = said(&feature);
-    assert!(
-        report.contains("Unknown command") && short.contains("Unknown command"),
-        "{report}{short}"
-    );
+    assert!(report.contains("Unknown command") && short.contains("Unknown command"), "{report}{short}");
 }
 
 #[test]
@@ -579,17 +448,11 @@ fn pull_requests() {
     assert!(partly.body.starts_with("Part of #42\n"), "{}", partly.body);
     assert!(!partly.body.contains("Closes"), "{}", partly.body);
     snapshot!("feature_pull_in_part", format!("{}\n\n{}", partly.title, partly.body));
-    feature.tasks[1].state = task::State::Completed {
-        commit: None,
-        by: task::MergedBy::PersonWithoutApproval(world::user("ida")),
-    };
+    feature.tasks[1].state =
+        task::State::Completed { commit: None, by: task::MergedBy::PersonWithoutApproval(world::user("ida")) };
     let whole = messages::feature_pull(&feature, &Spending::default(), &links, &[]);
     assert!(whole.body.starts_with("Closes #42\n"), "{}", whole.body);
-    assert!(
-        whole.body.contains("merged by @ida without Coach approval"),
-        "{}",
-        whole.body
-    );
+    assert!(whole.body.contains("merged by @ida without Coach approval"), "{}", whole.body);
 }
 
 #[test]
@@ -624,20 +487,13 @@ fn no_plan_is_too_big_to_be_shown() {
     let said = living(&feature);
     assert!(said.chars().count() <= MAX_CHARS);
     assert!(said.contains("| and "), "rows are counted");
-    assert!(
-        said.contains("it stands in `.autobuild/features/FEAT-42.yaml`"),
-        "{said}"
-    );
+    assert!(said.contains("it stands in `.autobuild/features/FEAT-42.yaml`"), "{said}");
     assert_eq!(said.matches("<details>").count(), said.matches("</details>").count());
 }
 
 #[test]
 fn what_waits_for_a_model_or_for_github_stands_in_the_living_comment() {
-    let waiting = |on, task| Waiting {
-        on,
-        task,
-        until: Millis(1_767_225_600_000),
-    };
+    let waiting = |on, task| Waiting { on, task, until: Millis(1_767_225_600_000) };
     let spending = Spending {
         waiting: vec![
             waiting(WaitsOn::Model, Some(TaskId::Planned(1))),
@@ -649,9 +505,7 @@ fn what_waits_for_a_model_or_for_github_stands_in_the_living_comment() {
     let said = messages::living(&world::feature(&decent), &spending, &world::links());
     let model = said.find("**Waiting for the model's API**").unwrap();
     let github = said.find("**Waiting for GitHub**").unwrap();
-    let one = said
-        .find("- TASK-001 goes on at 2026-01-01 00:00 UTC at the latest")
-        .unwrap();
+    let one = said.find("- TASK-001 goes on at 2026-01-01 00:00 UTC at the latest").unwrap();
     let two = said.find("- TASK-002\n- The Feature").unwrap();
     assert!(model < one && one < github && github < two, "{said}");
 }

@@ -29,12 +29,7 @@ fn question(say: Words<'_>, topic: Topic, about: &str) -> Question {
 }
 
 fn answer(say: Words<'_>, question: usize, verdict: AnswerVerdict, quote: &str) -> QuestionAnswer {
-    QuestionAnswer {
-        question,
-        verdict,
-        because: say("The issue asks for it | and so it is."),
-        quote: say(quote),
-    }
+    QuestionAnswer { question, verdict, because: say("The issue asks for it | and so it is."), quote: say(quote) }
 }
 
 /// Returns a Feature whose first task was asked three questions, of which two are open.
@@ -44,11 +39,7 @@ pub(super) fn feature_with_questions(say: Words<'_>) -> Feature {
     let turn = &mut first.turns[0];
     if let Some(gates) = &mut turn.gates {
         gates.questions = vec![
-            question(
-                say,
-                Topic::Outcome(TestOutcome::ChangedOnPurpose),
-                "auth::refresh|twice",
-            ),
+            question(say, Topic::Outcome(TestOutcome::ChangedOnPurpose), "auth::refresh|twice"),
             question(say, Topic::Outcome(TestOutcome::RemovedStillHolds), "auth::old"),
             question(say, Topic::Rule(Rule::Stub), "sign_out"),
         ];
@@ -80,11 +71,7 @@ pub(super) fn feature_with_questions(say: Words<'_>) -> Feature {
 fn approved(mut feature: Feature, by: Approval) -> Feature {
     let first = &mut feature.tasks[0];
     let turn = first.turns[0].number;
-    first.state = task::State::Approved {
-        turn,
-        by: by.clone(),
-        merge: MergeState::Person,
-    };
+    first.state = task::State::Approved { turn, by: by.clone(), merge: MergeState::Person };
     match by {
         Approval::Coach => {
             if let Some(verdict) = &mut first.turns[0].verdict {
@@ -110,17 +97,10 @@ fn questions_of(text: &str) -> String {
 fn a_review_shows_each_question_with_its_answer_and_quote() {
     let feature = feature_with_questions(&decent);
     let (task, turn) = (&feature.tasks[0], &feature.tasks[0].turns[0]);
-    let shown = messages::ReviewedDiff {
-        in_diff: &|_, _| false,
-        files: &[],
-    };
+    let shown = messages::ReviewedDiff { in_diff: &|_, _| false, files: &[] };
     let review = messages::review(&feature, task, turn, None, &world::links(), shown).unwrap();
     snapshot!("review_questions", questions_of(&review.body));
-    assert!(
-        review.body.contains("approval does not stand: a question is open"),
-        "{}",
-        review.body
-    );
+    assert!(review.body.contains("approval does not stand: a question is open"), "{}", review.body);
 }
 
 #[test]
@@ -131,28 +111,19 @@ fn a_person_who_approves_answers_what_is_open_and_is_named() {
     assert_eq!(check.title, "Holds, but for 1 test and 1 question that @ida waived");
     snapshot!("check_questions", questions_of(&check.summary));
     let living = messages::living(&feature, &Spending::default(), &world::links());
-    assert!(
-        living.contains("- TASK-001: 3 questions: 1 fine, 2 answered by a person."),
-        "{living}"
-    );
+    assert!(living.contains("- TASK-001: 3 questions: 1 fine, 2 answered by a person."), "{living}");
 }
 
 #[test]
 fn behaviour_that_changed_on_purpose_heads_the_feature_pull_request() {
     let body = |feature: &Feature| messages::feature_pull(feature, &Spending::default(), &world::links(), &[]).body;
     assert!(!body(&world::busy(&decent)).contains("on purpose"));
-    let completed = || task::State::Completed {
-        commit: Some(world::sha('e')),
-        by: task::MergedBy::AutoBuild,
-    };
+    let completed = || task::State::Completed { commit: Some(world::sha('e')), by: task::MergedBy::AutoBuild };
     let mut feature = approved(feature_with_questions(&decent), Approval::Coach);
     let first = &mut feature.tasks[0];
     first.state = completed();
     let because = Some("Sessions end after an hour.".to_owned());
-    let intent = |name: &str, because| Intent {
-        name: name.to_owned(),
-        because,
-    };
+    let intent = |name: &str, because| Intent { name: name.to_owned(), because };
     first.plan.changes = vec![intent("tests/session.rs::*", because.clone())];
     first.plan.removes = vec![Intent::to_remove("tests/legacy.rs")];
     if let Some(gates) = &mut first.turns[0].gates {

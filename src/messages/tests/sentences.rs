@@ -32,54 +32,26 @@ fn text(word: &str) -> String {
 #[allow(clippy::too_many_lines, reason = "one of each failure")]
 fn agent_failures() -> Vec<Failure> {
     vec![
-        Failure::NoAgentProgram {
-            program: text("claude"),
-        },
-        Failure::AgentFailed {
-            message: text("exit code 1: no credit left."),
-        },
-        Failure::AgentFault {
-            fault: AgentFault::UnspentShare,
-        },
+        Failure::NoAgentProgram { program: text("claude") },
+        Failure::AgentFailed { message: text("exit code 1: no credit left.") },
+        Failure::AgentFault { fault: AgentFault::UnspentShare },
         Failure::TimedOut { seconds: 900 },
         Failure::WentSilent { seconds: 300 },
         Failure::TooMuchOutput { bytes: 32 << 20 },
-        Failure::TooOld {
-            program: text("codex"),
-            found: text("0.1.0"),
-            least: text("0.169.0"),
-        },
-        Failure::NotAsAsked {
-            differences: StartDifference::Servers(vec![text("evil")]),
-        },
-        Failure::RateLimited {
-            message: text("429 of org_123"),
-            retry_after_seconds: Some(60),
-        },
-        Failure::Unavailable {
-            message: text("<html>gateway-7.internal</html>"),
-            retry_after_seconds: None,
-        },
-        Failure::NotAuthorised {
-            message: text("invalid x-api-key of org_123"),
-        },
+        Failure::TooOld { program: text("codex"), found: text("0.1.0"), least: text("0.169.0") },
+        Failure::NotAsAsked { differences: StartDifference::Servers(vec![text("evil")]) },
+        Failure::RateLimited { message: text("429 of org_123"), retry_after_seconds: Some(60) },
+        Failure::Unavailable { message: text("<html>gateway-7.internal</html>"), retry_after_seconds: None },
+        Failure::NotAuthorised { message: text("invalid x-api-key of org_123") },
         Failure::NotLoggedIn {
             program: text("claude"),
             log_in: text("run `claude`, then `/login`"),
             key: text("AUTOBUILD_ANTHROPIC_API_KEY"),
             lack: LoginLack::Expired,
         },
-        Failure::NoSuchModel {
-            model: text("opus"),
-            message: text("not_found_error of org_123"),
-        },
-        Failure::ModelRefused {
-            message: text("That is against the usage policy."),
-        },
-        Failure::RequestRefused {
-            status: 400,
-            message: text("messages.0 of org_123"),
-        },
+        Failure::NoSuchModel { model: text("opus"), message: text("not_found_error of org_123") },
+        Failure::ModelRefused { message: text("That is against the usage policy.") },
+        Failure::RequestRefused { status: 400, message: text("messages.0 of org_123") },
         Failure::PromptTooLong,
         Failure::OutputLimit,
         Failure::OutOfAgentTurns { turns: 1 },
@@ -109,13 +81,9 @@ fn agent_failures() -> Vec<Failure> {
             turn: TurnNumber(2),
         }),
         Failure::ReportMissing,
-        Failure::ReportInvalid {
-            problem: text("`summary` is missing"),
-        },
+        Failure::ReportInvalid { problem: text("`summary` is missing") },
         Failure::DecisionMissing,
-        Failure::DecisionInvalid {
-            problem: text("`decision` must be approve, feedback or probe"),
-        },
+        Failure::DecisionInvalid { problem: text("`decision` must be approve, feedback or probe") },
     ]
 }
 
@@ -152,77 +120,40 @@ fn of_the_work(say: world::Words<'_>) -> Vec<BlockReason> {
                 }),
             }],
         },
-        BlockReason::Inquiry {
-            by: domain::inquiry::Inquirer::Player,
-            inquiries: world::inquiries(say),
-        },
+        BlockReason::Inquiry { by: domain::inquiry::Inquirer::Player, inquiries: world::inquiries(say) },
         BlockReason::OpenReview { by: by() },
         BlockReason::Paused { by: by() },
-        BlockReason::NeedGone {
-            task: TaskId::Planned(1),
-        },
+        BlockReason::NeedGone { task: TaskId::Planned(1) },
         BlockReason::ForcePushed { by: by() },
         BlockReason::failed(
             WorkStep::Other(say("opening the pull request")),
-            Failure::GitHubRefused {
-                message: say("Validation Failed"),
-            },
+            Failure::GitHubRefused { message: say("Validation Failed") },
         ),
     ]
 }
 
 fn of_faults(say: world::Words<'_>) -> Vec<BlockReason> {
     vec![
-        failed(Failure::GitHubUnreachable {
-            message: say("The requested URL returned error: 503"),
-        }),
-        failed(Failure::History {
-            message: say("error: object 7e79ae8f: hasDotgit: contains '.git'"),
-        }),
-        failed(Failure::Repository {
-            fault: RepositoryFault::Other(say("the branch main does not exist")),
-        }),
-        failed(Failure::DiskFull {
-            message: say("secret path"),
-        }),
-        failed(Failure::NoProgram {
-            program: say("git"),
-            message: say("No such file or directory"),
-        }),
+        failed(Failure::GitHubUnreachable { message: say("The requested URL returned error: 503") }),
+        failed(Failure::History { message: say("error: object 7e79ae8f: hasDotgit: contains '.git'") }),
+        failed(Failure::Repository { fault: RepositoryFault::Other(say("the branch main does not exist")) }),
+        failed(Failure::DiskFull { message: say("secret path") }),
+        failed(Failure::NoProgram { program: say("git"), message: say("No such file or directory") }),
         failed(Failure::Isolation { message: say("bwrap") }),
-        failed(Failure::Database {
-            message: say("secret path"),
-        }),
-        failed(Failure::Unreadable {
-            message: say("the effect x: missing field"),
-        }),
-        failed(Failure::Git {
-            message: say("fatal: bad object"),
-        }),
-        failed(Failure::Machine {
-            message: say("secret path"),
-        }),
-        failed(Failure::Defect {
-            defect: Defect::Other(say("TASK-001 has no open turn")),
-        }),
+        failed(Failure::Database { message: say("secret path") }),
+        failed(Failure::Unreadable { message: say("the effect x: missing field") }),
+        failed(Failure::Git { message: say("fatal: bad object") }),
+        failed(Failure::Machine { message: say("secret path") }),
+        failed(Failure::Defect { defect: Defect::Other(say("TASK-001 has no open turn")) }),
     ]
 }
 
 fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
     vec![
-        BlockReason::BranchRule {
-            rule: say("Cannot create ref due to creations being restricted."),
-        },
-        BlockReason::DefaultConflict {
-            files: vec![say("src/auth.rs")],
-            given_up: Some(domain::ids::TaskId::Sync(1)),
-        },
-        BlockReason::WaveGateRed {
-            failures: vec![world::red_tests(&say("cargo test"))],
-        },
-        BlockReason::TasksBlocked {
-            tasks: vec![TaskId::Planned(1), TaskId::Planned(2)],
-        },
+        BlockReason::BranchRule { rule: say("Cannot create ref due to creations being restricted.") },
+        BlockReason::DefaultConflict { files: vec![say("src/auth.rs")], given_up: Some(domain::ids::TaskId::Sync(1)) },
+        BlockReason::WaveGateRed { failures: vec![world::red_tests(&say("cargo test"))] },
+        BlockReason::TasksBlocked { tasks: vec![TaskId::Planned(1), TaskId::Planned(2)] },
         BlockReason::BadSettings {
             mistakes: vec![SettingsMistake::Invalid {
                 place: Position { line: 2, column: 1 },
@@ -231,9 +162,7 @@ fn of_the_repository(say: world::Words<'_>) -> Vec<BlockReason> {
                 valid: String::new(),
             }],
         },
-        BlockReason::Crashed {
-            step: WorkStep::Other(say("running the Player")),
-        },
+        BlockReason::Crashed { step: WorkStep::Other(say("running the Player")) },
     ]
 }
 
@@ -253,28 +182,20 @@ fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
         trigger,
         reason: Box::new(BlockReason::failed(
             WorkStep::LookingAtIt,
-            Failure::GitHubRefused {
-                message: say("Resource not accessible by integration"),
-            },
+            Failure::GitHubRefused { message: say("Resource not accessible by integration") },
         )),
     }
 }
 
 #[allow(clippy::too_many_lines, reason = "one of each refusal")]
 pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
-    let run = |run| FeatureKey {
-        run,
-        ..world::without_plan(&world::decent).key
-    };
+    let run = |run| FeatureKey { run, ..world::without_plan(&world::decent).key };
     vec![
         not_looked_at(Trigger::Label, say),
         not_looked_at(Trigger::Command, say),
         not_looked_at(Trigger::Review, say),
         not_looked_at(Trigger::Button, say),
-        Refusal::NoPermission {
-            needed: say("write"),
-            asker: Asker::Member,
-        },
+        Refusal::NoPermission { needed: say("write"), asker: Asker::Member },
         Refusal::PermissionUnknown,
         Refusal::Malformed {
             reason: CommandMistake::Unknown { given: say("resum") },
@@ -284,40 +205,18 @@ pub(super) fn refusals(say: world::Words<'_>) -> Vec<Refusal> {
         Refusal::RunUnfinished { run: run(1) },
         Refusal::BotLabel,
         Refusal::NoCriteria,
-        Refusal::UnboundCriteria {
-            boxes: vec![say("It greets")],
-        },
+        Refusal::UnboundCriteria { boxes: vec![say("It greets")] },
         Refusal::IssueClosed,
         Refusal::EditedSince { by: say("mallory") },
-        Refusal::RunEnded {
-            state: text("completed"),
-        },
+        Refusal::RunEnded { state: text("completed") },
         Refusal::NewerRun { run: run(2) },
-        Refusal::NotNow {
-            command: text("plan"),
-            state: text("building"),
-            instead: Possible::AnotherRun,
-        },
-        Refusal::OtherPlan {
-            given: text("deadbeef"),
-            current: text("01234567"),
-        },
-        Refusal::PlanChanged {
-            current: text("01234567"),
-        },
-        Refusal::NoSuchTask {
-            task: TaskId::Planned(9),
-            known: vec![TaskId::Planned(1), TaskId::Planned(2)],
-        },
+        Refusal::NotNow { command: text("plan"), state: text("building"), instead: Possible::AnotherRun },
+        Refusal::OtherPlan { given: text("deadbeef"), current: text("01234567") },
+        Refusal::PlanChanged { current: text("01234567") },
+        Refusal::NoSuchTask { task: TaskId::Planned(9), known: vec![TaskId::Planned(1), TaskId::Planned(2)] },
         Refusal::NameTheTask { command: text("retry") },
-        Refusal::SecretFound {
-            task: TaskId::Planned(1),
-            place: text("src/key.rs:7"),
-        },
-        Refusal::StaleReview {
-            task: TaskId::Planned(1),
-            head: world::sha('b'),
-        },
+        Refusal::SecretFound { task: TaskId::Planned(1), place: text("src/key.rs:7") },
+        Refusal::StaleReview { task: TaskId::Planned(1), head: world::sha('b') },
         Refusal::TaskNotNow {
             command: text("skip"),
             task: TaskId::Planned(1),
@@ -344,27 +243,18 @@ pub(super) fn cancels() -> Vec<CancelledWhy> {
 
 fn name(value: &impl std::fmt::Debug) -> String {
     let debug = format!("{value:?}");
-    debug
-        .split(|c: char| !c.is_alphanumeric())
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    debug.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
 fn entries(entries: impl IntoIterator<Item = (String, String)>) -> String {
-    entries
-        .into_iter()
-        .map(|(name, said)| format!("== {name}\n{said}\n"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    entries.into_iter().map(|(name, said)| format!("== {name}\n{said}\n")).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn every_reason_to_block_is_said_in_plain_words() {
     let measure = messages::measure::MEASURES[0];
-    let said = block_reasons(&world::decent)
-        .into_iter()
-        .map(|reason| (name(&reason), reasons::blocked(&reason, &measure)));
+    let said =
+        block_reasons(&world::decent).into_iter().map(|reason| (name(&reason), reasons::blocked(&reason, &measure)));
     snapshot!("block_reasons", entries(said));
 }
 
@@ -373,10 +263,7 @@ fn every_refusal_says_why_and_what_to_do_instead() {
     let feature = world::busy(&world::decent);
     let said = refusals(&world::decent).into_iter().map(|refusal| {
         let reply = Reply::Refused(refusal.clone());
-        (
-            name(&refusal),
-            messages::reply(&reply, Some(&feature), &Spending::default(), &world::links()),
-        )
+        (name(&refusal), messages::reply(&reply, Some(&feature), &Spending::default(), &world::links()))
     });
     snapshot!("refusals", entries(said));
 }
@@ -403,15 +290,9 @@ fn every_other_reply() {
     let say = |reply: &Reply| messages::reply(reply, Some(&feature), &Spending::default(), &world::links());
     let said = [
         ("Help", say(&Reply::Help)),
-        (
-            "Help without a run",
-            messages::reply(&Reply::Help, None, &Spending::default(), &world::links()),
-        ),
+        ("Help without a run", messages::reply(&Reply::Help, None, &Spending::default(), &world::links())),
         ("Status", say(&Reply::Status)),
-        (
-            "Status without a run",
-            messages::reply(&Reply::Status, None, &Spending::default(), &world::links()),
-        ),
+        ("Status without a run", messages::reply(&Reply::Status, None, &Spending::default(), &world::links())),
         ("BadSettings", say(&Reply::BadSettings(mistakes))),
     ];
     snapshot!("replies", entries(said.map(|(name, said)| (text(name), said))));
@@ -424,9 +305,7 @@ fn every_reason_to_wait_or_to_end() {
         ApprovalWhy::Complexity { complexity: 8, from: 7 },
         ApprovalWhy::Author,
         ApprovalWhy::Commands,
-        ApprovalWhy::UnheldCi {
-            workflows: vec![".github/workflows/ci.yml".to_owned()],
-        },
+        ApprovalWhy::UnheldCi { workflows: vec![".github/workflows/ci.yml".to_owned()] },
     ];
     let waits = waits.iter().map(|why| (name(why), reasons::approval(why)));
     let ends = cancels();
@@ -440,30 +319,19 @@ fn every_state_of_a_task() {
     let turn = TurnNumber(2);
     let approved = |by, merge| task::State::Approved { turn, by, merge };
     let completed = |by| task::State::Completed { commit: None, by };
-    let coach = |stage| task::State::CoachTurn {
-        turn,
-        stage,
-        emission: Emission(1),
-    };
-    let refused = MergeState::Refused {
-        rule: text("At least 1 approving review | is required"),
-    };
+    let coach = |stage| task::State::CoachTurn { turn, stage, emission: Emission(1) };
+    let refused = MergeState::Refused { rule: text("At least 1 approving review | is required") };
     let states = vec![
         task::State::Pending,
         task::State::PreLoop { emission: Emission(1) },
-        task::State::PlayerTurn {
-            turn,
-            emission: Emission(1),
-        },
+        task::State::PlayerTurn { turn, emission: Emission(1) },
         coach(Stage::Gates),
         coach(Stage::Ci),
         coach(Stage::Coach),
         approved(Approval::Coach, MergeState::Due { emission: Emission(1) }),
         approved(Approval::Coach, MergeState::Person),
         approved(Approval::Override(by()), refused),
-        task::State::Blocked {
-            reason: BlockReason::SameIssues,
-        },
+        task::State::Blocked { reason: BlockReason::SameIssues },
         completed(MergedBy::AutoBuild),
         completed(MergedBy::Person(by())),
         completed(MergedBy::PersonWithoutApproval(by())),
@@ -476,11 +344,7 @@ fn every_state_of_a_task() {
         let task = task::Task { state, ..task.clone() };
         (name(&task.state), words::state(&task, Medium::Markdown))
     });
-    let resumed = task::Task {
-        state: task::State::Pending,
-        emitted: Emission(1),
-        ..task.clone()
-    };
+    let resumed = task::Task { state: task::State::Pending, emitted: Emission(1), ..task.clone() };
     let resumed = ("Pending, resumed".to_owned(), words::state(&resumed, Medium::Markdown));
     assert_eq!(words::of_stored("resumed"), resumed.1);
     snapshot!("task_states", entries(said.chain([resumed])));
@@ -493,15 +357,10 @@ fn what_is_said_when_something_closes_or_becomes_stale() {
     let by = || world::user("ida");
     let branch = text("autobuild/42/task-002-implement-the-oauth2-flow-a2");
     let retried = ClosedWhy::Retried { by: by(), branch };
-    let fresh = task::Task {
-        pull: None,
-        ..task.clone()
-    };
+    let fresh = task::Task { pull: None, ..task.clone() };
     let close = |task: &task::Task, why: &ClosedWhy| messages::closed_pull(&feature, task, why, &world::links());
     let cancelled = domain::feature::Feature {
-        state: State::Cancelled {
-            why: CancelledWhy::IssueClosed(by()),
-        },
+        state: State::Cancelled { why: CancelledWhy::IssueClosed(by()) },
         pull: Some(PullNumber(104)),
         ..feature.clone()
     };
@@ -515,14 +374,8 @@ fn what_is_said_when_something_closes_or_becomes_stale() {
             messages::closed_pull(&cancelled, task, &ClosedWhy::Cancelled, &world::links()),
         ),
         ("the feature pull request", messages::closed_feature_pull(&cancelled)),
-        (
-            "dismissed: Overridden",
-            messages::dismissal(DismissedWhy::Overridden, &by()),
-        ),
-        (
-            "dismissed: Cancelled",
-            messages::dismissal(DismissedWhy::Cancelled, &by()),
-        ),
+        ("dismissed: Overridden", messages::dismissal(DismissedWhy::Overridden, &by())),
+        ("dismissed: Cancelled", messages::dismissal(DismissedWhy::Cancelled, &by())),
     ];
     snapshot!("closings", entries(said.map(|(name, said)| (text(name), said))));
 }
@@ -533,20 +386,11 @@ fn every_commit_message() {
     let task = &feature.tasks[1];
     let squash = messages::squash(&feature, task);
     let said = [
-        (
-            "turn",
-            messages::turn_commit(&feature, task, TurnNumber(2), CommitKind::Whole),
-        ),
-        (
-            "partial turn",
-            messages::turn_commit(&feature, task, TurnNumber(2), CommitKind::Partial),
-        ),
+        ("turn", messages::turn_commit(&feature, task, TurnNumber(2), CommitKind::Whole)),
+        ("partial turn", messages::turn_commit(&feature, task, TurnNumber(2), CommitKind::Partial)),
         ("plan", messages::plan_commit(&feature)),
         ("task files", messages::histories_commit(&feature)),
-        (
-            "merge of the default branch",
-            messages::merge_default_commit(&feature, "main"),
-        ),
+        ("merge of the default branch", messages::merge_default_commit(&feature, "main")),
         ("squash", format!("{}\n\n{}", squash.title, squash.body)),
     ];
     snapshot!("commits", entries(said.map(|(name, said)| (text(name), said))));
@@ -586,15 +430,11 @@ fn one_short_comment_calls_the_person_who_labelled_by_name() {
         task.state = task::State::Approved {
             turn: TurnNumber(1),
             by: task::Approval::Coach,
-            merge: task::MergeState::Refused {
-                rule: "At least 1 approving review is required".to_owned(),
-            },
+            merge: task::MergeState::Refused { rule: "At least 1 approving review is required".to_owned() },
         };
     }
-    let said: Vec<String> = waits()
-        .iter()
-        .map(|wait| messages::wait(&feature, wait, &world::links()).unwrap())
-        .collect();
+    let said: Vec<String> =
+        waits().iter().map(|wait| messages::wait(&feature, wait, &world::links()).unwrap()).collect();
     snapshot!("waits", said.join("\n\n"));
     for text in said {
         assert_eq!(text.matches('@').count(), 1, "{text}");
@@ -615,11 +455,7 @@ fn what_could_not_be_said_is_a_line_of_the_living_comment() {
     let deeds = [
         (Saying::Dismissal, Some(TaskId::Planned(1)), Replacement::Nothing),
         (Saying::Ready, Some(TaskId::Planned(1)), Replacement::Nothing),
-        (
-            Saying::Close { pull: PullNumber(104) },
-            Some(TaskId::Planned(1)),
-            Replacement::Nothing,
-        ),
+        (Saying::Close { pull: PullNumber(104) }, Some(TaskId::Planned(1)), Replacement::Nothing),
         (Saying::Close { pull: PullNumber(105) }, None, Replacement::Nothing),
     ];
     let mut lines = String::new();
@@ -669,11 +505,7 @@ fn tests_without_names_are_told_in_plain_sentences() {
         output: String::new(),
         ..domain::evidence::Finding::default()
     };
-    let cause = |tests| domain::blocked::PreFlightCause::NoNames {
-        task: TaskId::Planned(1),
-        test: text("bye"),
-        tests,
-    };
+    let cause = |tests| domain::blocked::PreFlightCause::NoNames { task: TaskId::Planned(1), test: text("bye"), tests };
     assert_eq!(
         reasons::preflight_cause(&cause(domain::evidence::Evidence::Passed(finding()))),
         "TASK-001 asks for the test `bye`. `sh run.sh` exited with 0, and its output names no test"

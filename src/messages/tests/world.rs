@@ -35,10 +35,7 @@ pub(super) fn links() -> Links {
 }
 
 pub(super) fn user(login: &str) -> User {
-    User {
-        id: UserId(7),
-        login: login.to_owned(),
-    }
+    User { id: UserId(7), login: login.to_owned() }
 }
 
 pub(super) fn sha(digit: char) -> Sha {
@@ -56,23 +53,13 @@ fn planned(id: u16, kind: TaskType, say: Words<'_>, name: &str, needs: &[u16]) -
         kind,
         description: say("Authorization code flow with PKCE.\nKeep the old tokens valid."),
         acceptance_criteria: vec![
-            criterion(
-                say("A refresh token is used once"),
-                Check::Test(say("auth::refresh_once")),
-            ),
-            criterion(
-                say("The help text lists the flag"),
-                Check::Command(say("cargo run -- --help")),
-            ),
+            criterion(say("A refresh token is used once"), Check::Test(say("auth::refresh_once"))),
+            criterion(say("The help text lists the flag"), Check::Command(say("cargo run -- --help"))),
             criterion(say("The page exists"), Check::File(say("docs/auth.md"))),
             criterion(say("The consent page reads well"), Check::Human),
         ],
         files: vec![say(if id == 3 { "docs/auth.md" } else { "src/auth.rs" })],
-        factors: Factors {
-            integration_points: 1,
-            tests: TestEffort::Unit,
-            risks: vec![Risk::Security],
-        },
+        factors: Factors { integration_points: 1, tests: TestEffort::Unit, risks: vec![Risk::Security] },
         changes: Vec::new(),
         removes: Vec::new(),
         dependencies: needs.iter().copied().map(TaskId::Planned).collect(),
@@ -96,11 +83,7 @@ pub(super) fn plan(say: Words<'_>) -> Plan {
 pub(super) fn red_tests(command: &str) -> Unmet {
     Unmet {
         part: Part::Tests,
-        cause: Cause::Failed(Finding {
-            command: command.to_owned(),
-            exit_code: Some(101),
-            ..Finding::default()
-        }),
+        cause: Cause::Failed(Finding { command: command.to_owned(), exit_code: Some(101), ..Finding::default() }),
     }
 }
 
@@ -108,11 +91,7 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
     let finding = |command: &str, failing: Vec<String>| Finding {
         command: say(command),
         exit_code: Some(exit_code),
-        counts: Counts::Known {
-            passed: 11,
-            failed: u32::try_from(failing.len()).unwrap(),
-            skipped: 0,
-        },
+        counts: Counts::Known { passed: 11, failed: u32::try_from(failing.len()).unwrap(), skipped: 0 },
         failing,
         output: say("running 12 tests\ntest auth::refresh_once ... FAILED\n"),
         ..Finding::default()
@@ -151,19 +130,12 @@ pub(super) fn items(say: Words<'_>) -> Vec<Issue> {
             suggestion: Some(say("    tokens.remove(&old)?;")),
             ..item(Severity::MustFix, "correctness", "A token can be used twice")
         },
-        Issue {
-            line: Some(900),
-            ..item(Severity::MustFix, "test", "No test for an expired token")
-        },
+        Issue { line: Some(900), ..item(Severity::MustFix, "test", "No test for an expired token") },
         Issue {
             suggestion: Some(say("Name it after what it returns")),
             ..item(Severity::ShouldFix, "design", "The name `get` says nothing")
         },
-        Issue {
-            file: None,
-            line: None,
-            ..item(Severity::NiceToHave, "design", "The module could be split")
-        },
+        Issue { file: None, line: None, ..item(Severity::NiceToHave, "design", "The module could be split") },
     ]
 }
 
@@ -232,34 +204,19 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
 /// Returns a Feature whose planner and second task got answers.
 pub(super) fn answered(feature: &Feature, say: Words<'_>) -> Feature {
     let mut feature = feature.clone();
-    let round = |by: Inquirer, answer: Answer| Round {
-        by,
-        inquiries: inquiries(say),
-        answer,
-    };
-    let words = Answer::Words {
-        by: user("ida"),
-        text: say("Tabs.\nAnd the short name."),
-    };
+    let round = |by: Inquirer, answer: Answer| Round { by, inquiries: inquiries(say), answer };
+    let words = Answer::Words { by: user("ida"), text: say("Tabs.\nAnd the short name.") };
     feature.inquiries = vec![round(Inquirer::Planner, words)];
     let by = user("ida");
-    feature.tasks[1].next.answers = vec![
-        round(Inquirer::Designer, Answer::Defaults { by }),
-        round(Inquirer::Player, Answer::Unattended),
-    ];
+    feature.tasks[1].next.answers =
+        vec![round(Inquirer::Designer, Answer::Defaults { by }), round(Inquirer::Player, Answer::Unattended)];
     feature
 }
 
 /// Returns two questions, and a count of others.
 pub(super) fn inquiries(say: Words<'_>) -> Inquiries {
-    let inquiry = |question: &str, default: &str| Inquiry {
-        question: say(question),
-        default: default.to_owned(),
-    };
-    Inquiries {
-        questions: vec![inquiry("Tabs or spaces?", "spaces"), inquiry("Which name?", "")],
-        left_out: 2,
-    }
+    let inquiry = |question: &str, default: &str| Inquiry { question: say(question), default: default.to_owned() };
+    Inquiries { questions: vec![inquiry("Tabs or spaces?", "spaces"), inquiry("Which name?", "")], left_out: 2 }
 }
 
 pub(super) fn rules() -> Rules {
@@ -306,21 +263,14 @@ pub(super) fn feature(say: Words<'_>) -> Feature {
         shown_at: None,
         waits: Vec::new(),
     });
-    feature.integration = Some(Integration {
-        branch: "autobuild/42/integration".to_owned(),
-        base: sha('c'),
-        head: sha('d'),
-    });
+    feature.integration =
+        Some(Integration { branch: "autobuild/42/integration".to_owned(), base: sha('c'), head: sha('d') });
     feature
 }
 
 pub(super) fn without_plan(say: Words<'_>) -> Feature {
     Feature {
-        key: FeatureKey {
-            repo: RepoId(1),
-            issue: IssueNumber(42),
-            run: 1,
-        },
+        key: FeatureKey { repo: RepoId(1), issue: IssueNumber(42), run: 1 },
         installation: InstallationId(1),
         state: State::Planning { emission: Emission(1) },
         snapshot: Snapshot {
@@ -367,10 +317,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
 /// Returns the same Feature later: merged, overridden and blocked tasks, a wave gate, a living comment.
 pub(super) fn busy(say: Words<'_>) -> Feature {
     let mut feature = feature(say);
-    feature.living = Some(Living {
-        comment: CommentId(99),
-        edited_at: Millis(0),
-    });
+    feature.living = Some(Living { comment: CommentId(99), edited_at: Millis(0) });
     feature.gates = vec![WaveGate {
         wave: 1,
         head: sha('d'),
@@ -382,18 +329,9 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
         panic!("three tasks");
     };
     *first = pulled(first.clone(), 101, vec![turn(say, 1, Outcome::Approve)]);
-    first.state = task::State::Completed {
-        commit: Some(sha('e')),
-        by: task::MergedBy::AutoBuild,
-    };
-    *second = pulled(
-        second.clone(),
-        102,
-        (1..=5).map(|n| turn(say, n, Outcome::Feedback)).collect(),
-    );
-    second.state = task::State::Blocked {
-        reason: domain::blocked::BlockReason::OutOfTurns { turns: 5 },
-    };
+    first.state = task::State::Completed { commit: Some(sha('e')), by: task::MergedBy::AutoBuild };
+    *second = pulled(second.clone(), 102, (1..=5).map(|n| turn(say, n, Outcome::Feedback)).collect());
+    second.state = task::State::Blocked { reason: domain::blocked::BlockReason::OutOfTurns { turns: 5 } };
     *third = pulled(third.clone(), 103, vec![turn(say, 1, Outcome::Feedback)]);
     third.waived = vec![Waiver {
         by: user("ida"),
@@ -402,18 +340,10 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
             task::WaivedFact::Test(say("auth::clock")),
         ],
     }];
-    third.state = task::State::Completed {
-        commit: Some(sha('f')),
-        by: task::MergedBy::AutoBuild,
-    };
+    third.state = task::State::Completed { commit: Some(sha('f')), by: task::MergedBy::AutoBuild };
     feature
 }
 
 fn pulled(task: Task, pull: u64, turns: Vec<Turn>) -> Task {
-    Task {
-        head: Some(sha('b')),
-        pull: Some(domain::ids::PullNumber(pull)),
-        turns,
-        ..task
-    }
+    Task { head: Some(sha('b')), pull: Some(domain::ids::PullNumber(pull)), turns, ..task }
 }

@@ -65,10 +65,7 @@ pub(super) async fn doctor_page(
     let entered = asked.repo.unwrap_or_default();
     let (status, content) = match repo {
         Ok(repo) => (StatusCode::OK, rows_shown(&doctor(repo).await)),
-        Err(error) => (
-            StatusCode::BAD_REQUEST,
-            html! { p.wrong role="alert" { (error) ". Write it as acme/shop." } },
-        ),
+        Err(error) => (StatusCode::BAD_REQUEST, html! { p.wrong role="alert" { (error) ". Write it as acme/shop." } }),
     };
     let content = html! { h1 { "Doctor" } (look(&entered)) (content) };
     page(status, "Doctor", &bar(&inbox, Some(&viewer)), None, &content)

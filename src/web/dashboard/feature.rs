@@ -99,10 +99,7 @@ impl FeaturePage<'_> {
 
     fn links(&self) -> Links {
         // Without a name, the links lead to GitHub's first page.
-        let unknown = RepoName {
-            owner: String::new(),
-            name: String::new(),
-        };
+        let unknown = RepoName { owner: String::new(), name: String::new() };
         Links::new(self.web, self.view.name.as_ref().unwrap_or(&unknown))
     }
 
@@ -212,9 +209,7 @@ impl FeaturePage<'_> {
     /// Returns one turn; only the last is unfolded.
     fn turn_of(&self, task: &Task, turn: &Turn, is_last: bool) -> Markup {
         let verdict = turn.verdict.as_ref();
-        let said = verdict
-            .and_then(|verdict| verdict.decision.as_ref())
-            .map(|decision| decision.summary.as_str());
+        let said = verdict.and_then(|verdict| verdict.decision.as_ref()).map(|decision| decision.summary.as_str());
         let (class, word) = match verdict.map(|verdict| verdict.outcome) {
             Some(Outcome::Approve) => ("approved", "approved"),
             Some(Outcome::Feedback) => ("changes_requested", "changes requested"),
@@ -337,11 +332,7 @@ mod tests {
     const SECRET: &str = "hush-hush-0123456789";
 
     fn feature() -> Feature {
-        let key = FeatureKey {
-            repo: RepoId(22),
-            issue: IssueNumber(42),
-            run: 1,
-        };
+        let key = FeatureKey { repo: RepoId(22), issue: IssueNumber(42), run: 1 };
         labelled(key, InstallationId(11), &format!("Use {SECRET}"))
     }
 
@@ -373,33 +364,16 @@ mod tests {
 
     #[test]
     fn no_secret_is_shown_whoever_wrote_it() {
-        let view = FeatureView {
-            feature: feature(),
-            spending: Spending::default(),
-            limit: None,
-            name: None,
-        };
-        let work = WorkView {
-            effects: vec![failed()],
-            ..WorkView::default()
-        };
+        let view = FeatureView { feature: feature(), spending: Spending::default(), limit: None, name: None };
+        let work = WorkView { effects: vec![failed()], ..WorkView::default() };
         let page = |secrets: &Secrets| {
             let (web, token, view, work) = ("https://github.com", Some("token"), &view, &work);
-            let shown = FeaturePage {
-                web,
-                secrets,
-                token,
-                view,
-                work,
-            };
+            let shown = FeaturePage { web, secrets, token, view, work };
             shown.page().0
         };
         let shown = page(&Secrets::default()).matches(SECRET).count();
         assert!(shown >= 3, "title, issue and step: {shown}");
         let masked = page(&Secrets::new(&[SecretString::from(SECRET)]));
-        assert!(
-            !masked.contains("hush") && masked.contains("could not read"),
-            "{masked}"
-        );
+        assert!(!masked.contains("hush") && masked.contains("could not read"), "{masked}");
     }
 }

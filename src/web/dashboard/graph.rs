@@ -28,10 +28,7 @@ pub(super) fn waves(secrets: &Secrets, feature: &Feature) -> Markup {
         let needs = task.plan.dependencies.clone();
         needs.into_iter().map(move |need| (need.to_string(), own.clone()))
     };
-    let graph = Graph {
-        columns: columns.collect(),
-        edges: feature.tasks.iter().flat_map(needs).collect(),
-    };
+    let graph = Graph { columns: columns.collect(), edges: feature.tasks.iter().flat_map(needs).collect() };
     draw("waves", "Waves", &graph)
 }
 

@@ -57,9 +57,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
 const ICON: &str = include_str!("icon.svg");
 
 pub(super) fn routes(inbox: &Arc<Inbox>) -> Router<Arc<Inbox>> {
-    pages()
-        .layer(from_fn(answered))
-        .layer(from_fn_with_state(Arc::clone(inbox), door))
+    pages().layer(from_fn(answered)).layer(from_fn_with_state(Arc::clone(inbox), door))
 }
 
 /// Answers on a thread of its own: a page with much text delays no renewal of a lease.
@@ -137,11 +135,7 @@ async fn script() -> Response {
 }
 
 fn asset(kind: &'static str, text: &'static str) -> Response {
-    let headers = [
-        (CONTENT_TYPE, kind),
-        (CACHE_CONTROL, "max-age=300"),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
+    let headers = [(CONTENT_TYPE, kind), (CACHE_CONTROL, "max-age=300"), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
     (headers, text).into_response()
 }
 
@@ -271,13 +265,7 @@ impl IntoResponse for NotIn {
 
 /// Returns the page for a viewer whose session cannot be checked.
 fn no_database() -> Response {
-    page(
-        StatusCode::SERVICE_UNAVAILABLE,
-        "Not now",
-        &html! {},
-        None,
-        &unanswered(),
-    )
+    page(StatusCode::SERVICE_UNAVAILABLE, "Not now", &html! {}, None, &unanswered())
 }
 
 fn unanswered() -> Markup {
@@ -290,10 +278,7 @@ fn no_such_page() -> Markup {
 
 /// Returns the token that the forms on a viewer's pages carry.
 fn form_token(inbox: &Inbox, viewer: &Viewer) -> Option<String> {
-    inbox
-        .admin
-        .as_ref()
-        .map(|admin| viewer.session.form_token(&admin.signing))
+    inbox.admin.as_ref().map(|admin| viewer.session.form_token(&admin.signing))
 }
 
 fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
@@ -326,14 +311,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     let token = token.as_deref();
     match reading {
         Reading::Overview(view, extent) => overview::content(secrets, inbox.viewers, (view, *extent)),
-        Reading::Feature(view, work) => feature::FeaturePage {
-            web,
-            secrets,
-            token,
-            view,
-            work,
-        }
-        .page(),
+        Reading::Feature(view, work) => feature::FeaturePage { web, secrets, token, view, work }.page(),
         Reading::Queue(queue, replay, sweep) => queue::content(secrets, token, queue, (replay, sweep)),
         Reading::Spending(figures) => spending::content(figures),
         Reading::Gone => no_such_page(),
@@ -425,10 +403,7 @@ mod tests {
     };
 
     pub(super) fn labelled(key: FeatureKey, installation: InstallationId, title: &str) -> Feature {
-        let person = User {
-            id: UserId(33),
-            login: "ada".to_owned(),
-        };
+        let person = User { id: UserId(33), login: "ada".to_owned() };
         let snapshot = Snapshot {
             title: title.to_owned(),
             body: String::new(),

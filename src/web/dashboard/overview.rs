@@ -117,10 +117,7 @@ fn waits_for(feature: &Feature) -> Option<String> {
         State::Blocked { .. } => {
             Some("Someone with write access decides how it goes on: its page says why.".to_owned())
         }
-        State::InReview => Some(format!(
-            "Someone reviews and merges the pull request{}.",
-            of_pull(feature.pull)
-        )),
+        State::InReview => Some(format!("Someone reviews and merges the pull request{}.", of_pull(feature.pull))),
         State::Planning { .. }
         | State::Building { .. }
         | State::Completed
@@ -183,11 +180,7 @@ mod tests {
 
     fn listed_view(repo: u64, issue: u64, name: Option<&str>) -> ListedView {
         ListedView {
-            key: FeatureKey {
-                repo: RepoId(repo),
-                issue: IssueNumber(issue),
-                run: 1,
-            },
+            key: FeatureKey { repo: RepoId(repo), issue: IssueNumber(issue), run: 1 },
             installation: InstallationId(11),
             feature: None,
             cost: Cost::default(),
@@ -198,11 +191,7 @@ mod tests {
     fn in_review(view: ListedView) -> ListedView {
         let feature = labelled(view.key, view.installation, "Count");
         ListedView {
-            feature: Some(Arc::new(Feature {
-                state: State::InReview,
-                pull: Some(PullNumber(7)),
-                ..feature
-            })),
+            feature: Some(Arc::new(Feature { state: State::InReview, pull: Some(PullNumber(7)), ..feature })),
             ..view
         }
     }
@@ -220,9 +209,7 @@ mod tests {
     fn in_order(page: &str, texts: &[&str]) {
         let mut rest = page;
         for text in texts {
-            let (_, after) = rest
-                .split_once(text)
-                .unwrap_or_else(|| panic!("{text} is not next: {page}"));
+            let (_, after) = rest.split_once(text).unwrap_or_else(|| panic!("{text} is not next: {page}"));
             rest = after;
         }
     }
@@ -262,9 +249,6 @@ mod tests {
         let theirs = "repositories that you may read on GitHub";
         assert!(shown(Extent::Theirs).contains(theirs) && !shown(Extent::Everything).contains(theirs));
         assert!(shown(Extent::PerhapsMore).contains("some may be missing"));
-        assert!(
-            !shown(Extent::Theirs).contains("Nothing is running"),
-            "of the whole service"
-        );
+        assert!(!shown(Extent::Theirs).contains("Nothing is running"), "of the whole service");
     }
 }

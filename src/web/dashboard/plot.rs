@@ -123,17 +123,8 @@ mod tests {
     #[test]
     fn who_hears_the_page_gets_the_same_as_a_table() {
         let drawn = plot(None);
-        assert!(
-            drawn.contains("no limit") && !drawn.contains("class=\"limit\""),
-            "{drawn}"
-        );
-        assert!(
-            drawn.contains("<svg") && drawn.contains("aria-hidden=\"true\""),
-            "{drawn}"
-        );
-        assert!(
-            drawn.contains("<td data-label=\"spent\">$1.00</td><td data-label=\"in all\">$2.00</td>"),
-            "{drawn}"
-        );
+        assert!(drawn.contains("no limit") && !drawn.contains("class=\"limit\""), "{drawn}");
+        assert!(drawn.contains("<svg") && drawn.contains("aria-hidden=\"true\""), "{drawn}");
+        assert!(drawn.contains("<td data-label=\"spent\">$1.00</td><td data-label=\"in all\">$2.00</td>"), "{drawn}");
     }
 }

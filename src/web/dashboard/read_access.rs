@@ -49,15 +49,9 @@ struct Rate {
 }
 
 /// The limit for questions on behalf of one person.
-const OF_A_PERSON: Rate = Rate {
-    in_a_row: 200,
-    one_more: 5_000,
-};
+const OF_A_PERSON: Rate = Rate { in_a_row: 200, one_more: 5_000 };
 /// The limit for questions with the credentials of one installation.
-const OF_AN_INSTALLATION: Rate = Rate {
-    in_a_row: 400,
-    one_more: 2_000,
-};
+const OF_AN_INSTALLATION: Rate = Rate { in_a_row: 400, one_more: 2_000 };
 
 /// The person or installation whose questions are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -78,11 +72,7 @@ impl Allowances {
         }
         let after = askers.map(|(asker, rate)| {
             let until = self.0.get(&asker).copied().unwrap_or(now).max(now);
-            (
-                asker,
-                until.plus(rate.one_more),
-                now.plus(rate.one_more.saturating_mul(rate.in_a_row)),
-            )
+            (asker, until.plus(rate.one_more), now.plus(rate.one_more.saturating_mul(rate.in_a_row)))
         });
         let is_granted = after.iter().all(|(_, until, latest)| until <= latest);
         if is_granted {
@@ -140,10 +130,7 @@ pub(super) struct Readers {
 
 impl Default for Readers {
     fn default() -> Self {
-        Self {
-            known: Mutex::default(),
-            at_once: Semaphore::new(AT_ONCE),
-        }
+        Self { known: Mutex::default(), at_once: Semaphore::new(AT_ONCE) }
     }
 }
 
@@ -170,10 +157,7 @@ impl Readers {
         if let Some(asking) = known.asking.clone().filter(|asking| asking.peek().is_none()) {
             return asking;
         }
-        let askers = [
-            (Asker::Person(key.1), OF_A_PERSON),
-            (Asker::Installation(installation), OF_AN_INSTALLATION),
-        ];
+        let askers = [(Asker::Person(key.1), OF_A_PERSON), (Asker::Installation(installation), OF_AN_INSTALLATION)];
         if !allowances.grant(askers, now) {
             return decided(known.within(|_| HOLDS_AT_MOST, now).unwrap_or(Access::Undecided));
         }
@@ -184,10 +168,7 @@ impl Readers {
 
     /// Keeps GitHub's answer. Its age counts from the question, so a slow answer is already old.
     fn remember(&self, key: Key, access: Access, at: Millis) {
-        let known = KnownAccess {
-            last: Some((access, at)),
-            asking: None,
-        };
+        let known = KnownAccess { last: Some((access, at)), asking: None };
         self.lock().0.insert(key, known);
     }
 }
@@ -210,9 +191,7 @@ async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (Instal
         asked.map(|ended| ended.unwrap_or(Access::Undecided)).boxed().shared()
     };
     let answer = inbox.pages.readers.answer(key, installation, now, ask);
-    tokio::time::timeout(PATIENCE, answer)
-        .await
-        .unwrap_or(Access::Undecided)
+    tokio::time::timeout(PATIENCE, answer).await.unwrap_or(Access::Undecided)
 }
 
 async fn ask_github(inbox: &Inbox, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
@@ -275,16 +254,9 @@ async fn narrowed(inbox: &Arc<Inbox>, person: &User, overview: &Overview) -> Rea
         let own = rows.iter().filter(|row| known.get(&row.key.repo) == Some(&Access::Yes));
         own.cloned().collect()
     };
-    let overview = Overview {
-        unfinished: theirs(&overview.unfinished),
-        ended: theirs(&overview.ended),
-        ..overview.clone()
-    };
-    let extent = if has(Access::Undecided) {
-        Extent::PerhapsMore
-    } else {
-        Extent::Theirs
-    };
+    let overview =
+        Overview { unfinished: theirs(&overview.unfinished), ended: theirs(&overview.ended), ..overview.clone() };
+    let extent = if has(Access::Undecided) { Extent::PerhapsMore } else { Extent::Theirs };
     Reading::Overview(overview, extent)
 }
 
@@ -327,9 +299,7 @@ mod tests {
         let (key, now) = ((RepoId(1), UserId(1)), Millis(0));
         let ask = || -> Asking { future::pending().boxed().shared() };
         let first = readers.answer(key, InstallationId(1), now, ask);
-        let second = readers.answer(key, InstallationId(1), now, || -> Asking {
-            panic!("it is asked already")
-        });
+        let second = readers.answer(key, InstallationId(1), now, || -> Asking { panic!("it is asked already") });
         assert!(first.ptr_eq(&second));
     }
 
@@ -355,10 +325,7 @@ mod tests {
                 asked.of((u64::try_from(now).unwrap() + stranger, 1), Access::No, now);
             }
         }
-        assert_eq!(
-            asked.times(),
-            OF_AN_INSTALLATION.in_a_row + hour / OF_AN_INSTALLATION.one_more
-        );
+        assert_eq!(asked.times(), OF_AN_INSTALLATION.in_a_row + hour / OF_AN_INSTALLATION.one_more);
     }
 
     #[test]

@@ -198,11 +198,7 @@ async fn look(inbox: &Arc<Inbox>, page: Page) -> (Reading, Option<ViewError>) {
 
 impl From<&ViewError> for Reading {
     fn from(error: &ViewError) -> Self {
-        if error.is_unreadable() {
-            Self::Unreadable
-        } else {
-            Self::NoDatabase
-        }
+        if error.is_unreadable() { Self::Unreadable } else { Self::NoDatabase }
     }
 }
 

@@ -31,10 +31,7 @@ impl Who {
         };
         // Without an id, the holder gets id 0, which nobody on GitHub has.
         let (id, login) = holder.split_once('-').unwrap_or_default();
-        Self::Person(User {
-            id: UserId(id.parse().unwrap_or_default()),
-            login: login.to_owned(),
-        })
+        Self::Person(User { id: UserId(id.parse().unwrap_or_default()), login: login.to_owned() })
     }
 }
 
@@ -131,10 +128,7 @@ mod tests {
     #[test]
     fn a_session_says_whose_it_is() {
         let (sessions, admin) = (Sessions::default(), SecretString::from("admin"));
-        let person = User {
-            id: UserId(33),
-            login: "ada-of-acme_x.y".to_owned(),
-        };
+        let person = User { id: UserId(33), login: "ada-of-acme_x.y".to_owned() };
         for who in [Who::Operator, Who::Person(person)] {
             assert_eq!(Who::of(&sessions.begin(&admin, Millis(1_000), &who)), who);
         }

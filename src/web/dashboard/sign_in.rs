@@ -58,11 +58,7 @@ impl From<String> for Goal {
     fn from(text: String) -> Self {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~?=&%+".contains(&byte);
         let is_own = text.starts_with('/') && !text.starts_with("//") && text.bytes().all(is_plain);
-        if is_own && text.len() <= LONGEST {
-            Self(text)
-        } else {
-            Self::default()
-        }
+        if is_own && text.len() <= LONGEST { Self(text) } else { Self::default() }
     }
 }
 
@@ -134,10 +130,7 @@ pub(super) async fn sign_in(
 ) -> Response {
     let Form(Token { token, to }) = form.unwrap_or_default();
     let now = inbox.now();
-    let checked = inbox
-        .admin
-        .as_ref()
-        .map(|admin| (admin, admin.check(&token, sender, now)));
+    let checked = inbox.admin.as_ref().map(|admin| (admin, admin.check(&token, sender, now)));
     let admin = match checked {
         Some((admin, TokenCheck::Right)) => admin,
         Some((_, TokenCheck::NotNow)) => {
@@ -254,12 +247,7 @@ fn send_to_github(inbox: &Inbox, admin: &SecretString, reach: Reach, to: &Goal) 
     let to = BASE64_URL_SAFE_NO_PAD.encode(to.path());
     let begun = format!("{state}.{until}.{to}");
     let signature = signed(admin, &format!("begun {begun}"));
-    let cookie = set_cookie(
-        (BEGUN, &format!("{begun}.{signature}")),
-        WITH_GITHUB,
-        TAKES / 1_000,
-        reach,
-    );
+    let cookie = set_cookie((BEGUN, &format!("{begun}.{signature}")), WITH_GITHUB, TAKES / 1_000, reach);
     let to = [(LOCATION, page.to_string()), (SET_COOKIE, cookie)];
     (StatusCode::SEE_OTHER, to).into_response()
 }
@@ -296,18 +284,14 @@ fn end_sign_in(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Respon
 
 /// Returns the person whom GitHub names for a code, or the error for people.
 async fn ask_for_person(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusal> {
-    let silent = (
-        StatusCode::SERVICE_UNAVAILABLE,
-        "GitHub does not answer. Try again in a moment.",
-    );
+    let silent = (StatusCode::SERVICE_UNAVAILABLE, "GitHub does not answer. Try again in a moment.");
     let Some(app) = &inbox.oauth else { return Err(silent) };
     let asked = Box::pin(inbox.engine().autobuild.signed_in(app, code, verifier));
     match tokio::time::timeout(PATIENCE, asked).await {
         Ok(Ok(person)) if is_a_login(&person.login) => Ok(person),
-        Ok(Err(SignInError::Code)) => Err((
-            StatusCode::FORBIDDEN,
-            "GitHub does not take this sign-in a second time. Try again.",
-        )),
+        Ok(Err(SignInError::Code)) => {
+            Err((StatusCode::FORBIDDEN, "GitHub does not take this sign-in a second time. Try again."))
+        }
         Ok(Err(SignInError::Refused(why))) => {
             tracing::warn!(
                 "GitHub refuses sign-ins ({why}): compare AUTOBUILD_CLIENT_ID and AUTOBUILD_CLIENT_SECRET with the App's page"
@@ -335,11 +319,7 @@ mod tests {
 
     #[test]
     fn people_come_back_to_pages_of_ours_alone() {
-        for own in [
-            "/queue",
-            "/features/22/42/1/run?id=a%2F1&b=c+d",
-            "/doctor?repo=acme%2Fshop",
-        ] {
+        for own in ["/queue", "/features/22/42/1/run?id=a%2F1&b=c+d", "/doctor?repo=acme%2Fshop"] {
             assert_eq!(Goal::from(own.to_owned()).path(), own);
         }
         let long = format!("/{}", "a".repeat(LONGEST));

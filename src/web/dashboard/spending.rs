@@ -127,12 +127,9 @@ mod tests {
             ..Success::default()
         })
         .0;
-        for said in [
-            "66 % (2 of 3 Features)",
-            "33 % (1 of 3 Features)",
-            "1.5 (4 merged tasks)",
-            "0 % (0 of 4 approvals)",
-        ] {
+        for said in
+            ["66 % (2 of 3 Features)", "33 % (1 of 3 Features)", "1.5 (4 merged tasks)", "0 % (0 of 4 approvals)"]
+        {
             assert!(shown.contains(said), "{said}: {shown}");
         }
         assert_eq!(shown.matches("not enough yet").count(), 1, "{shown}");

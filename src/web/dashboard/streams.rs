@@ -50,10 +50,7 @@ mod tests {
         theirs.push(streams.join(UserId(1)));
         assert!(theirs[0].notified().now_or_never().is_none(), "one was closed before");
         theirs.push(streams.join(UserId(1)));
-        let told: Vec<bool> = theirs
-            .iter()
-            .map(|stream| stream.notified().now_or_never().is_some())
-            .collect();
+        let told: Vec<bool> = theirs.iter().map(|stream| stream.notified().now_or_never().is_some()).collect();
         assert_eq!(told.iter().filter(|told| **told).count(), 1);
         assert!(told[0] && other.notified().now_or_never().is_none());
     }

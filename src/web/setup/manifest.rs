@@ -138,10 +138,7 @@ mod tests {
         let main = Manifest::of(Which::Autobuild).unwrap();
         let posted = main.posted(&main.proposed_name("7f3a"), &service, &here);
         assert_eq!(posted["name"], "AutoBuild 7f3a");
-        assert_eq!(
-            posted["hook_attributes"],
-            json!({"url": "https://build.example/webhook", "active": true})
-        );
+        assert_eq!(posted["hook_attributes"], json!({"url": "https://build.example/webhook", "active": true}));
         assert_eq!(posted["redirect_url"], "http://127.0.0.1:8080/setup/registered");
         assert_eq!(posted["callback_urls"], json!(["https://build.example/sign-in/github"]));
         assert_eq!(posted["setup_url"], "https://build.example/setup");
@@ -163,9 +160,7 @@ mod tests {
     fn what_an_app_lacks_is_named() {
         let coach = Manifest::of(Which::Coach).unwrap();
         let granted = |pairs: &[(&str, &str)]| {
-            let pairs = pairs
-                .iter()
-                .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()));
+            let pairs = pairs.iter().map(|(name, level)| ((*name).to_owned(), (*level).to_owned()));
             coach.lacking(&pairs.collect())
         };
         assert_eq!(granted(&[("pull_requests", "write")]), []);

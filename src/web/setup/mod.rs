@@ -273,11 +273,7 @@ impl Setup {
     /// Waits for the lock on the set-up, unless the set-up is over.
     async fn work(&self) -> Result<tokio::sync::MutexGuard<'_, ()>, Instead> {
         let one = self.work.lock().await;
-        if self.is_open() {
-            Ok(one)
-        } else {
-            Err(Instead::of(page::over()))
-        }
+        if self.is_open() { Ok(one) } else { Err(Instead::of(page::over())) }
     }
 
     fn clock(&self) -> Millis {
@@ -357,11 +353,8 @@ impl Setup {
             }
         }
         if let Some(client) = self.client(Which::Coach)? {
-            installations.coach = Some(if client.installations().await?.is_empty() {
-                Installed::Nowhere
-            } else {
-                Installed::Somewhere
-            });
+            installations.coach =
+                Some(if client.installations().await?.is_empty() { Installed::Nowhere } else { Installed::Somewhere });
         }
         Ok(())
     }
@@ -434,18 +427,12 @@ impl Setup {
         let (installations, machine) = tokio::join!(self.installations(), self.known_machine());
         let manifests = self.manifests(browser)?;
         let (now, service) = (self.now(), self.service.borrow());
-        let installed = if installations.repositories.is_empty() {
-            Installed::Nowhere
-        } else {
-            Installed::Somewhere
-        };
+        let installed = if installations.repositories.is_empty() { Installed::Nowhere } else { Installed::Somewhere };
         let autobuild = status(&now.progress, now.kept.as_ref(), Which::Autobuild);
         let usual = github_named("").ok();
         let github = self.options.github.as_ref();
         let address = self.options.public_url.as_ref().unwrap_or(&browser.address);
-        let proposed = github
-            .or(usual.as_ref())
-            .and_then(|github| Choice::proposal(github, address));
+        let proposed = github.or(usual.as_ref()).and_then(|github| Choice::proposal(github, address));
         let step = step(now.progress.choice.as_ref(), &autobuild, installed);
         let shown = page::SetupView {
             step,

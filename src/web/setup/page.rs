@@ -285,12 +285,7 @@ fn choice_form(shown: &SetupView<'_>) -> Markup {
         Some(Note::NoChoice(why)) => Some((why.field(), why.to_string())),
         _ => None,
     };
-    let why = |field: Field| {
-        refused
-            .as_ref()
-            .filter(|(at, _)| *at == field)
-            .map(|(_, why)| why.as_str())
-    };
+    let why = |field: Field| refused.as_ref().filter(|(at, _)| *at == field).map(|(_, why)| why.as_str());
     let address = choice.map(|choice| &choice.public_url).or(shown.proposed);
     let address = address.map(|url| url.as_str().trim_end_matches('/'));
     let organization = choice.and_then(|choice| choice.organization.as_deref());
@@ -481,12 +476,7 @@ fn import_form(shown: &SetupView<'_>) -> Markup {
         Some(Note::NotImported(why)) => why.field().map(|at| (at, not_imported(why))),
         _ => None,
     };
-    let why = |field: ImportField| {
-        wrong
-            .as_ref()
-            .filter(|(at, _)| *at == field)
-            .map(|(_, why)| why.as_str())
-    };
+    let why = |field: ImportField| wrong.as_ref().filter(|(at, _)| *at == field).map(|(_, why)| why.as_str());
     html! {
         form.sign-in method="post" action="/setup/import" {
             (own_form(shown))
@@ -731,10 +721,7 @@ fn first_issue(web: &str, repository: &str) -> String {
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("labels", label)
         .append_pair("title", "Say in the README how to run the tests")
-        .append_pair(
-            "body",
-            "Add a short section that names the commands for set-up and tests.",
-        )
+        .append_pair("body", "Add a short section that names the commands for set-up and tests.")
         .finish();
     format!("{web}/{repository}/issues/new?{query}")
 }
@@ -794,11 +781,7 @@ mod tests {
             (unreached, "GitHub must reach AutoBuild", "A first issue"),
             (Proof::Answered(502), "GitHub must reach AutoBuild", "A first issue"),
             (Proof::NoPing, "does GitHub reach AutoBuild?", "is set up"),
-            (
-                Proof::Unknown("502".to_owned()),
-                "does GitHub reach AutoBuild?",
-                "is set up",
-            ),
+            (Proof::Unknown("502".to_owned()), "does GitHub reach AutoBuild?", "is set up"),
         ] {
             let page = last_page(&proof);
             for said in [title, "fetches deliveries from GitHub's log", "autobuild setup"] {

@@ -162,11 +162,7 @@ fn name_in<'a>(entered: &'a str, web: &Url) -> &'a str {
     let schemes = ["https://", "http://"];
     let bare = schemes.iter().find_map(|scheme| entered.strip_prefix(scheme));
     let path = bare.unwrap_or(entered).strip_prefix(host);
-    path.and_then(|path| {
-        path.split('/')
-            .find(|part| !["", "orgs", "organizations"].contains(part))
-    })
-    .unwrap_or(entered)
+    path.and_then(|path| path.split('/').find(|part| !["", "orgs", "organizations"].contains(part))).unwrap_or(entered)
 }
 
 impl Choice {
@@ -191,11 +187,7 @@ impl Choice {
             (Network::Private, _) if github.is_usual() => return Err(NoChoice::Private(public_url)),
             (Network::OneMachine | Network::Private | Network::Unknown, _) => {}
         }
-        Ok(Self {
-            github,
-            organization: Some(organization.to_owned()).filter(|name| !name.is_empty()),
-            public_url,
-        })
+        Ok(Self { github, organization: Some(organization.to_owned()).filter(|name| !name.is_empty()), public_url })
     }
 
     /// Returns the address, if it would be accepted as that of a service for this GitHub.
@@ -265,12 +257,7 @@ impl Progress {
         if self.begun.len() >= MOST_BEGUN {
             self.begun.remove(0);
         }
-        self.begun.push(Begun {
-            which,
-            state: Hash::of(state),
-            browser: browser.clone(),
-            at: now,
-        });
+        self.begun.push(Begun { which, state: Hash::of(state), browser: browser.clone(), at: now });
     }
 
     /// Records that GitHub sent a browser back. A state is valid once, for the browser that was sent with it.
@@ -297,11 +284,7 @@ impl Progress {
             return Err(NoReturn::UnknownState);
         }
         self.drop_code(begun.which);
-        self.codes.push(Code {
-            which: begun.which,
-            code: code.to_owned(),
-            standing: CodeAppStatus::Begun,
-        });
+        self.codes.push(Code { which: begun.which, code: code.to_owned(), standing: CodeAppStatus::Begun });
         Ok(begun.which)
     }
 
@@ -387,21 +370,9 @@ mod tests {
         for (github, organization, page) in [
             ("", "", "https://github.com/settings/apps"),
             ("", "@acme", "https://github.com/organizations/acme/settings/apps"),
-            (
-                "",
-                "https://github.com/acme",
-                "https://github.com/organizations/acme/settings/apps",
-            ),
-            (
-                "",
-                "github.com/orgs/acme/people",
-                "https://github.com/organizations/acme/settings/apps",
-            ),
-            (
-                "https://ghe.example",
-                " acme ",
-                "https://ghe.example/organizations/acme/settings/apps",
-            ),
+            ("", "https://github.com/acme", "https://github.com/organizations/acme/settings/apps"),
+            ("", "github.com/orgs/acme/people", "https://github.com/organizations/acme/settings/apps"),
+            ("https://ghe.example", " acme ", "https://ghe.example/organizations/acme/settings/apps"),
         ] {
             let choice = choice(github, organization, service).unwrap();
             assert_eq!(choice.apps_page(), page);
@@ -415,30 +386,16 @@ mod tests {
     fn a_choice_that_cannot_work_is_refused() {
         let loopback: Url = "http://127.0.0.1:8080".parse().unwrap();
         for (github, organization, public_url, why) in [
-            (
-                "http://ghe.example",
-                "",
-                "https://b.example",
-                NoChoice::Github(NotAnAddress::PlainHttp),
-            ),
+            ("http://ghe.example", "", "https://b.example", NoChoice::Github(NotAnAddress::PlainHttp)),
             ("", "a/b", "https://b.example", NoChoice::Organization),
-            (
-                "",
-                "https://ghe.example/acme",
-                "https://b.example",
-                NoChoice::Organization,
-            ),
+            ("", "https://ghe.example/acme", "https://b.example", NoChoice::Organization),
             ("", "https://github.com/", "https://b.example", NoChoice::Organization),
             ("", "", "b.example", NoChoice::PublicUrl),
             ("", "", "https://b.example/below", NoChoice::PublicUrl),
             ("", "", "javascript:alert(1)", NoChoice::PublicUrl),
             ("", "", "http://127.0.0.1:8080", NoChoice::Unreachable(loopback)),
         ] {
-            assert_eq!(
-                choice(github, organization, public_url),
-                Err(why),
-                "{github} {public_url}"
-            );
+            assert_eq!(choice(github, organization, public_url), Err(why), "{github} {public_url}");
         }
         for local in [
             "http://10.0.0.7:8080",
@@ -472,27 +429,15 @@ mod tests {
             progress
         };
         let mut progress = begun();
-        assert_eq!(
-            progress.come_back("other", "code", &own, NOW),
-            Err(NoReturn::UnknownState)
-        );
-        assert_eq!(
-            progress.come_back("state", "code", &other, NOW),
-            Err(NoReturn::OtherBrowser)
-        );
+        assert_eq!(progress.come_back("other", "code", &own, NOW), Err(NoReturn::UnknownState));
+        assert_eq!(progress.come_back("state", "code", &other, NOW), Err(NoReturn::OtherBrowser));
         for code in ["", "a/b", "a b", &"x".repeat(300)] {
             assert_eq!(progress.come_back("state", code, &own, NOW), Err(NoReturn::NoCode));
         }
         assert_eq!(progress.come_back("state", "code", &own, NOW), Ok(Which::Coach));
-        assert_eq!(
-            progress.come_back("state", "code", &own, NOW),
-            Err(NoReturn::UnknownState)
-        );
+        assert_eq!(progress.come_back("state", "code", &own, NOW), Err(NoReturn::UnknownState));
         let late = NOW.plus(BEGUN_MS);
-        assert_eq!(
-            begun().come_back("state", "code", &own, late),
-            Err(NoReturn::UnknownState)
-        );
+        assert_eq!(begun().come_back("state", "code", &own, late), Err(NoReturn::UnknownState));
     }
 
     #[test]
@@ -501,16 +446,10 @@ mod tests {
         let mut progress = Progress::default();
         progress.begin(Which::Autobuild, "state", &own, NOW);
         progress.come_back("state", "code", &own, NOW).unwrap();
-        assert_eq!(
-            status(&progress, None, Which::Autobuild),
-            AppStatus::Unfinished(&CodeAppStatus::Begun)
-        );
+        assert_eq!(status(&progress, None, Which::Autobuild), AppStatus::Unfinished(&CodeAppStatus::Begun));
         assert_eq!(status(&progress, None, Which::Coach), AppStatus::Missing);
         progress.stand(Which::Autobuild, CodeAppStatus::Lost);
-        assert_eq!(
-            status(&progress, None, Which::Autobuild),
-            AppStatus::Unfinished(&CodeAppStatus::Lost)
-        );
+        assert_eq!(status(&progress, None, Which::Autobuild), AppStatus::Unfinished(&CodeAppStatus::Lost));
         let written = serde_json::to_string(&progress).unwrap();
         assert!(!written.contains("\"state\":\"state\""), "no state in clear: {written}");
         assert_eq!(serde_json::from_str::<Progress>(&written).unwrap(), progress);
@@ -525,12 +464,7 @@ mod tests {
         for (choice, app, installed, next) in [
             (None, AppStatus::Missing, Installed::Nowhere, Step::Choose),
             (Some(&chosen), AppStatus::Missing, Installed::Nowhere, Step::Register),
-            (
-                Some(&chosen),
-                AppStatus::Unfinished(&lost),
-                Installed::Nowhere,
-                Step::Register,
-            ),
+            (Some(&chosen), AppStatus::Unfinished(&lost), Installed::Nowhere, Step::Register),
             (Some(&chosen), AppStatus::Kept, Installed::Nowhere, Step::Install),
             (None, AppStatus::Kept, Installed::Nowhere, Step::Install),
             (Some(&chosen), AppStatus::Kept, Installed::Somewhere, Step::Repositories),

@@ -107,10 +107,7 @@ mod tests {
             status_code: code,
         };
         assert_eq!(proven(&delivery(202, "OK")), Proof::Reached);
-        assert_eq!(
-            proven(&delivery(502, "Invalid HTTP Response: 502")),
-            Proof::Answered(502)
-        );
+        assert_eq!(proven(&delivery(502, "Invalid HTTP Response: 502")), Proof::Answered(502));
         let unreached = Proof::NotReached("failed to connect to host".to_owned());
         assert_eq!(proven(&delivery(0, "failed to connect to host")), unreached);
     }

@@ -200,8 +200,7 @@ impl Setup {
 
     /// Returns the Apps kept so far, or an empty value for this choice.
     fn kept_by(&self, choice: &Choice) -> KeptApps {
-        self.apps()
-            .unwrap_or_else(|| KeptApps::none(&choice.github, choice.public_url.clone()))
+        self.apps().unwrap_or_else(|| KeptApps::none(&choice.github, choice.public_url.clone()))
     }
 
     /// Accepts an App that GitHub returned, if it is the one that was asked for.
@@ -226,10 +225,7 @@ impl Setup {
             page: app.page,
             private_key: app.private_key,
             webhook_secret: app.webhook_secret,
-            oauth: Some(OAuthClient {
-                id: app.client_id,
-                secret: app.client_secret,
-            }),
+            oauth: Some(OAuthClient { id: app.client_id, secret: app.client_secret }),
         })
     }
 
@@ -281,10 +277,8 @@ fn entered(form: &Form) -> Result<(Which, KeptApp), NotImported> {
         page: String::new(),
         private_key: secret("key").ok_or(NotImported::NoKey)?,
         webhook_secret: secret("secret"),
-        oauth: secret("client_secret").map(|secret| OAuthClient {
-            id: form.text("client_id").trim().to_owned(),
-            secret,
-        }),
+        oauth: secret("client_secret")
+            .map(|secret| OAuthClient { id: form.text("client_id").trim().to_owned(), secret }),
     };
     if which == Which::Autobuild && app.webhook_secret.is_none() {
         return Err(NotImported::NoSecret);

@@ -49,9 +49,8 @@ impl Text {
         let Self(start, filler, unit) = self;
         let times = |part: &str, size: usize| size.checked_div(part.len()).unwrap_or(0);
         let filler = filler.repeat(times(filler, size / 2));
-        let units: String = (0..times(unit, size - filler.len()))
-            .map(|number| unit.replace("{n}", &number.to_string()))
-            .collect();
+        let units: String =
+            (0..times(unit, size - filler.len())).map(|number| unit.replace("{n}", &number.to_string())).collect();
         [start, &filler, &units].concat()
     }
 }
@@ -70,9 +69,7 @@ fn too_slow<'a>(Reader { name, read, own }: &'a Reader<'_>) -> impl Iterator<Ite
         if is_large() {
             eprintln!("{name}: {works:.1?} for {text:?}");
         }
-        works
-            .is_none()
-            .then(|| format!("{name}: {:.1?} for {text:?}", self::works(read, *text)))
+        works.is_none().then(|| format!("{name}: {:.1?} for {text:?}", self::works(read, *text)))
     })
 }
 
@@ -82,10 +79,7 @@ fn is_large() -> bool {
 
 fn works(read: &dyn Fn(&str), text: Text) -> Vec<(usize, Duration)> {
     let sizes = if is_large() { &LARGE[..] } else { &SMALL[..] };
-    sizes
-        .iter()
-        .map(|&size| (size, work(read, &text.of_size(size))))
-        .collect()
+    sizes.iter().map(|&size| (size, work(read, &text.of_size(size)))).collect()
 }
 
 /// Twice the text may be three times the work: quadratic work would be four times as much.

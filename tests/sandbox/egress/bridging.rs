@@ -17,10 +17,7 @@ fn bridged(socket: PathBuf) -> SocketAddr {
 
 async fn tunnel(world: &World, bridge: SocketAddr) -> TcpStream {
     let mut stream = TcpStream::connect(bridge).await.unwrap();
-    let request = format!(
-        "CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}\r\n",
-        world.authorisation()
-    );
+    let request = format!("CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}\r\n", world.authorisation());
     stream.write_all(request.as_bytes()).await.unwrap();
     assert_eq!(Reply::read(&mut stream).await.status, 200);
     stream.write_all(&hello("registry.test")).await.unwrap();
@@ -33,9 +30,7 @@ async fn many_bytes_pass_both_ways_at_once() {
     let world = World::open(rules(&["registry.test"], &[("registry.test", echo)])).await;
     let stream = tunnel(&world, bridged(world.door.socket())).await;
     let (mut reading, mut writing) = stream.into_split();
-    let content: Vec<u8> = (0..8_u32 << 20)
-        .map(|at| at.to_le_bytes()[usize::from(at % 3 == 1)])
-        .collect();
+    let content: Vec<u8> = (0..8_u32 << 20).map(|at| at.to_le_bytes()[usize::from(at % 3 == 1)]).collect();
     let sent: Vec<u8> = content.chunks(1 << 14).flat_map(record).collect();
     let out = sent.clone();
     let writer = tokio::spawn(async move {
@@ -58,10 +53,7 @@ async fn more_connections_than_there_are_places_have_their_turn() {
         open.push(tunnel(&world, bridge).await);
     }
     let mut waiting = TcpStream::connect(bridge).await.unwrap();
-    let request = format!(
-        "CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}\r\n",
-        world.authorisation()
-    );
+    let request = format!("CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}\r\n", world.authorisation());
     waiting.write_all(request.as_bytes()).await.unwrap();
     for stream in &mut open {
         assert!(echoes(stream, "all of them are served").await);

@@ -29,15 +29,9 @@ async fn hung_up(mut stream: impl AsyncReadExt + Unpin) -> Vec<u8> {
 #[tokio::test]
 async fn a_body_before_the_tunnel_is_refused() {
     let world = door(Caps::default()).await;
-    for body in [
-        "Content-Length: 5\r\n",
-        "Content-Length: 0\r\n",
-        "Transfer-Encoding: chunked\r\n",
-    ] {
-        let request = format!(
-            "CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}{body}\r\n0\r\n\r\n",
-            world.authorisation()
-        );
+    for body in ["Content-Length: 5\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n"] {
+        let request =
+            format!("CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}{body}\r\n0\r\n\r\n", world.authorisation());
         let reply = world.raw(request).await;
         assert_eq!(reply.status, 400, "{body}");
     }
@@ -76,10 +70,8 @@ async fn two_lengths_of_one_request_never_make_two_requests() {
         "Transfer-Encoding: xchunked\r\n",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n",
     ] {
-        let request = format!(
-            "POST /{}/main/v1/one HTTP/1.1\r\nHost: x\r\n{lengths}\r\n0\r\n\r\n{smuggled}",
-            world.token()
-        );
+        let request =
+            format!("POST /{}/main/v1/one HTTP/1.1\r\nHost: x\r\n{lengths}\r\n0\r\n\r\n{smuggled}", world.token());
         let before = seen.load(Ordering::SeqCst);
         let status = world.raw(request).await.status;
         assert!(matches!(status, 0 | 400), "{lengths}: {status}");
@@ -89,58 +81,33 @@ async fn two_lengths_of_one_request_never_make_two_requests() {
 
 #[tokio::test]
 async fn a_head_that_does_not_end_is_not_waited_for() {
-    let caps = Caps {
-        head: Duration::from_millis(50),
-        ..Caps::default()
-    };
+    let caps = Caps { head: Duration::from_millis(50), ..Caps::default() };
     let world = door(caps).await;
     let mut stream = world.connection().await;
-    stream
-        .write_all(b"CONNECT registry.test:443 HTTP/1.1\r\nX: ")
-        .await
-        .unwrap();
+    stream.write_all(b"CONNECT registry.test:443 HTTP/1.1\r\nX: ").await.unwrap();
     hung_up(stream).await;
     hung_up(world.connection().await).await;
 }
 
 #[tokio::test]
 async fn a_head_that_is_too_large_is_refused() {
-    let world = door(Caps {
-        head: Duration::from_millis(500),
-        ..Caps::default()
-    })
-    .await;
-    let start = format!(
-        "CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}",
-        world.authorisation()
-    );
+    let world = door(Caps { head: Duration::from_millis(500), ..Caps::default() }).await;
+    let start = format!("CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}", world.authorisation());
     let long = format!("{start}X: {}\r\n\r\n", "a".repeat(1 << 20));
     let many = format!("{start}{}\r\n", "X: a\r\n".repeat(5_000));
-    let target = format!(
-        "CONNECT {}:443 HTTP/1.1\r\nHost: x\r\n{}\r\n",
-        "a.".repeat(20_000),
-        world.authorisation()
-    );
+    let target = format!("CONNECT {}:443 HTTP/1.1\r\nHost: x\r\n{}\r\n", "a.".repeat(20_000), world.authorisation());
     for head in [long, many, target] {
         let mut stream = world.connection().await;
         let _ = stream.write_all(head.as_bytes()).await;
         let said = String::from_utf8_lossy(&hung_up(stream).await).into_owned();
         assert!(!said.starts_with("HTTP/1.1 200"), "{said}");
     }
-    assert_eq!(
-        world.tunnel("registry.test:443").await.1.status,
-        200,
-        "the door is still open"
-    );
+    assert_eq!(world.tunnel("registry.test:443").await.1.status, 200, "the door is still open");
 }
 
 #[tokio::test]
 async fn a_silent_tunnel_ends() {
-    let world = door(Caps {
-        idle: Duration::from_millis(50),
-        ..Caps::default()
-    })
-    .await;
+    let world = door(Caps { idle: Duration::from_millis(50), ..Caps::default() }).await;
     let (stream, reply) = world.tunnel("registry.test:443").await;
     assert_eq!(reply.status, 200);
     assert_eq!(hung_up(stream).await, b"");
@@ -148,22 +115,14 @@ async fn a_silent_tunnel_ends() {
 
 #[tokio::test]
 async fn an_old_tunnel_ends_however_busy_it_is() {
-    let world = door(Caps {
-        lifetime: Duration::from_millis(200),
-        ..Caps::default()
-    })
-    .await;
+    let world = door(Caps { lifetime: Duration::from_millis(200), ..Caps::default() }).await;
     let (mut stream, _) = world.tunnel("registry.test:443").await;
     while echoes(&mut stream, "busy").await {}
 }
 
 #[tokio::test]
 async fn a_run_that_has_used_up_its_bytes_gets_no_more() {
-    let world = door(Caps {
-        bytes: 100_000,
-        ..Caps::default()
-    })
-    .await;
+    let world = door(Caps { bytes: 100_000, ..Caps::default() }).await;
     let (mut stream, _) = world.tunnel("registry.test:443").await;
     let mut passed = 0;
     while echoes(&mut stream, &"x".repeat(1_000)).await {
@@ -176,11 +135,7 @@ async fn a_run_that_has_used_up_its_bytes_gets_no_more() {
 
 #[tokio::test]
 async fn connections_beyond_the_cap_wait_and_others_places_are_not_theirs() {
-    let world = door(Caps {
-        connections: 3,
-        ..Caps::default()
-    })
-    .await;
+    let world = door(Caps { connections: 3, ..Caps::default() }).await;
     let mut open = Vec::new();
     for _ in 0..3 {
         open.push(world.tunnel("registry.test:443").await.0);
@@ -194,10 +149,7 @@ async fn connections_beyond_the_cap_wait_and_others_places_are_not_theirs() {
     }
     // The socket has places of its own.
     let mut inside = tokio::net::UnixStream::connect(world.door.socket()).await.unwrap();
-    let request = format!(
-        "CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}\r\n",
-        world.authorisation()
-    );
+    let request = format!("CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}\r\n", world.authorisation());
     inside.write_all(request.as_bytes()).await.unwrap();
     assert_eq!(Reply::read(&mut inside).await.status, 200);
     drop((open, waiting));
@@ -234,17 +186,9 @@ async fn a_token_is_not_guessed_by_its_parts() {
     let world = World::open(rules).await;
     let token = world.token();
     assert!(token.len() == 64 && token.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    for guess in [
-        &token[..63],
-        &token[1..],
-        &format!("{token}0"),
-        &token.to_uppercase(),
-        &"0".repeat(64),
-    ] {
+    for guess in [&token[..63], &token[1..], &format!("{token}0"), &token.to_uppercase(), &"0".repeat(64)] {
         if guess != token {
-            let reply = world
-                .raw(format!("GET /{guess}/main/v1 HTTP/1.1\r\nHost: x\r\n\r\n"))
-                .await;
+            let reply = world.raw(format!("GET /{guess}/main/v1 HTTP/1.1\r\nHost: x\r\n\r\n")).await;
             assert_eq!(reply.status, 404, "{guess}");
         }
     }
@@ -263,10 +207,7 @@ async fn a_tunnel_that_does_not_begin_with_its_hosts_name_leads_nowhere() {
         }
     })
     .await;
-    let caps = Caps {
-        head: Duration::from_millis(200),
-        ..Caps::default()
-    };
+    let caps = Caps { head: Duration::from_millis(200), ..Caps::default() };
     let rules = rules(&["registry.test"], &[("registry.test", origin)]);
     let world = World::open(Rules { caps, ..rules }).await;
     let named = hello("registry.test");
@@ -278,10 +219,7 @@ async fn a_tunnel_that_does_not_begin_with_its_hosts_name_leads_nowhere() {
     };
     for (sent, fault) in [
         (other, HelloFault::OtherName),
-        (
-            b"POST / HTTP/1.1\r\nHost: registry.test\r\n\r\n".to_vec(),
-            HelloFault::NotTls,
-        ),
+        (b"POST / HTTP/1.1\r\nHost: registry.test\r\n\r\n".to_vec(), HelloFault::NotTls),
         (half, HelloFault::Endless),
         (second, HelloFault::OtherName),
     ] {

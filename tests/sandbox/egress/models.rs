@@ -22,9 +22,7 @@ fn route(upstream: &str) -> Rules {
             upstream: upstream.parse().unwrap(),
             header: (HeaderName::from_static("x-api-key"), KEY.into()),
             beside: http::HeaderMap::new(),
-            paths: ["/v1/messages", "/v1/messages/count_tokens"]
-                .map(str::to_owned)
-                .to_vec(),
+            paths: ["/v1/messages", "/v1/messages/count_tokens"].map(str::to_owned).to_vec(),
             terms: Terms::Any,
         }],
         ..Rules::default()
@@ -58,33 +56,21 @@ impl World {
 
     async fn asks(&self, method: &str, path: &str, headers: &str) -> Reply {
         let token = self.token();
-        self.raw(format!(
-            "{method} /{token}{path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"
-        ))
-        .await
+        self.raw(format!("{method} /{token}{path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n")).await
     }
 }
 
 #[tokio::test]
 async fn the_key_is_added_outside_and_other_credentials_are_dropped() {
-    let (address, mut heads) = api(ok(
-        "set-cookie: a=b\r\nanthropic-organization-id: org\r\nretry-after: 3\r\n",
-    ))
-    .await;
+    let (address, mut heads) = api(ok("set-cookie: a=b\r\nanthropic-organization-id: org\r\nretry-after: 3\r\n")).await;
     let world = World::open(route(&format!("http://{address}/llm"))).await;
     let inside =
         "x-api-key: inside\r\nAuthorization: Bearer inside\r\nCookie: inside\r\nanthropic-version: 2023-06-01\r\n";
     let reply = world.get("/main/v1/messages?beta=true", inside).await;
     assert_eq!((reply.status, reply.body.as_str()), (200, "{}"));
     let head = heads.recv().await.unwrap();
-    assert!(
-        head.starts_with("GET /llm/v1/messages?beta=true HTTP/1.1\r\n"),
-        "{head}"
-    );
-    assert!(
-        head.contains(&format!("x-api-key: {KEY}")) && head.contains("anthropic-version: 2023-06-01"),
-        "{head}"
-    );
+    assert!(head.starts_with("GET /llm/v1/messages?beta=true HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains(&format!("x-api-key: {KEY}")) && head.contains("anthropic-version: 2023-06-01"), "{head}");
     assert!(!head.contains("inside") && !head.contains(&world.token()), "{head}");
     let answered = reply.head.to_lowercase();
     assert!(answered.contains("retry-after: 3"), "{answered}");
@@ -111,18 +97,9 @@ async fn only_the_routes_paths_and_methods_pass() {
         let reply = world.asks(method, path, "").await;
         assert_eq!(reply.status, status, "{method} {path}");
         let body: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
-        assert!(
-            body["type"] == "error" && body["error"]["message"].is_string(),
-            "{body}"
-        );
+        assert!(body["type"] == "error" && body["error"]["message"].is_string(), "{body}");
     }
-    for wrong in [
-        "",
-        "/",
-        "/x/main/v1/messages",
-        "/main/v1/messages",
-        "//main/v1/messages",
-    ] {
+    for wrong in ["", "/", "/x/main/v1/messages", "/main/v1/messages", "//main/v1/messages"] {
         let reply = world.raw(format!("GET {wrong} HTTP/1.1\r\nHost: x\r\n\r\n")).await;
         assert!(matches!(reply.status, 400 | 404), "{wrong}");
     }
@@ -192,11 +169,8 @@ async fn silence(request: &str, answer: &'static str) -> Duration {
 #[tokio::test]
 async fn an_api_that_says_nothing_is_told_from_a_program_that_sends_nothing() {
     let (whole, half) = ("content-length: 2\r\n\r\n{}", "content-length: 9\r\n\r\n{}");
-    let answers = [
-        "",
-        "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n",
-        "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{\"a\":",
-    ];
+    let answers =
+        ["", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{\"a\":"];
     for answer in answers {
         assert!(silence(whole, answer).await > Duration::ZERO, "{answer}");
     }
@@ -225,10 +199,8 @@ async fn a_request_streams_outward_while_it_is_still_being_written() {
     .await;
     let world = World::open(route(&format!("http://{address}"))).await;
     let mut stream = world.connection().await;
-    let head = format!(
-        "POST /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
-        world.token()
-    );
+    let head =
+        format!("POST /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", world.token());
     stream.write_all(head.as_bytes()).await.unwrap();
     for part in ["3\r\n{\"a\r\n", "3\r\n\":1\r\n"] {
         stream.write_all(part.as_bytes()).await.unwrap();
@@ -270,9 +242,7 @@ async fn nothing_is_reached_through_the_model() {
 /// A route that takes only what can be priced, of one model.
 fn priced(upstream: &str) -> Rules {
     let mut rules = route(upstream);
-    rules.models[0].terms = Terms::Priced {
-        model: Arc::new("gpt-5.4".to_owned().into()),
-    };
+    rules.models[0].terms = Terms::Priced { model: Arc::new("gpt-5.4".to_owned().into()) };
     rules
 }
 
@@ -314,11 +284,7 @@ async fn an_answer_that_is_broken_off_before_it_tells_its_usage_counts_as_the_mo
     assert!(read_head(&mut stream).await.unwrap().starts_with("HTTP/1.1 200"));
     drop(stream);
     world.door.close().await;
-    let most = Tokens {
-        input: u64::try_from(body.len()).unwrap(),
-        output: 900,
-        ..Tokens::default()
-    };
+    let most = Tokens { input: u64::try_from(body.len()).unwrap(), output: 900, ..Tokens::default() };
     assert_eq!(world.door.usage(), [("gpt-5.4".to_owned(), most)]);
 }
 
@@ -336,10 +302,7 @@ async fn a_redirect_is_not_followed_and_leads_nowhere() {
 #[tokio::test]
 async fn errors_of_the_api_pass_as_they_are() {
     for (status, body) in [(429, "{\"a\":1}"), (529, "{\"b\":2}"), (401, "{}"), (500, "oops")] {
-        let answer = format!(
-            "HTTP/1.1 {status} X\r\nretry-after: 7\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
+        let answer = format!("HTTP/1.1 {status} X\r\nretry-after: 7\r\ncontent-length: {}\r\n\r\n{body}", body.len());
         let (address, _heads) = api(answer).await;
         let world = World::open(route(&format!("http://{address}"))).await;
         let reply = world.get("/main/v1/messages", "").await;
@@ -368,14 +331,8 @@ async fn an_api_that_gives_no_answer_is_a_bad_gateway_that_tells_nothing() {
         let reply = world.get("/main/v1/messages", "").await;
         assert_eq!(reply.status, 502, "{address}");
         let body: serde_json::Value = serde_json::from_str(&reply.body).unwrap();
-        assert_eq!(
-            (&body["type"], &body["error"]["type"]),
-            (&"error".into(), &"api_error".into())
-        );
-        assert!(
-            !reply.body.contains(KEY) && !reply.body.contains(&address.to_string()),
-            "{body}"
-        );
+        assert_eq!((&body["type"], &body["error"]["type"]), (&"error".into(), &"api_error".into()));
+        assert!(!reply.body.contains(KEY) && !reply.body.contains(&address.to_string()), "{body}");
     }
 }
 
@@ -439,14 +396,7 @@ async fn every_call_of_a_model_is_counted_whoever_makes_it_and_ends_at_what_they
     let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
     let (address, mut heads) = api(answer).await;
     let mut rules = route(&format!("http://{address}"));
-    let one = Usage {
-        tokens: Tokens {
-            input: 1_000_000,
-            output: 1,
-            ..Tokens::default()
-        },
-        ..Usage::default()
-    };
+    let one = Usage { tokens: Tokens { input: 1_000_000, output: 1, ..Tokens::default() }, ..Usage::default() };
     let cost = price::priced(one, Some("claude-sonnet-5")).usd_micros.unwrap();
     rules.caps.usd_micros = Some(cost + 1);
     let world = World::open(rules).await;
@@ -454,17 +404,11 @@ async fn every_call_of_a_model_is_counted_whoever_makes_it_and_ends_at_what_they
         assert_eq!(world.asks("POST", "/main/v1/messages", "").await.status, 200);
     }
     let used = world.door.usage();
-    let [(model, tokens)] = used.as_slice() else {
-        panic!("{used:?}")
-    };
+    let [(model, tokens)] = used.as_slice() else { panic!("{used:?}") };
     assert_eq!((model.as_str(), tokens.input), ("claude-sonnet-5", 2_000_000));
     let refused = world.asks("POST", "/main/v1/messages", "").await;
     assert_eq!(refused.status, 400, "{}", refused.body);
-    assert!(
-        refused.body.contains("have cost as much as they may"),
-        "{}",
-        refused.body
-    );
+    assert!(refused.body.contains("have cost as much as they may"), "{}", refused.body);
     let free = world.asks("POST", "/main/v1/messages/count_tokens", "").await;
     assert_eq!(free.status, 200, "what costs nothing goes on");
     let mut plain = 0;
@@ -479,15 +423,11 @@ async fn every_call_of_a_model_is_counted_whoever_makes_it_and_ends_at_what_they
 async fn a_key_that_the_api_repeats_does_not_come_inside() {
     let body = format!("no such key: {KEY}");
     let length = body.len();
-    let (address, _heads) = api(format!(
-        "HTTP/1.1 401 Unauthorized\r\ncontent-length: {length}\r\nx-request-id: {KEY}\r\n\r\n{body}"
-    ))
-    .await;
+    let (address, _heads) =
+        api(format!("HTTP/1.1 401 Unauthorized\r\ncontent-length: {length}\r\nx-request-id: {KEY}\r\n\r\n{body}"))
+            .await;
     let world = World::open(route(&format!("http://{address}"))).await;
     let reply = world.asks("POST", "/main/v1/messages", "").await;
-    assert_eq!(
-        (reply.status, reply.body),
-        (401, format!("no such key: {}", "*".repeat(KEY.len())))
-    );
+    assert_eq!((reply.status, reply.body), (401, format!("no such key: {}", "*".repeat(KEY.len()))));
     assert!(world.door.usage().is_empty(), "what was refused costs nothing");
 }

@@ -18,9 +18,7 @@ use tokio_rustls::{
 };
 
 pub fn data(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data/egress")
-        .join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/egress").join(name)
 }
 
 /// A server for `registry.test`, whose certificate nobody vouches for but who is told to. It answers with what `body`
@@ -67,15 +65,8 @@ pub async fn https_with(
 
 fn answer(body: Option<String>) -> String {
     let (status, body) = body.map_or(("404 Not Found", String::new()), |body| ("200 OK", body));
-    let kind = if body.starts_with('<') {
-        "text/html"
-    } else {
-        "application/json"
-    };
-    format!(
-        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    )
+    let kind = if body.starts_with('<') { "text/html" } else { "application/json" };
+    format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
 /// A small registry for all of the programs.
@@ -145,10 +136,7 @@ async fn passes_where_it_may(program: &str, args: &[&str], expected: &str) {
         return;
     };
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && said.contains(expected),
-        "{program}: {output:?}"
-    );
+    assert!(output.status.success() && said.contains(expected), "{program}: {output:?}");
     let closed = Stage::new(&["other.test"]).await;
     let output = closed.run(program, args).await.unwrap();
     assert!(!output.status.success(), "{program}: {output:?}");
@@ -164,28 +152,14 @@ async fn curl_passes_where_it_may() {
 #[tokio::test]
 async fn npm_passes_where_it_may() {
     let cafile = format!("--cafile={}", data("cert.pem").display());
-    let args = [
-        "view",
-        "leafy",
-        "version",
-        "--registry=https://registry.test/",
-        &cafile,
-        "--fetch-retries=0",
-    ];
+    let args = ["view", "leafy", "version", "--registry=https://registry.test/", &cafile, "--fetch-retries=0"];
     passes_where_it_may("npm", &args, "1.2.3").await;
 }
 
 #[tokio::test]
 async fn pip_passes_where_it_may() {
     let cert = data("cert.pem");
-    let index = [
-        "--index-url",
-        "https://registry.test/simple/",
-        "--cert",
-        cert.to_str().unwrap(),
-        "--retries",
-        "0",
-    ];
+    let index = ["--index-url", "https://registry.test/simple/", "--cert", cert.to_str().unwrap(), "--retries", "0"];
     let args = [["-m", "pip", "index", "versions"].as_slice(), &index, &["leafy"]].concat();
     // Where Python has no pip there is nothing to see.
     let is_there = Stage::new(&[]).await.run("python3", &["-m", "pip", "--version"]).await;

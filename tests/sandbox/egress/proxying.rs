@@ -8,24 +8,14 @@ use tokio::{io::AsyncWriteExt, net::UnixStream};
 #[tokio::test]
 async fn an_allowed_host_is_reached_and_another_is_not() {
     let echo = echo().await;
-    let pins = [
-        ("registry.test", echo),
-        ("a.below.test", echo),
-        ("other.test", echo),
-        ("below.test", echo),
-    ];
+    let pins = [("registry.test", echo), ("a.below.test", echo), ("other.test", echo), ("below.test", echo)];
     let world = World::open(rules(&["registry.test", "*.below.test"], &pins)).await;
     for target in ["registry.test:443", "REGISTRY.test.:443", "a.below.test:443"] {
         let (mut stream, reply) = world.tunnel(target).await;
         assert_eq!(reply.status, 200, "{target}");
         assert!(echoes(&mut stream, "hello").await, "{target}");
     }
-    for target in [
-        "other.test:443",
-        "below.test:443",
-        "registry.test.other.test:443",
-        "xregistry.test:443",
-    ] {
+    for target in ["other.test:443", "below.test:443", "registry.test.other.test:443", "xregistry.test:443"] {
         let (_, reply) = world.tunnel(target).await;
         assert_eq!(reply.status, 403, "{target}");
         assert!(reply.body.contains("registry.test, *.below.test"), "{}", reply.body);
@@ -73,12 +63,7 @@ async fn addresses_are_refused_in_every_spelling() {
         let (_, reply) = world.tunnel(&format!("{host}:443")).await;
         assert_eq!(reply.status, 400, "{host}");
     }
-    for target in [
-        "user@registry.test:443",
-        "user:word@registry.test:443",
-        "registry.test",
-        "registry%2etest:443",
-    ] {
+    for target in ["user@registry.test:443", "user:word@registry.test:443", "registry.test", "registry%2etest:443"] {
         let (_, reply) = world.tunnel(target).await;
         assert_eq!(reply.status, 400, "{target}");
     }
@@ -117,15 +102,9 @@ async fn without_the_token_nothing_passes_and_nothing_is_told() {
     ];
     for header in wrong {
         for request in ["CONNECT registry.test:443", "GET http://registry.test/"] {
-            let reply = world
-                .raw(format!("{request} HTTP/1.1\r\nHost: registry.test\r\n{header}\r\n"))
-                .await;
+            let reply = world.raw(format!("{request} HTTP/1.1\r\nHost: registry.test\r\n{header}\r\n")).await;
             assert_eq!(reply.status, 407, "{request} {header}");
-            assert!(
-                reply.head.to_lowercase().contains("proxy-authenticate: basic"),
-                "{}",
-                reply.head
-            );
+            assert!(reply.head.to_lowercase().contains("proxy-authenticate: basic"), "{}", reply.head);
             assert!(!reply.body.contains("registry.test"), "{}", reply.body);
         }
     }
@@ -137,17 +116,11 @@ async fn plain_http_is_refused_with_what_would_pass() {
     let echo = echo().await;
     let world = World::open(rules(&["registry.test"], &[("registry.test", echo)])).await;
     for method in ["GET", "POST", "PUT"] {
-        let request = format!(
-            "{method} http://registry.test/x HTTP/1.1\r\nHost: registry.test\r\n{}\r\n",
-            world.authorisation()
-        );
+        let request =
+            format!("{method} http://registry.test/x HTTP/1.1\r\nHost: registry.test\r\n{}\r\n", world.authorisation());
         let reply = world.raw(request).await;
         assert_eq!(reply.status, 403);
-        assert!(
-            reply.body.contains("use https") && reply.body.contains("registry.test"),
-            "{}",
-            reply.body
-        );
+        assert!(reply.body.contains("use https") && reply.body.contains("registry.test"), "{}", reply.body);
     }
 }
 
@@ -159,19 +132,11 @@ async fn the_socket_is_this_users_alone_and_leads_to_the_same_door() {
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&socket), mode(socket.parent().unwrap())), (0o600, 0o700));
     let mut stream = UnixStream::connect(&socket).await.unwrap();
-    let request = format!(
-        "CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}\r\n",
-        world.authorisation()
-    );
+    let request = format!("CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}\r\n", world.authorisation());
     stream.write_all(request.as_bytes()).await.unwrap();
     assert_eq!(crate::egress::world::Reply::read(&mut stream).await.status, 200);
     assert!(world.door.proxy_url(Level::L3).ends_with("@127.0.0.1:17443"));
-    assert!(
-        world
-            .door
-            .proxy_url(Level::L1)
-            .ends_with(&format!("@127.0.0.1:{}", world.door.port()))
-    );
+    assert!(world.door.proxy_url(Level::L1).ends_with(&format!("@127.0.0.1:{}", world.door.port())));
 }
 
 #[tokio::test]

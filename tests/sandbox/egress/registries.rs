@@ -57,10 +57,7 @@ impl Registry {
         let authority = params.self_signed(&key).unwrap().der().clone();
         let hosts = HOSTS.map(str::to_owned).to_vec();
         let issuer = Issuer::new(params, key);
-        let own = CertificateParams::new(hosts)
-            .unwrap()
-            .signed_by(&own_key, &issuer)
-            .unwrap();
+        let own = CertificateParams::new(hosts).unwrap().signed_by(&own_key, &issuer).unwrap();
         let own_key = PrivateKeyDer::Pkcs8(own_key.serialize_der().into());
         let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
@@ -78,11 +75,7 @@ impl Registry {
             }
         });
         let authority = uplink::pem([&authority]);
-        Self {
-            address,
-            authority,
-            got,
-        }
+        Self { address, authority, got }
     }
 
     /// Rules that lead to it by the names of these hosts.
@@ -171,10 +164,7 @@ async fn a_package_is_read_and_its_answer_passes_unchanged() {
     let more = "Accept: application/json\r\nAuthorization: Bearer secret\r\nUser-Agent: secret\r\nCookie: secret\r\n\
                 X-Secret: secret\r\nIf-None-Match: \"1\"\r\n";
     let answer = said(&world, NPM, &get("/leafy", NPM, more)).await;
-    assert!(
-        answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("{\"name\": \"leafy\"}"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("{\"name\": \"leafy\"}"), "{answer}");
     assert!(answer.contains("x-kept: as it is"), "{answer}");
     let head = said(&world, NPM, &get("/leafy", NPM, "").replacen("GET", "HEAD", 1)).await;
     assert!(head.contains("content-length: 17") && !head.contains("leafy"), "{head}");
@@ -253,10 +243,7 @@ async fn paths_that_lead_to_nothing_are_counted() {
         }
     }
     assert_eq!(missed, 131, "64 KiB");
-    assert_eq!(
-        world.decided(NPM),
-        [Outcome::Allowed, Outcome::Refused(Refusal::TooManyMisses)]
-    );
+    assert_eq!(world.decided(NPM), [Outcome::Allowed, Outcome::Refused(Refusal::TooManyMisses)]);
 }
 
 #[tokio::test]
@@ -293,10 +280,7 @@ async fn a_registry_with_an_unknown_certificate_is_not_believed() {
 #[tokio::test]
 async fn only_programs_of_the_run_trust_its_authority() {
     let registry = Registry::open(leafy()).await;
-    let (world, other) = (
-        World::open(registry.rules(&[NPM])).await,
-        World::open(registry.rules(&[NPM])).await,
-    );
+    let (world, other) = (World::open(registry.rules(&[NPM])).await, World::open(registry.rules(&[NPM])).await);
     let (stream, _) = world.unnamed_tunnel(&format!("{NPM}:443")).await;
     let connecting = TlsConnector::from(trusting(&other)).connect(NPM.try_into().unwrap(), stream);
     assert!(connecting.await.is_err());

@@ -64,19 +64,12 @@ const PARENT: &str = "<project><modelVersion>4.0.0</modelVersion><groupId>org.le
 
 /// The files of the registry, by path.
 fn shelf(folder: &Path) -> Shelf {
-    let made = Command::new("python3")
-        .args(["-c", PACKAGES])
-        .arg(folder)
-        .output()
-        .unwrap();
+    let made = Command::new("python3").args(["-c", PACKAGES]).arg(folder).output().unwrap();
     assert!(made.status.success());
     let sha1 = String::from_utf8(made.stdout).unwrap();
     let file = |name: &str| fs::read(folder.join(name)).unwrap();
     let text = |text: &str| text.as_bytes().to_vec();
-    let sum: String = Sha256::digest(file("leafy.crate"))
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let sum: String = Sha256::digest(file("leafy.crate")).iter().map(|byte| format!("{byte:02x}")).collect();
     let index =
         format!(r#"{{"name":"leafy","vers":"1.2.3","deps":[],"cksum":"{sum}","features":{{}},"yanked":false}}"#);
     let npm = format!(
@@ -91,10 +84,7 @@ fn shelf(folder: &Path) -> Shelf {
         ("/leafy/-/leafy-1.2.3.tgz", file("leafy.tgz")),
         ("/simple/leafy/", text(pip)),
         ("/packages/aa/bb/leafy-1.2.3-py3-none-any.whl", file("leafy.whl")),
-        (
-            "/rsc.io/%21leafy/@v/v1.2.3.info",
-            text(r#"{"Version":"v1.2.3","Time":"2026-01-02T03:04:05Z"}"#),
-        ),
+        ("/rsc.io/%21leafy/@v/v1.2.3.info", text(r#"{"Version":"v1.2.3","Time":"2026-01-02T03:04:05Z"}"#)),
         ("/rsc.io/%21leafy/@v/v1.2.3.mod", text("module rsc.io/Leafy\n")),
         ("/rsc.io/%21leafy/@v/v1.2.3.zip", file("leafy.zip")),
         ("/maven2/leafy.pom", text("<project>leafy</project>")),
@@ -119,32 +109,21 @@ impl Stage {
         fs::create_dir_all(project.join("src")).unwrap();
         for (path, text) in [
             ("src/lib.rs", ""),
-            (
-                "Cargo.toml",
-                "[package]\nname = \"tree\"\n\n[dependencies]\nleafy = \"1\"\n",
-            ),
-            (
-                "package.json",
-                r#"{"name":"tree","version":"1.0.0","dependencies":{"leafy":"^1.0.0"}}"#,
-            ),
+            ("Cargo.toml", "[package]\nname = \"tree\"\n\n[dependencies]\nleafy = \"1\"\n"),
+            ("package.json", r#"{"name":"tree","version":"1.0.0","dependencies":{"leafy":"^1.0.0"}}"#),
             ("go.mod", "module tree\n\ngo 1.18\n\nrequire rsc.io/Leafy v1.2.3\n"),
             ("Get.java", JAVA),
             ("pom.xml", CHILD),
         ] {
             fs::write(project.join(path), text).unwrap();
         }
-        Self {
-            registry: Registry::open(shelf(&packages)).await,
-            folder,
-        }
+        Self { registry: Registry::open(shelf(&packages)).await, folder }
     }
 
     /// Runs a line in the project, in the sandbox, with the registry behind the door.
     async fn run(&self, line: &str, level: Level) -> Finished {
-        let rules = Rules {
-            go_modules: GoModules::of_sums(["rsc.io/Leafy v1.2.3 h1:x="]),
-            ..self.registry.rules(&HOSTS)
-        };
+        let rules =
+            Rules { go_modules: GoModules::of_sums(["rsc.io/Leafy v1.2.3 h1:x="]), ..self.registry.rules(&HOSTS) };
         let world = World::open(rules).await;
         let private = self.folder.path().join("private");
         let mut spec = Spec::new("sh", self.folder.path().join("project")).args(["-c", line]);
@@ -172,11 +151,7 @@ fn many(host: &'static str, folder: &Path) -> Shelf {
     let archive = format!("{}/a.tgz", folder.display());
     let script = "import os, sys, tarfile\nout = tarfile.open(sys.argv[1], 'w:gz')\nopen('package.json', 'w').write('{}')\n\
                   for name in ['index.js', 'package.json']: out.add(name, 'package/' + name)\nout.close()";
-    let made = Command::new("python3")
-        .current_dir(folder)
-        .args(["-c", script, &archive])
-        .status()
-        .unwrap();
+    let made = Command::new("python3").current_dir(folder).args(["-c", script, &archive]).status().unwrap();
     assert!(made.success());
     let archive = fs::read(archive).unwrap();
     Arc::new(move |path| {
@@ -184,28 +159,18 @@ fn many(host: &'static str, folder: &Path) -> Shelf {
         let manifest = format!(
             r#"{{"name":"{name}","dist-tags":{{"latest":"1.0.0"}},"versions":{{"1.0.0":{{"name":"{name}","version":"1.0.0","dist":{{"tarball":"https://{host}/{name}/-/{name}-1.0.0.tgz"}}}}}}}}"#
         );
-        Some(if path.contains("/-/") {
-            archive.clone()
-        } else {
-            manifest.into_bytes()
-        })
+        Some(if path.contains("/-/") { archive.clone() } else { manifest.into_bytes() })
     })
 }
 
 /// The time of one install from a registry that is reached by the name `host`.
 async fn install_from(host: &'static str) -> Duration {
     let folder = support::folder::folder("autobuild-registries-");
-    let stage = Stage {
-        registry: Registry::open(many(host, folder.path())).await,
-        folder,
-    };
+    let stage = Stage { registry: Registry::open(many(host, folder.path())).await, folder };
     let project = stage.folder.path().join("project");
     fs::create_dir_all(&project).unwrap();
     let needed: Vec<String> = (0..MANY).map(|number| format!(r#""p{number}":"1.0.0""#)).collect();
-    let manifest = format!(
-        r#"{{"name":"tree","version":"1.0.0","dependencies":{{{}}}}}"#,
-        needed.join(",")
-    );
+    let manifest = format!(r#"{{"name":"tree","version":"1.0.0","dependencies":{{{}}}}}"#, needed.join(","));
     fs::write(project.join("package.json"), manifest).unwrap();
     let line = format!("npm install --silent --registry=https://{host}/");
     let finished = stage.run(&line, Level::L3).await;
@@ -277,11 +242,7 @@ fn first_line(head: &str) -> String {
 
 #[tokio::test]
 async fn cargo_installs() {
-    let expected = [
-        "GET /config.json",
-        "GET /crates/leafy/1.2.3/download",
-        "GET /le/af/leafy",
-    ];
+    let expected = ["GET /config.json", "GET /crates/leafy/1.2.3/download", "GET /le/af/leafy"];
     installs("cargo", "cargo build --quiet", &expected).await;
 }
 

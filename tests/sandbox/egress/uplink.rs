@@ -64,10 +64,7 @@ fn through(proxy: SocketAddr, credentials: &str) -> Uplink {
 
 fn first_line(heads: &Heads) -> Vec<String> {
     let heads = heads.lock().unwrap();
-    heads
-        .iter()
-        .map(|head| head.lines().next().unwrap().to_owned())
-        .collect()
+    heads.iter().map(|head| head.lines().next().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
@@ -87,10 +84,7 @@ async fn what_a_run_may_reach_goes_through_the_proxy_and_nothing_else_gets_to_it
     let (_, reply) = world.tunnel("closed.test:443").await;
     assert_eq!(reply.status, 502);
     assert_eq!(world.decided("closed.test"), [Outcome::Refused(Refusal::Upstream)]);
-    let closed = RefusedHost {
-        host: "closed.test".to_owned(),
-        why: HostRefusal::Upstream,
-    };
+    let closed = RefusedHost { host: "closed.test".to_owned(), why: HostRefusal::Upstream };
     assert!(world.door.refused_hosts().contains(&closed));
     let told = format!(
         "{reply:?} {:?} {:?} {:?}",

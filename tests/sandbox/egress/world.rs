@@ -42,9 +42,7 @@ impl World {
     }
 
     pub async fn connection(&self) -> TcpStream {
-        TcpStream::connect((Ipv4Addr::LOCALHOST, self.door.port()))
-            .await
-            .unwrap()
+        TcpStream::connect((Ipv4Addr::LOCALHOST, self.door.port())).await.unwrap()
     }
 
     /// Asks for a tunnel, names the host in it, and gives the connection with what was answered.
@@ -60,10 +58,7 @@ impl World {
     /// Asks for a tunnel and gives the connection with what was answered.
     pub async fn unnamed_tunnel(&self, target: &str) -> (TcpStream, Reply) {
         let mut stream = self.connection().await;
-        let request = format!(
-            "CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{}\r\n",
-            self.authorisation()
-        );
+        let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{}\r\n", self.authorisation());
         stream.write_all(request.as_bytes()).await.unwrap();
         let reply = Reply::read(&mut stream).await;
         (stream, reply)
@@ -88,10 +83,7 @@ impl World {
 pub fn rules(hosts: &[&str], pins: &[(&str, SocketAddr)]) -> Rules {
     Rules {
         hosts: hosts.iter().map(|host| host.parse().unwrap()).collect(),
-        pinned: pins
-            .iter()
-            .map(|(host, address)| (host.parse().unwrap(), *address))
-            .collect(),
+        pinned: pins.iter().map(|(host, address)| (host.parse().unwrap(), *address)).collect(),
         caps: Caps::default(),
         ..Rules::default()
     }
@@ -113,17 +105,12 @@ impl Reply {
         };
         let length = head.lines().find_map(|line| {
             let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("content-length")
-                .then(|| value.trim().parse().unwrap())
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().unwrap())
         });
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         let mut body = vec![0; length.unwrap_or(0)];
         stream.read_exact(&mut body).await.unwrap();
-        Self {
-            status,
-            head,
-            body: String::from_utf8(body).unwrap(),
-        }
+        Self { status, head, body: String::from_utf8(body).unwrap() }
     }
 }
 
@@ -163,10 +150,7 @@ pub fn hello(host: &str) -> Vec<u8> {
         .with_no_client_auth();
     let name = host.trim_end_matches('.').to_owned().try_into().unwrap();
     let mut record = Vec::new();
-    ClientConnection::new(Arc::new(config), name)
-        .unwrap()
-        .write_tls(&mut record)
-        .unwrap();
+    ClientConnection::new(Arc::new(config), name).unwrap().write_tls(&mut record).unwrap();
     record
 }
 

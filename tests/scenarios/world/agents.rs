@@ -81,10 +81,7 @@ impl Script {
     pub fn new(file: PathBuf, files: &[(String, String)]) -> Self {
         let script = Self {
             file,
-            lines: Mutex::new(Lines {
-                steps: Vec::new(),
-                known: files.iter().map(|(path, _)| path.clone()).collect(),
-            }),
+            lines: Mutex::new(Lines { steps: Vec::new(), known: files.iter().map(|(path, _)| path.clone()).collect() }),
         };
         std::fs::write(&script.file, "[]").unwrap();
         script
@@ -116,15 +113,10 @@ impl Script {
     pub fn writes_as(&self, task: &str, files: &[(&str, &str)]) -> &Self {
         let (modified, created): (Vec<&str>, Vec<&str>) = {
             let mut lines = self.lines.lock().unwrap();
-            files
-                .iter()
-                .map(|(path, _)| *path)
-                .partition(|path| !lines.known.insert((*path).to_owned()))
+            files.iter().map(|(path, _)| *path).partition(|path| !lines.known.insert((*path).to_owned()))
         };
-        let write: serde_json::Map<String, Value> = files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), json!(text)))
-            .collect();
+        let write: serde_json::Map<String, Value> =
+            files.iter().map(|(path, text)| ((*path).to_owned(), json!(text))).collect();
         self.step(json!({
             "role": "player",
             "task": task,
@@ -215,10 +207,7 @@ impl Script {
         }
         let lines = self.lines.lock().unwrap();
         let steps = lines.steps.iter().enumerate();
-        steps
-            .filter(|(at, _)| !taken.contains(at))
-            .map(|(_, step)| step.clone())
-            .collect()
+        steps.filter(|(at, _)| !taken.contains(at)).map(|(_, step)| step.clone()).collect()
     }
 }
 

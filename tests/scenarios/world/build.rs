@@ -38,14 +38,7 @@ use text::secret::Secrets;
 use tokio_util::sync::CancellationToken;
 
 /// As the product's, a thousand times shorter and more.
-pub const SHORT: Waits = Waits {
-    first: 1,
-    most: 4,
-    longest: 4,
-    in_all: 3_600_000,
-    unknown: 300,
-    spacing: 1,
-};
+pub const SHORT: Waits = Waits { first: 1, most: 4, longest: 4, in_all: 3_600_000, unknown: 300, spacing: 1 };
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
@@ -99,10 +92,7 @@ impl Setup {
             database: None,
             ci: CiTimes::AT_ONCE,
             waits: SHORT,
-            backoff: Backoff {
-                first: Duration::from_millis(1),
-                most: Duration::from_millis(5),
-            },
+            backoff: Backoff { first: Duration::from_millis(1), most: Duration::from_millis(5) },
             lease: Duration::from_secs(60),
             month: Limits::default(),
             allowances: Allowances::default(),
@@ -166,10 +156,7 @@ impl Setup {
     /// How long what failed waits before it is tried again: as good as for ever.
     pub fn slow(mut self) -> Self {
         let hour = Duration::from_secs(3_600);
-        self.backoff = Backoff {
-            first: hour,
-            most: hour,
-        };
+        self.backoff = Backoff { first: hour, most: hour };
         self
     }
 
@@ -256,11 +243,7 @@ impl Setup {
         let engine = assemble::engine(blueprint).await.unwrap();
         let replicas = self.others(&forge, &folder, apps).await;
         let stop = CancellationToken::new();
-        let inbox = Arc::new(Inbox::new(
-            engine.clone(),
-            vec![SecretString::from(SECRET)],
-            stop.clone(),
-        ));
+        let inbox = Arc::new(Inbox::new(engine.clone(), vec![SecretString::from(SECRET)], stop.clone()));
         let mut work = vec![tokio::spawn(web::serve(listener, web::router(inbox), stop.clone()))];
         let mut drains = Vec::new();
         for replica in std::iter::once(&engine).chain(&replicas) {
@@ -309,18 +292,12 @@ impl Setup {
         for login in [WRITER, ADMIN, READER, STRANGER] {
             forge.create_user(login);
         }
-        let mut files: Vec<(&str, &str)> = self
-            .files
-            .iter()
-            .map(|(path, text)| (path.as_str(), text.as_str()))
-            .collect();
+        let mut files: Vec<(&str, &str)> =
+            self.files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         if !self.settings.is_empty() {
             files.push((".github/autobuild.yml", &self.settings));
         }
-        forge
-            .create_repo(REPO, RepoSource::Files(&files), Settings::default())
-            .await
-            .unwrap();
+        forge.create_repo(REPO, RepoSource::Files(&files), Settings::default()).await.unwrap();
         forge.set_role(REPO, WRITER, forge::Role::Write).unwrap();
         forge.set_role(REPO, ADMIN, forge::Role::Admin).unwrap();
         forge.set_role(REPO, READER, forge::Role::Triage).unwrap();
@@ -358,10 +335,7 @@ impl Setup {
         (main, coach): (&AppCredentials, Option<&AppCredentials>),
         data_dir: PathBuf,
     ) -> Blueprint {
-        let key = |app: &AppCredentials| AppKey {
-            id: AppId(app.id),
-            private_key: app.private_key.clone(),
-        };
+        let key = |app: &AppCredentials| AppKey { id: AppId(app.id), private_key: app.private_key.clone() };
         let file = format!("sqlite:{}", folder.join("autobuild.db").display());
         Blueprint {
             app: key(main),
@@ -399,11 +373,7 @@ impl Setup {
             // Scripts leave files in a folder of the story, which no isolated program could write.
             isolation: Bounds {
                 least: Level::L0,
-                most: if self.bare || !self.commands.is_empty() {
-                    Level::L0
-                } else {
-                    Level::L3
-                },
+                most: if self.bare || !self.commands.is_empty() { Level::L0 } else { Level::L3 },
             },
         }
     }

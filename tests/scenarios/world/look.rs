@@ -17,9 +17,7 @@ impl World {
     /// The comments of an issue or pull request as (author, text).
     pub async fn comments(&self, number: u64) -> Vec<(String, String)> {
         let all = self.list(&format!("issues/{number}/comments")).await;
-        all.iter()
-            .map(|one| (text(&one["user"]["login"]), text(&one["body"])))
-            .collect()
+        all.iter().map(|one| (text(&one["user"]["login"]), text(&one["body"]))).collect()
     }
 
     /// The comments that a bot made, joined.
@@ -58,18 +56,12 @@ impl World {
     /// The reviews of a pull request as (author, state, text).
     pub async fn reviews(&self, number: u64) -> Vec<(String, String, String)> {
         let all = self.list(&format!("pulls/{number}/reviews")).await;
-        all.iter()
-            .map(|one| (text(&one["user"]["login"]), text(&one["state"]), text(&one["body"])))
-            .collect()
+        all.iter().map(|one| (text(&one["user"]["login"]), text(&one["state"]), text(&one["body"]))).collect()
     }
 
     /// The states of a pull request's reviews.
     pub async fn review_states(&self, number: u64) -> Vec<String> {
-        self.reviews(number)
-            .await
-            .into_iter()
-            .map(|(_, state, _)| state)
-            .collect()
+        self.reviews(number).await.into_iter().map(|(_, state, _)| state).collect()
     }
 
     /// A pull request.
@@ -81,9 +73,7 @@ impl World {
     pub async fn checks(&self, sha: &str) -> Vec<String> {
         let all = self.get(&format!("commits/{sha}/check-runs")).await;
         let runs = all["check_runs"].as_array().cloned().unwrap_or_default();
-        runs.iter()
-            .map(|run| format!("{} {}", text(&run["name"]), text(&run["conclusion"])))
-            .collect()
+        runs.iter().map(|run| format!("{} {}", text(&run["name"]), text(&run["conclusion"]))).collect()
     }
 
     /// A file on a branch of the forge's repository.
@@ -95,22 +85,13 @@ impl World {
     /// What git says about the forge's repository; fails the story if it fails.
     pub fn git_says(&self, arguments: &[&str]) -> String {
         let done = self.git(arguments);
-        assert!(
-            done.status.success(),
-            "git {arguments:?}: {}",
-            String::from_utf8_lossy(&done.stderr)
-        );
+        assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8(done.stdout).unwrap().trim().to_owned()
     }
 
     fn git(&self, arguments: &[&str]) -> std::process::Output {
         let dir = self.engine_repository();
-        std::process::Command::new("git")
-            .arg("--git-dir")
-            .arg(dir)
-            .args(arguments)
-            .output()
-            .unwrap()
+        std::process::Command::new("git").arg("--git-dir").arg(dir).args(arguments).output().unwrap()
     }
 
     /// The forge's bare repository, whatever it is called now.

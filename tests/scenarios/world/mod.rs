@@ -89,10 +89,8 @@ impl World {
     pub async fn settle(&self) {
         if tokio::time::timeout(PATIENCE, self.rest()).await.is_err() {
             let open = self.engine.store.unfinished_effects().await.unwrap();
-            let open: Vec<String> = open
-                .iter()
-                .map(|effect| format!("{} {:?} {:?}", effect.id, effect.state, effect.last_error))
-                .collect();
+            let open: Vec<String> =
+                open.iter().map(|effect| format!("{} {:?} {:?}", effect.id, effect.state, effect.last_error)).collect();
             panic!("this story does not come to rest; unfinished:\n{}", open.join("\n"));
         }
     }
@@ -136,12 +134,7 @@ impl World {
 
     /// The latest run of an issue, if there is one.
     pub async fn feature_of(&self, issue: u64) -> Option<Feature> {
-        let row = self
-            .engine
-            .store
-            .latest_run(self.repo, IssueNumber(issue))
-            .await
-            .unwrap()?;
+        let row = self.engine.store.latest_run(self.repo, IssueNumber(issue)).await.unwrap()?;
         self.engine.feature(&row.key).await.unwrap()
     }
 

@@ -34,30 +34,18 @@ impl World {
         let (title, state) = (text(&thread["title"]), text(&thread["state"]));
         said(told, &format!("#{number} {title} ({state})"), &thread["body"]);
         for comment in self.list(&format!("issues/{number}/comments")).await {
-            said(
-                told,
-                &format!("#{number} {} commented", text(&comment["user"]["login"])),
-                &comment["body"],
-            );
+            said(told, &format!("#{number} {} commented", text(&comment["user"]["login"])), &comment["body"]);
         }
         if thread["pull_request"].is_null() {
             return;
         }
         for review in self.list(&format!("pulls/{number}/reviews")).await {
-            let head = format!(
-                "#{number} {} {}",
-                text(&review["user"]["login"]),
-                text(&review["state"])
-            );
+            let head = format!("#{number} {} {}", text(&review["user"]["login"]), text(&review["state"]));
             said(told, &head, &review["body"]);
         }
         for remark in self.list(&format!("pulls/{number}/comments")).await {
             let place = format!("{}:{}", text(&remark["path"]), remark["line"]);
-            said(
-                told,
-                &format!("#{number} {} on {place}", text(&remark["user"]["login"])),
-                &remark["body"],
-            );
+            said(told, &format!("#{number} {} on {place}", text(&remark["user"]["login"])), &remark["body"]);
         }
         let sha = text(&self.pull_json(number).await["head"]["sha"]);
         for check in self.checks(&sha).await {

@@ -32,13 +32,7 @@ struct Form {
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
     let value = rest.split('"').next()?;
-    Some(
-        value
-            .replace("&quot;", "\"")
-            .replace("&lt;", "<")
-            .replace("&gt;", ">")
-            .replace("&amp;", "&"),
-    )
+    Some(value.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
 }
 
 impl Page {
@@ -75,30 +69,22 @@ impl Page {
 fn filled(page: &Page, form: &Form, fields: &[(&str, &str)]) -> (String, Vec<(String, String)>) {
     let own = form.fields.iter().cloned();
     let own = own.filter(|(name, _)| !fields.iter().any(|(given, _)| given == name));
-    let given = fields
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let given = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let address = Url::parse(&page.address).unwrap().join(&form.action).unwrap();
     (address.to_string(), own.chain(given).collect())
 }
 
 fn lent(fields: &[(String, String)]) -> Vec<(&str, &str)> {
-    fields
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()))
-        .collect()
+    fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }
 
 fn encoded(fields: &[(&str, &str)]) -> String {
-    url::form_urlencoded::Serializer::new(String::new())
-        .extend_pairs(fields)
-        .finish()
+    url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
 impl Browser {
     pub async fn sign_in(&mut self, forge: &str, login: &str) {
-        self.request("POST", &format!("{forge}/session"), &[("login", login)])
-            .await;
+        self.request("POST", &format!("{forge}/session"), &[("login", login)]).await;
     }
 
     pub async fn get(&mut self, address: &str) -> Page {
@@ -108,9 +94,7 @@ impl Browser {
     /// Sends the form whose button says this, with these fields besides its own.
     pub async fn press(&mut self, page: &Page, button: &str, fields: &[(&str, &str)]) -> Page {
         let forms = page.forms();
-        let form = forms
-            .iter()
-            .find(|form| form.text.contains(&format!("<button>{button}</button>")));
+        let form = forms.iter().find(|form| form.text.contains(&format!("<button>{button}</button>")));
         let form = form.unwrap_or_else(|| panic!("no button {button}: {}", page.text));
         let (address, fields) = filled(page, form, fields);
         self.request("POST", &address, &lent(&fields)).await
@@ -119,9 +103,7 @@ impl Browser {
     /// The same, without going where the answer leads.
     pub async fn press_once(&mut self, page: &Page, button: &str) -> Page {
         let forms = page.forms();
-        let form = forms
-            .iter()
-            .find(|form| form.text.contains(&format!("<button>{button}</button>")));
+        let form = forms.iter().find(|form| form.text.contains(&format!("<button>{button}</button>")));
         let (address, fields) = filled(page, form.unwrap(), &[]);
         self.once("POST", &address, &lent(&fields)).await
     }
@@ -138,11 +120,7 @@ impl Browser {
     /// One request, and where it leads to.
     pub async fn request(&mut self, method: &str, address: &str, fields: &[(&str, &str)]) -> Page {
         let page = self.once(method, address, fields).await;
-        let Some(to) = page
-            .headers
-            .get("location")
-            .filter(|_| (300..400).contains(&page.status))
-        else {
+        let Some(to) = page.headers.get("location").filter(|_| (300..400).contains(&page.status)) else {
             return page;
         };
         let to = Url::parse(address).unwrap().join(to.to_str().unwrap()).unwrap();

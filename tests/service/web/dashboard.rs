@@ -36,19 +36,13 @@ async fn who_shows_the_token_sees_the_work_and_nobody_else_does() {
     let service = Service::start().await;
     for path in ["/", "/features/1/2/3", "/features/1/2/3/run?id=x"] {
         let (head, _) = ask(&service, &get(path, "autobuild_session=9999999999999.00")).await;
-        assert!(
-            head.contains("303") && head.contains("location: /sign-in"),
-            "{path}: {head}"
-        );
+        assert!(head.contains("303") && head.contains("location: /sign-in"), "{path}: {head}");
     }
     for path in ["/live", "/features/1/2/3/live"] {
         assert!(ask(&service, &get(path, "")).await.0.contains(" 401 "), "{path}");
     }
     let (head, page) = ask(&service, &form("/sign-in", "", "token=guessed")).await;
-    assert!(
-        head.contains(" 403 ") && page.contains("This is not the token."),
-        "{head}"
-    );
+    assert!(head.contains(" 403 ") && page.contains("This is not the token."), "{head}");
     let (head, _) = ask(&service, &form("/sign-in", "", "token=the+administrator%27s")).await;
     let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
     assert!(
@@ -58,10 +52,7 @@ async fn who_shows_the_token_sees_the_work_and_nobody_else_does() {
     let session = cookie.split(';').next().unwrap();
     let (head, page) = ask(&service, &get("/", session)).await;
     assert!(head.contains(" 200 ") && head.contains("script-src 'self'"), "{head}");
-    assert!(
-        page.contains("Nothing waits for you.") && page.contains("Sign out"),
-        "{page}"
-    );
+    assert!(page.contains("Nothing waits for you.") && page.contains("Sign out"), "{page}");
     for path in ["/features/1/2/3", "/features/1/2/3/run?id=x", "/features/1/2/3/run"] {
         assert!(ask(&service, &get(path, session)).await.0.contains(" 404 "), "{path}");
     }
@@ -76,13 +67,7 @@ async fn only_the_pages_own_form_signs_out() {
     let (head, _) = ask(&service, &form("/sign-out", session, "token=forged")).await;
     assert!(!head.contains("set-cookie"), "{head}");
     let (_, page) = ask(&service, &get("/", session)).await;
-    let token = page
-        .split_once("name=\"token\" value=\"")
-        .unwrap()
-        .1
-        .split('"')
-        .next()
-        .unwrap();
+    let token = page.split_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
     let (head, _) = ask(&service, &form("/sign-out", session, &format!("token={token}"))).await;
     assert!(head.contains("Max-Age=0"), "{head}");
 }
@@ -210,33 +195,19 @@ async fn after_signing_in_people_see_the_page_that_they_asked_for() {
     let (head, _) = ask(&service, &get("/doctor?repo=acme%2Fshop", "")).await;
     assert!(head.contains(&format!("location: {wanted}\r\n")), "{head}");
     let (_, page) = ask(&service, &get(wanted, "")).await;
-    assert!(
-        page.contains("name=\"to\" value=\"/doctor?repo=acme%2Fshop\""),
-        "{page}"
-    );
+    assert!(page.contains("name=\"to\" value=\"/doctor?repo=acme%2Fshop\""), "{page}");
     let lands = async |to: &str| {
         let body = format!("token=the+administrator%27s&to={to}");
         let (head, _) = ask(&service, &form("/sign-in", "", &body)).await;
         let location = head.lines().find_map(|line| line.strip_prefix("location: "));
         location.unwrap_or_else(|| panic!("{head}")).to_owned()
     };
-    assert_eq!(
-        lands("%2Fdoctor%3Frepo%3Dacme%252Fshop").await,
-        "/doctor?repo=acme%2Fshop"
-    );
-    for elsewhere in [
-        "https%3A%2F%2Fevil.example",
-        "%2F%2Fevil.example",
-        "%2F%5Cevil.example",
-        "%2F%0D%0Aa%3A+b",
-    ] {
+    assert_eq!(lands("%2Fdoctor%3Frepo%3Dacme%252Fshop").await, "/doctor?repo=acme%2Fshop");
+    for elsewhere in ["https%3A%2F%2Fevil.example", "%2F%2Fevil.example", "%2F%5Cevil.example", "%2F%0D%0Aa%3A+b"] {
         assert_eq!(lands(elsewhere).await, "/", "{elsewhere}");
     }
     let (_, page) = ask(&service, &form("/sign-in", "", "token=guessed&to=%2Fqueue")).await;
-    assert!(
-        page.contains("name=\"to\" value=\"/queue\""),
-        "a second try leads there too: {page}"
-    );
+    assert!(page.contains("name=\"to\" value=\"/queue\""), "a second try leads there too: {page}");
 }
 
 #[tokio::test]
@@ -259,28 +230,17 @@ async fn a_feature_that_cannot_be_read_hides_no_other_and_says_so() {
     );
     let (head, page) = ask(&service, &get("/features/22/42/1", &session)).await;
     assert!(head.contains(" 500 "), "{head}");
-    assert!(
-        page.contains("This page cannot be shown") && !page.contains("database"),
-        "{page}"
-    );
+    assert!(page.contains("This page cannot be shown") && !page.contains("database"), "{page}");
 }
 
 #[tokio::test]
 async fn an_address_without_a_page_answers_with_one() {
     let service = Service::start().await;
     let session = signed_in(&service).await;
-    for path in [
-        "/nowhere",
-        "/features/x/y/z",
-        "/features/1",
-        "/features/1/2/99999999999/run?id=x",
-    ] {
+    for path in ["/nowhere", "/features/x/y/z", "/features/1", "/features/1/2/99999999999/run?id=x"] {
         let (head, page) = ask(&service, &get(path, &session)).await;
         assert!(head.contains(" 404 ") && head.contains("text/html"), "{path}: {head}");
-        assert!(
-            page.contains("There is no such page") && page.contains("Sign out"),
-            "{path}: {page}"
-        );
+        assert!(page.contains("There is no such page") && page.contains("Sign out"), "{path}: {page}");
     }
     let (_, page) = ask(&service, &get("/nowhere", "")).await;
     assert!(!page.contains("Sign out"), "{page}");
@@ -301,23 +261,10 @@ async fn a_failed_step_is_tried_again_by_the_pages_own_button_alone() {
         )
         .await;
     let (_, page) = ask(&service, &get("/queue", &session)).await;
-    assert!(
-        page.contains("refused &lt;b&gt;twice&lt;/b&gt;") && page.contains("10 tries"),
-        "{page}"
-    );
-    assert_eq!(
-        page.matches(">Try again<").count(),
-        1,
-        "nobody waits for a comment; a plan's Feature knows: {page}"
-    );
+    assert!(page.contains("refused &lt;b&gt;twice&lt;/b&gt;") && page.contains("10 tries"), "{page}");
+    assert_eq!(page.matches(">Try again<").count(), 1, "nobody waits for a comment; a plan's Feature knows: {page}");
     let ready = "SELECT count(*) FROM effect WHERE state = 'ready'";
-    let token = page
-        .rsplit_once("name=\"token\" value=\"")
-        .unwrap()
-        .1
-        .split('"')
-        .next()
-        .unwrap();
+    let token = page.rsplit_once("name=\"token\" value=\"").unwrap().1.split('"').next().unwrap();
     let press = |token: &str| form("/queue/try-again", &session, &format!("token={token}&id=say"));
     let foreign = String::from_utf8(press(token)).unwrap();
     let foreign = foreign.replace("\r\ncookie", "\r\norigin: http://elsewhere.example\r\ncookie");
@@ -327,11 +274,7 @@ async fn a_failed_step_is_tried_again_by_the_pages_own_button_alone() {
         assert!(head.contains(" 403 "), "{head}");
         assert_eq!(service.count(ready).await, 0);
     }
-    let (head, _) = ask(
-        &service,
-        &form("/queue/try-again", "", &format!("token={token}&id=say")),
-    )
-    .await;
+    let (head, _) = ask(&service, &form("/queue/try-again", "", &format!("token={token}&id=say"))).await;
     assert!(head.contains("location: /sign-in"), "{head}");
     // Behind a proxy that calls us by another name, the browser still knows.
     let behind = foreign.replace("\r\ncookie", "\r\nsec-fetch-site: same-origin\r\ncookie");
@@ -350,10 +293,7 @@ async fn spending_is_shown_against_time_also_as_a_table() {
     let service = Service::start().await;
     let session = signed_in(&service).await;
     let (_, page) = ask(&service, &get("/spending", &session)).await;
-    assert!(
-        page.contains("not enough yet") && page.contains("$0.00, no limit"),
-        "{page}"
-    );
+    assert!(page.contains("not enough yet") && page.contains("$0.00, no limit"), "{page}");
     service
         .tamper(
             "INSERT INTO run (id, effect_id, fence, installation_id, repo_id, feature_id, turn, role, agent, state, \
@@ -418,10 +358,7 @@ async fn session(address: &str, opening: &str) -> String {
         assert!(refused.contains(" 403 "), "{path}: {refused}");
     }
     let elsewhere = page_of(address, opening, ("elsewhere.example", ""), "this machine alone").await;
-    assert!(
-        elsewhere.contains(" 403 ") && !elsewhere.contains("set-cookie"),
-        "{elsewhere}"
-    );
+    assert!(elsewhere.contains(" 403 ") && !elsewhere.contains("set-cookie"), "{elsewhere}");
     let began = page_of(address, opening, stranger, "\r\n\r\n").await;
     assert!(began.contains("refresh: 0; url=/\r\n"), "{began}");
     let cookie = began.lines().find_map(|line| line.strip_prefix("set-cookie: "));
@@ -438,10 +375,7 @@ async fn pages_of_the_forge(page: &str, cookie: &str) {
     assert!(refused.contains(" 403 "), "{refused}");
     let fetch = "/acme/tally.git/info/refs?service=git-upload-pack";
     let fetched = page_of(forge, fetch, (forge, ""), "required").await;
-    assert!(
-        fetched.contains(" 401 "),
-        "the source is fetched with a token alone: {fetched}"
-    );
+    assert!(fetched.contains(" 401 "), "the source is fetched with a token alone: {fetched}");
     let shown = page_of(forge, &path, (forge, cookie), "</html>").await;
     assert!(shown.contains(" 200 "), "one key opens the forge's pages too: {shown}");
 }
@@ -452,31 +386,16 @@ async fn a_whole_demo_can_be_watched() {
     let cookie = session(&address, &opening).await;
     let own = (address.as_str(), cookie.as_str());
     let all = page_of(&address, "/", own, "</html>").await;
-    let feature = all
-        .split_once("href=\"/features/")
-        .unwrap()
-        .1
-        .split('"')
-        .next()
-        .unwrap();
+    let feature = all.split_once("href=\"/features/").unwrap().1.split('"').next().unwrap();
     let path = format!("/features/{feature}");
     let page = page_of(&address, &path, own, "</html>").await;
-    for shown in [
-        "State: completed.",
-        "<svg",
-        "TASK-005",
-        "changes requested",
-        "red before green",
-    ] {
+    for shown in ["State: completed.", "<svg", "TASK-005", "changes requested", "red before green"] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
     let run = page.split_once("/run?id=").unwrap().1.split('"').next().unwrap();
     let run = page_of(&address, &format!("{path}/run?id={run}"), own, "</html>").await;
     assert!(run.contains("prints") && run.contains("ready_for_validation"), "{run}");
     let live = page_of(&address, &format!("{path}/live"), own, "State: completed.").await;
-    assert!(
-        live.contains("text/event-stream") && live.contains("data: <h1>"),
-        "{live}"
-    );
+    assert!(live.contains("text/event-stream") && live.contains("data: <h1>"), "{live}");
     pages_of_the_forge(&page, own.1).await;
 }

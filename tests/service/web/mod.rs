@@ -1,11 +1,7 @@
 //! The webhook inbox against senders that are not GitHub, or not well: the right 4xx, never a 5xx, and a 202 only for
 //! what is on disk.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
 mod dashboard;
 mod replicas;
@@ -106,11 +102,7 @@ async fn what_is_not_needed_is_acknowledged_and_not_stored() {
 #[tokio::test]
 async fn an_oversized_body_is_refused_as_soon_as_it_is_known() {
     let service = Service::start().await;
-    let announced = format!(
-        "{}content-length: {}\r\n\r\n",
-        Request::label("one").head(),
-        web::MAX_BODY + 1
-    );
+    let announced = format!("{}content-length: {}\r\n\r\n", Request::label("one").head(), web::MAX_BODY + 1);
     let mut connected = service.connect().await;
     connected.send(announced.as_bytes()).await;
     assert_eq!(connected.answer().await.unwrap().0, 413);
@@ -154,9 +146,7 @@ async fn without_anything_like_a_signature_no_body_is_waited_for() {
         for body in ["content-length: 26214400", "transfer-encoding: chunked"] {
             let request = Request::label("one").with("x-hub-signature-256", signature);
             let mut connected = service.connect().await;
-            connected
-                .send(format!("{}{body}\r\n\r\n", request.head()).as_bytes())
-                .await;
+            connected.send(format!("{}{body}\r\n\r\n", request.head()).as_bytes()).await;
             assert_eq!(connected.answer().await.unwrap().0, 401, "{signature:?} {body}");
             assert!(connected.answer().await.is_none(), "the connection is closed");
         }
@@ -195,9 +185,7 @@ async fn slow_senders_keep_nobody_out() {
             slow.push(connected);
         }
         let mut connected = service.connect().await;
-        connected
-            .send(b"GET /healthz HTTP/1.1\r\nhost: autobuild\r\n\r\n")
-            .await;
+        connected.send(b"GET /healthz HTTP/1.1\r\nhost: autobuild\r\n\r\n").await;
         assert_eq!(connected.answer().await.unwrap().0, 200);
         assert_eq!(service.answers(&Request::label("usual")).await, 202);
     }
@@ -237,26 +225,18 @@ async fn health_tells_alive_from_ready() {
     let service = Service::start().await;
     let asks = async |path: &str| {
         let mut connected = service.connect().await;
-        connected
-            .send(format!("GET {path} HTTP/1.1\r\nhost: autobuild\r\n\r\n").as_bytes())
-            .await;
+        connected.send(format!("GET {path} HTTP/1.1\r\nhost: autobuild\r\n\r\n").as_bytes()).await;
         connected.answer().await.unwrap().0
     };
     assert_eq!((asks("/healthz").await, asks("/readyz").await), (200, 200));
-    for (shown, expected) in [
-        ("", 401),
-        ("authorization: Bearer guessed\r\n", 401),
-        ("authorization: Bearer the administrator's\r\n", 200),
-    ] {
+    for (shown, expected) in
+        [("", 401), ("authorization: Bearer guessed\r\n", 401), ("authorization: Bearer the administrator's\r\n", 200)]
+    {
         let mut connected = service.connect().await;
         let request = format!("GET /healthz?detail HTTP/1.1\r\nhost: autobuild\r\n{shown}\r\n");
         connected.send(request.as_bytes()).await;
         let (status, detail) = connected.answer().await.unwrap();
-        assert_eq!(
-            (status, detail.contains("\"isolation\"")),
-            (expected, expected == 200),
-            "{detail}"
-        );
+        assert_eq!((status, detail.contains("\"isolation\"")), (expected, expected == 200), "{detail}");
     }
     service.draining.cancel();
     assert_eq!((asks("/healthz").await, asks("/readyz").await), (200, 503));

@@ -75,25 +75,14 @@ async fn the_pages_of_both_processes_show_what_one_of_them_does() {
     let mut operator = Browser::default();
     let addresses = services.each_ref().map(|listen| format!("http://{listen}"));
     let token = "token=the-administrators-token";
-    assert_eq!(
-        operator.post(&format!("{}/sign-in", addresses[0]), token).await.status,
-        303
-    );
+    assert_eq!(operator.post(&format!("{}/sign-in", addresses[0]), token).await.status, 303);
     let cookies = operator.0[&host(&addresses[0])].clone();
     operator.0.insert(host(&addresses[1]), cookies);
     let page = operator.get(&format!("{}/", addresses[1])).await.text;
-    let path = page
-        .split_once("href=\"/features/")
-        .unwrap()
-        .1
-        .split('"')
-        .next()
-        .unwrap();
+    let path = page.split_once("href=\"/features/").unwrap().1.split('"').next().unwrap();
     let mut pages = Vec::new();
     for address in &addresses {
-        let mut stream = operator
-            .open("GET", &format!("{address}/features/{path}/live"), None)
-            .await;
+        let mut stream = operator.open("GET", &format!("{address}/features/{path}/live"), None).await;
         read_until(&mut stream, "TASK-001").await;
         pages.push(stream);
     }

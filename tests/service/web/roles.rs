@@ -45,9 +45,7 @@ fn both(beside: &Beside, worker_listens: &str, database: &str) -> [Child; 2] {
     // Its machine has no agent program at all.
     service.arg("--no-agents").env("AUTOBUILD_AGENT", "acp:no-such-program");
     let mut worker = process(beside, "worker", worker_listens, database);
-    worker
-        .env("AUTOBUILD_AGENT", format!("scripted:{}", script.display()))
-        .env_remove("AUTOBUILD_WEBHOOK_SECRET");
+    worker.env("AUTOBUILD_AGENT", format!("scripted:{}", script.display())).env_remove("AUTOBUILD_WEBHOOK_SECRET");
     [service, worker].map(|mut process| process.spawn().unwrap())
 }
 
@@ -63,9 +61,7 @@ async fn a_worker_builds_what_a_service_without_agents_plans_and_posts() {
     let issue = person.open_issue(REPO, "Greet", ISSUE, &[]).unwrap();
     person.label(REPO, issue, "autobuild").unwrap();
     let merged = async { while news.recv().await.unwrap().kind != "pull_request.merged" {} };
-    tokio::time::timeout(WATCHDOG, merged)
-        .await
-        .expect("the task is merged");
+    tokio::time::timeout(WATCHDOG, merged).await.expect("the task is merged");
     let mut browser = Browser::default();
     let mut answers = async |path: &str| browser.get(&format!("http://{worker_listens}{path}")).await.status;
     assert_eq!(answers("/healthz").await, 200);

@@ -115,10 +115,7 @@ impl Service {
         let agent: AgentCommand = "command:true".parse().unwrap();
         let settings = EngineSettings::service(assemble::worker_name(), folder.path().to_owned(), github.clock);
         let engine = assemble::engine(Blueprint {
-            app: AppKey {
-                id: AppId(github.app),
-                private_key: github.private_key,
-            },
+            app: AppKey { id: AppId(github.app), private_key: github.private_key },
             coach: None,
             api_url: github.api,
             web_url: github.web,
@@ -144,13 +141,7 @@ impl Service {
             .with_sign_in(github.oauth);
         let router = web::router(Arc::new(inbox));
         let server = tokio::spawn(web::serve(listening(listener), router, CancellationToken::new()));
-        Self {
-            address,
-            draining,
-            database,
-            server,
-            _folder: folder,
-        }
+        Self { address, draining, database, server, _folder: folder }
     }
 
     pub async fn connect(&self) -> Connected {
@@ -188,9 +179,7 @@ impl Service {
         let sql = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) \
                    VALUES ($1, $2, $3, 1, 1, 'building', 1, '{}')";
         let query = sqlx::query(sql).bind(format!("{repo}/1/1"));
-        let query = query
-            .bind(i64::try_from(installation).unwrap())
-            .bind(i64::try_from(repo).unwrap());
+        let query = query.bind(i64::try_from(installation).unwrap()).bind(i64::try_from(repo).unwrap());
         query.execute(&mut self.database().await).await.unwrap();
     }
 
@@ -200,10 +189,7 @@ impl Service {
 
     /// Deliveries stored, and effects that will take them in.
     pub async fn stored(&self) -> (i64, i64) {
-        (
-            self.count("SELECT count(*) FROM delivery").await,
-            self.count("SELECT count(*) FROM effect").await,
-        )
+        (self.count("SELECT count(*) FROM delivery").await, self.count("SELECT count(*) FROM effect").await)
     }
 }
 
@@ -217,15 +203,8 @@ fn private_key() -> SecretString {
     let pair = KeyPair::generate(KeySize::Rsa2048).unwrap();
     let der: Pkcs8V1Der<'_> = pair.as_der().unwrap();
     let text = BASE64_STANDARD.encode(der.as_ref());
-    let lines: Vec<&str> = text
-        .as_bytes()
-        .chunks(64)
-        .map(|line| std::str::from_utf8(line).unwrap())
-        .collect();
-    SecretString::from(format!(
-        "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
-        lines.join("\n")
-    ))
+    let lines: Vec<&str> = text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    SecretString::from(format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n")))
 }
 
 /// A connection that does exactly what it is told.
@@ -336,10 +315,7 @@ impl Request {
     /// The request line and the headers, with no length.
     pub fn head(&self) -> String {
         let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
-        format!(
-            "POST /webhook HTTP/1.1\r\nhost: autobuild\r\n{}",
-            headers.collect::<String>()
-        )
+        format!("POST /webhook HTTP/1.1\r\nhost: autobuild\r\n{}", headers.collect::<String>())
     }
 
     pub fn bytes(&self) -> Vec<u8> {

@@ -61,11 +61,7 @@ impl Browser {
         }
         Answer {
             status: head.split(' ').nth(1).unwrap().parse().unwrap(),
-            location: head
-                .lines()
-                .find_map(|line| line.strip_prefix("location: "))
-                .unwrap_or_default()
-                .to_owned(),
+            location: head.lines().find_map(|line| line.strip_prefix("location: ")).unwrap_or_default().to_owned(),
             text,
         }
     }
@@ -73,13 +69,8 @@ impl Browser {
     pub async fn open(&self, method: &str, address: &str, form: Option<&str>) -> TcpStream {
         let url = Url::parse(address).unwrap();
         let path = &address[url.origin().ascii_serialization().len()..];
-        let cookies: Vec<String> = self
-            .0
-            .get(&host(address))
-            .into_iter()
-            .flatten()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let cookies: Vec<String> =
+            self.0.get(&host(address)).into_iter().flatten().map(|(name, value)| format!("{name}={value}")).collect();
         let (kind, body) = match form {
             Some(form) => ("content-type: application/x-www-form-urlencoded\r\n", form),
             None => ("", ""),
@@ -110,14 +101,9 @@ impl Browser {
 
     /// Lets GitHub tell the service who this is, or not; gives the address to come back to.
     async fn answers(&mut self, begun: &str, forge: &str, login: &str, answer: &str) -> String {
-        self.post(&format!("{forge}/session"), &format!("login={login}&return_to=/"))
-            .await;
+        self.post(&format!("{forge}/session"), &format!("login={login}&return_to=/")).await;
         let page = self.get(begun).await;
-        assert!(
-            page.text.contains("Authorize autobuild") && page.text.contains(login),
-            "{}",
-            page.text
-        );
+        assert!(page.text.contains("Authorize autobuild") && page.text.contains(login), "{}", page.text);
         let field = page.text.split_once("name=\"authenticity_token\" value=\"").unwrap().1;
         let token = field.split('"').next().unwrap();
         let form = format!("authenticity_token={token}&authorize={answer}");
@@ -139,12 +125,8 @@ pub fn host(address: &str) -> String {
 }
 
 async fn beside() -> Beside {
-    let beside = Beside::new(
-        PRODUCT,
-        support::folder::folder("autobuild-sign-in-"),
-        &[("README.md", "# Tally\n")],
-    )
-    .await;
+    let beside =
+        Beside::new(PRODUCT, support::folder::folder("autobuild-sign-in-"), &[("README.md", "# Tally\n")]).await;
     beside.forge.create_user(EVE);
     beside.forge.as_user(MONA).unwrap().set_private(REPO, true).unwrap();
     beside
@@ -155,10 +137,7 @@ async fn beside() -> Beside {
 async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     let beside = beside().await;
     let service = format!("http://{}", beside.listen);
-    let secret = beside
-        .forge
-        .let_sign_in("autobuild", &format!("{service}{CALLBACK}"))
-        .unwrap();
+    let secret = beside.forge.let_sign_in("autobuild", &format!("{service}{CALLBACK}")).unwrap();
     let log = beside.folder.path().join("log");
     let mut process = beside.service("0", File::create(&log).unwrap());
     process
@@ -171,23 +150,12 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     let person = beside.forge.as_user(MONA).unwrap();
     let issue = person.open_issue(REPO, "Count", "Please", &[]).unwrap();
     person.label(REPO, issue, "autobuild").unwrap();
-    while beside
-        .forge
-        .deliveries("autobuild")
-        .iter()
-        .any(|(.., arrived)| !arrived)
-    {
+    while beside.forge.deliveries("autobuild").iter().any(|(.., arrived)| !arrived) {
         beside.forge.redeliver_failed().await;
     }
 
     let (mut mona, mut eve, mut operator) = (Browser::default(), Browser::default(), Browser::default());
-    assert_eq!(
-        operator
-            .post(&format!("{service}/sign-in"), "token=the-administrators-token")
-            .await
-            .status,
-        303
-    );
+    assert_eq!(operator.post(&format!("{service}/sign-in"), "token=the-administrators-token").await.status, 303);
     let feature = loop {
         let page = operator.get(&format!("{service}/")).await.text;
         if let Some((_, rest)) = page.split_once("href=\"/features/") {
@@ -200,21 +168,13 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     // Who does not agree is not signed in, and whose sign-in began elsewhere neither.
     let denied = eve.comes_back(&service, forge, EVE, "0").await;
     let denied = eve.get(&denied).await;
-    assert!(
-        denied.status == 403 && denied.text.contains("You did not let GitHub tell"),
-        "{}",
-        denied.text
-    );
+    assert!(denied.status == 403 && denied.text.contains("You did not let GitHub tell"), "{}", denied.text);
     let begun = mona.begins(&service, "").await;
     let back = mona.answers(&begun, forge, MONA, "1").await;
     let before = mona.clone();
     let _began_too = eve.get(&format!("{service}{CALLBACK}")).await;
     let foreign = eve.get(&back).await;
-    assert!(
-        foreign.status == 400 && foreign.text.contains("did not begin in this browser"),
-        "{}",
-        foreign.text
-    );
+    assert!(foreign.status == 400 && foreign.text.contains("did not begin in this browser"), "{}", foreign.text);
     assert_eq!(eve.get(&format!("{service}/")).await.status, 303);
     assert_eq!(mona.get(&back).await.status, 303);
     // Once it came back it is over, with another code too.
@@ -222,11 +182,7 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     assert_ne!(other_code, back);
     for used in [&back, &other_code] {
         let again = before.clone().get(used).await;
-        assert!(
-            again.status == 403 && again.text.contains("was used before"),
-            "{}",
-            again.text
-        );
+        assert!(again.status == 403 && again.text.contains("was used before"), "{}", again.text);
     }
     let bent = before.clone().get(&format!("{back}0")).await;
     assert_eq!(bent.status, 400);
@@ -239,50 +195,26 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     }
     assert!(mona.get(&format!("{service}/")).await.text.contains(&feature));
     assert_eq!(mona.get(&format!("{service}{feature}")).await.status, 200);
-    let stream = mona
-        .ask("GET", &format!("{service}{feature}/live"), None, "data: ")
-        .await;
-    assert!(
-        stream.text.contains("text/event-stream") && stream.text.contains("Count"),
-        "{}",
-        stream.text
-    );
+    let stream = mona.ask("GET", &format!("{service}{feature}/live"), None, "data: ").await;
+    assert!(stream.text.contains("text/event-stream") && stream.text.contains("Count"), "{}", stream.text);
     let page = eve.get(&format!("{service}/")).await;
     assert!(page.status == 200 && !page.text.contains("/features/"), "{}", page.text);
-    assert!(
-        !page.text.contains("step at work") && !page.text.contains("/queue"),
-        "{}",
-        page.text
-    );
+    assert!(!page.text.contains("step at work") && !page.text.contains("/queue"), "{}", page.text);
     for path in ["", "/live", "/run?id=1"] {
-        assert_eq!(
-            eve.get(&format!("{service}{feature}{path}")).await.status,
-            404,
-            "{path}"
-        );
+        assert_eq!(eve.get(&format!("{service}{feature}{path}")).await.status, 404, "{path}");
     }
     for browser in [&mut mona, &mut eve] {
         for path in ["/queue", "/queue/live", "/spending", "/spending/live", "/doctor"] {
             assert_eq!(browser.get(&format!("{service}{path}")).await.status, 404, "{path}");
         }
-        assert_eq!(
-            browser
-                .post(&format!("{service}/queue/try-again"), "token=x&id=1")
-                .await
-                .status,
-            404
-        );
+        assert_eq!(browser.post(&format!("{service}/queue/try-again"), "token=x&id=1").await.status, 404);
     }
 
     // A cookie that was bent is none.
     let mut own = eve.0[&host(&service)].iter();
     let (name, own) = own.find(|(name, _)| name.starts_with("autobuild_session")).unwrap();
     let (name, own) = (name.clone(), own.clone());
-    for forged in [
-        own.replace("-eve.", "-mona."),
-        own.replace("-eve.", "."),
-        own[1..].to_owned(),
-    ] {
+    for forged in [own.replace("-eve.", "-mona."), own.replace("-eve.", "."), own[1..].to_owned()] {
         let mut bent = eve.clone();
         let cookies = bent.0.get_mut(&host(&service)).unwrap();
         cookies.insert(name.clone(), forged.clone());
@@ -292,16 +224,9 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     beside.forge.revoke_client_secret("autobuild").unwrap();
     let back = eve.comes_back(&service, forge, EVE, "1").await;
     let refused = eve.get(&back).await;
-    assert!(
-        refused.status == 502 && refused.text.contains("Its log names the cause"),
-        "{}",
-        refused.text
-    );
+    assert!(refused.status == 502 && refused.text.contains("Its log names the cause"), "{}", refused.text);
     let log = std::fs::read_to_string(log).unwrap();
-    assert!(
-        log.contains("incorrect_client_credentials") && !log.contains("ghu_"),
-        "{log}"
-    );
+    assert!(log.contains("incorrect_client_credentials") && !log.contains("ghu_"), "{log}");
 }
 
 static NOW: AtomicI64 = AtomicI64::new(0);
@@ -315,27 +240,18 @@ fn clock() -> Millis {
 async fn who_loses_the_right_to_read_stops_seeing_within_minutes() {
     let beside = beside().await;
     let (app, forge) = (&beside.apps[0], beside.forge.url());
-    let secret = beside
-        .forge
-        .let_sign_in("autobuild", "http://127.0.0.1:1/sign-in/github")
-        .unwrap();
+    let secret = beside.forge.let_sign_in("autobuild", "http://127.0.0.1:1/sign-in/github").unwrap();
     let service = Service::over(Github {
         api: beside.forge.api_url(),
         web: forge.to_owned(),
         app: app.id,
         private_key: app.private_key.clone(),
         clock,
-        oauth: Some(OAuthApp {
-            id: app.client_id.clone(),
-            secret,
-        }),
+        oauth: Some(OAuthApp { id: app.client_id.clone(), secret }),
     })
     .await;
     let address = format!("http://{}", service.address);
-    beside
-        .forge
-        .let_sign_in("autobuild", &format!("{address}{CALLBACK}"))
-        .unwrap();
+    beside.forge.let_sign_in("autobuild", &format!("{address}{CALLBACK}")).unwrap();
     let repo = beside.forge.repo_id(REPO).unwrap();
     let installation = beside.forge.installation_of("autobuild", "acme").unwrap();
     service.has_feature(installation, repo).await;
@@ -346,10 +262,7 @@ async fn who_loses_the_right_to_read_stops_seeing_within_minutes() {
     assert!(eve.get(&format!("{address}/")).await.text.contains(feature));
     let mut stream = eve.open("GET", &format!("{address}/live"), None).await;
     let shown = read_until(&mut stream, "Nothing has ended yet.").await;
-    assert!(
-        shown.contains(feature) && !shown.contains("Nothing waits for you."),
-        "{shown}"
-    );
+    assert!(shown.contains(feature) && !shown.contains("Nothing waits for you."), "{shown}");
 
     // Six more streams leave no room for a seventh: the oldest ends, and its page comes again later.
     let mut oldest = stream;
@@ -364,17 +277,11 @@ async fn who_loses_the_right_to_read_stops_seeing_within_minutes() {
     let mut stream = more.pop().unwrap();
 
     beside.forge.set_role(REPO, EVE, Role::None).unwrap();
-    assert!(
-        eve.get(&format!("{address}/")).await.text.contains(feature),
-        "remembered"
-    );
+    assert!(eve.get(&format!("{address}/")).await.text.contains(feature), "remembered");
     NOW.fetch_add(120_000, Ordering::SeqCst);
     assert!(!eve.get(&format!("{address}/")).await.text.contains(feature));
     let told = read_until(&mut stream, "Nothing has ended yet.").await;
-    assert!(
-        !told.contains(feature) && told.contains("Nothing waits for you."),
-        "{told}"
-    );
+    assert!(!told.contains(feature) && told.contains("Nothing waits for you."), "{told}");
     beside.forge.set_role(REPO, EVE, Role::Read).unwrap();
     NOW.fetch_add(120_000, Ordering::SeqCst);
     assert!(eve.get(&format!("{address}/")).await.text.contains(feature));

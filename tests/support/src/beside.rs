@@ -48,10 +48,7 @@ impl Beside {
     /// Starts a forge with the repository, which holds these files, and with both Apps.
     pub async fn new(product: Product, folder: tempfile::TempDir, files: &[(&str, &str)]) -> Self {
         let listen = own_address();
-        let options = ForgeOptions {
-            retry_until_acknowledged: true,
-            ..ForgeOptions::new(folder.path().join("forge"))
-        };
+        let options = ForgeOptions { retry_until_acknowledged: true, ..ForgeOptions::new(folder.path().join("forge")) };
         let forge = Forge::start(options).await.unwrap();
         forge.create_organization("acme");
         forge.create_user(MONA);
@@ -61,13 +58,7 @@ impl Beside {
         let hook = format!("http://{listen}/webhook");
         let app = |slug, permissions, events, hook| {
             let owner = "acme";
-            let app = NewApp {
-                slug,
-                owner,
-                permissions,
-                events,
-                hook,
-            };
+            let app = NewApp { slug, owner, permissions, events, hook };
             let credentials = forge.create_app(&app).unwrap();
             forge.install(slug, owner, None).unwrap();
             credentials
@@ -77,13 +68,7 @@ impl Beside {
             app("autobuild", product.permissions, product.events, hooked),
             app("autobuild-coach", product.coach_permissions, &[], None),
         ];
-        Self {
-            product,
-            forge,
-            folder,
-            apps,
-            listen,
-        }
+        Self { product, forge, folder, apps, listen }
     }
 
     /// Returns the command that starts the service at isolation `level`; its standard error goes to `log`.
@@ -152,10 +137,5 @@ fn own_address() -> String {
     static SERVICES: AtomicU32 = AtomicU32::new(1);
     let service = SERVICES.fetch_add(1, Ordering::Relaxed);
     let process = std::process::id();
-    format!(
-        "127.{}.{}.{}:7070",
-        1 + process % 250,
-        process / 250 % 250,
-        1 + service % 250
-    )
+    format!("127.{}.{}.{}:7070", 1 + process % 250, process / 250 % 250, 1 + service % 250)
 }

@@ -41,12 +41,7 @@ impl World {
         let address = serve(folder.path().join("forge")).await;
         let mirrors = Mirrors::new(&folder.path().join("data"), ForgeAccess::new(&address).unwrap()).unwrap();
         let remote = mirrors.remote(&"o/r".parse().unwrap(), Some(SecretString::from(TOKEN.to_owned())));
-        let world = Self {
-            mirror: mirrors.mirror(RepoId(7)),
-            mirrors,
-            folder,
-            remote,
-        };
+        let world = Self { mirror: mirrors.mirror(RepoId(7)), mirrors, folder, remote };
         world.people_push("main", files);
         world.fetch().await;
         world
@@ -90,14 +85,7 @@ impl World {
 
     /// Returns the forge's head of `branch`.
     pub fn forge_tip(&self, branch: &str) -> String {
-        git(
-            &self.forge_repository(),
-            &[
-                "for-each-ref",
-                "--format=%(objectname)",
-                &format!("refs/heads/{branch}"),
-            ],
-        )
+        git(&self.forge_repository(), &["for-each-ref", "--format=%(objectname)", &format!("refs/heads/{branch}")])
     }
 
     /// Returns the paths that a commit changes.
@@ -108,14 +96,9 @@ impl World {
 
     /// Returns the mirror's files at a commit, each as `<mode> <path>`.
     pub fn tree(&self, sha: &Sha) -> Vec<String> {
-        let listing = git(
-            self.mirror.dir(),
-            &["-c", "core.quotePath=true", "ls-tree", "-r", sha.as_str()],
-        );
+        let listing = git(self.mirror.dir(), &["-c", "core.quotePath=true", "ls-tree", "-r", sha.as_str()]);
         let lines = listing.lines().filter_map(|line| line.split_once('\t'));
-        lines
-            .map(|(head, path)| format!("{} {path}", head.split(' ').next().unwrap()))
-            .collect()
+        lines.map(|(head, path)| format!("{} {path}", head.split(' ').next().unwrap())).collect()
     }
 }
 
@@ -125,10 +108,7 @@ pub fn request(parents: &[&Sha]) -> CommitRequest {
         parents: parents.iter().map(|sha| (*sha).clone()).collect(),
         message: "Do the task\n\nWith a body.".to_owned(),
         trailers: vec![("AutoBuild-Task".to_owned(), "TASK-001".to_owned())],
-        author: Author {
-            name: "AutoBuild".to_owned(),
-            email: "autobuild@example.invalid".to_owned(),
-        },
+        author: Author { name: "AutoBuild".to_owned(), email: "autobuild@example.invalid".to_owned() },
         at: Millis(1_700_000_000_000),
     }
 }
@@ -143,25 +123,16 @@ pub fn write(root: &Path, path: &str, content: &[u8]) {
 /// Runs git as people do, to set up and to look; panics unless it succeeds. Returns its output.
 pub fn git(folder: &Path, args: &[&str]) -> String {
     let output = careless(folder).args(args).output().unwrap();
-    assert!(
-        output.status.success(),
-        "git {args:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
 /// Returns a git command without any of the product's precautions.
 pub fn careless(folder: &Path) -> Command {
     let mut command = Command::new("git");
-    command
-        .current_dir(folder)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command.current_dir(folder).env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
     for role in ["AUTHOR", "COMMITTER"] {
-        command
-            .env(format!("GIT_{role}_NAME"), "A Person")
-            .env(format!("GIT_{role}_EMAIL"), "p@example.invalid");
+        command.env(format!("GIT_{role}_NAME"), "A Person").env(format!("GIT_{role}_EMAIL"), "p@example.invalid");
     }
     command
 }
@@ -177,40 +148,20 @@ async fn serve(root: PathBuf) -> String {
 async fn backend(root: PathBuf, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let token = base64::engine::general_purpose::STANDARD.encode(format!("x-access-token:{TOKEN}"));
-    let header = |name: &str| {
-        head.headers
-            .get(name)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or("")
-            .to_owned()
-    };
+    let header = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_owned();
     if header("authorization") != format!("Basic {token}") {
-        let refused = Response::builder()
-            .status(StatusCode::UNAUTHORIZED)
-            .header("www-authenticate", "Basic");
+        let refused = Response::builder().status(StatusCode::UNAUTHORIZED).header("www-authenticate", "Basic");
         return refused.body(Body::from("Invalid username or token.")).unwrap();
     }
     if head.uri.path().starts_with("/o/broken") {
-        return Response::builder()
-            .status(StatusCode::SERVICE_UNAVAILABLE)
-            .body(Body::empty())
-            .unwrap();
+        return Response::builder().status(StatusCode::SERVICE_UNAVAILABLE).body(Body::empty()).unwrap();
     }
     let mut command = Command::new("git");
     command.arg("http-backend").stdin(Stdio::piped()).stdout(Stdio::piped());
-    command
-        .env("GIT_PROJECT_ROOT", root)
-        .env("GIT_HTTP_EXPORT_ALL", "1")
-        .env("PATH_INFO", head.uri.path());
-    command
-        .env("QUERY_STRING", head.uri.query().unwrap_or(""))
-        .env("REQUEST_METHOD", head.method.as_str());
-    command
-        .env("CONTENT_TYPE", header("content-type"))
-        .env("HTTP_CONTENT_ENCODING", header("content-encoding"));
-    command
-        .env("GIT_PROTOCOL", header("git-protocol"))
-        .env("REMOTE_USER", "someone");
+    command.env("GIT_PROJECT_ROOT", root).env("GIT_HTTP_EXPORT_ALL", "1").env("PATH_INFO", head.uri.path());
+    command.env("QUERY_STRING", head.uri.query().unwrap_or("")).env("REQUEST_METHOD", head.method.as_str());
+    command.env("CONTENT_TYPE", header("content-type")).env("HTTP_CONTENT_ENCODING", header("content-encoding"));
+    command.env("GIT_PROTOCOL", header("git-protocol")).env("REMOTE_USER", "someone");
     let body = to_bytes(body, usize::MAX).await.unwrap();
     tokio::task::spawn_blocking(move || cgi(command, &body)).await.unwrap()
 }

@@ -23,10 +23,7 @@ impl Pipes {
     /// Creates both pipes. Call it before any program runs.
     pub fn new(folder: &Path) -> Self {
         for name in ["started", "go"] {
-            let made = std::process::Command::new("mkfifo")
-                .arg(folder.join(name))
-                .status()
-                .unwrap();
+            let made = std::process::Command::new("mkfifo").arg(folder.join(name)).status().unwrap();
             assert!(made.success());
         }
         let both = |name| (pipe::OpenOptions::new().read_write(true).clone(), folder.join(name));

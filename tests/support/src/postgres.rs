@@ -36,10 +36,7 @@ pub async fn database() -> String {
         .await
         .unwrap_or_else(|error| panic!("the test's PostgreSQL does not answer: {error}"));
     let create = format!("CREATE DATABASE {name}");
-    connection
-        .execute(sqlx::AssertSqlSafe(create))
-        .await
-        .expect("the test's PostgreSQL lets us create databases");
+    connection.execute(sqlx::AssertSqlSafe(create)).await.expect("the test's PostgreSQL lets us create databases");
     connection.close().await.expect("the connection closes");
     with_database(&SERVER.url, &name)
 }
@@ -63,11 +60,7 @@ struct Server {
 static SERVER: LazyLock<Server> = LazyLock::new(|| {
     let started = std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_nanos());
     match std::env::var("TEST_POSTGRES_URL") {
-        Ok(url) => Server {
-            url,
-            started,
-            _lifeline: None,
-        },
+        Ok(url) => Server { url, started, _lifeline: None },
         Err(_) => start(started),
     }
 });
@@ -119,11 +112,9 @@ fn start(started: u128) -> Server {
 fn installed() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    for (parent, prefix, inner) in [
-        ("/usr/lib/postgresql", "", "bin"),
-        ("/usr", "pgsql-", "bin"),
-        ("/opt/homebrew/opt", "postgresql", "bin"),
-    ] {
+    for (parent, prefix, inner) in
+        [("/usr/lib/postgresql", "", "bin"), ("/usr", "pgsql-", "bin"), ("/opt/homebrew/opt", "postgresql", "bin")]
+    {
         let mut found: Vec<PathBuf> = std::fs::read_dir(parent)
             .into_iter()
             .flatten()
@@ -134,29 +125,21 @@ fn installed() -> Option<PathBuf> {
         found.sort();
         folders.extend(found.into_iter().rev());
     }
-    folders
-        .into_iter()
-        .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+    folders.into_iter().find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
 }
 
 fn install() -> PathBuf {
     const HELP: &str = "no PostgreSQL for the tests: set TEST_POSTGRES_URL to a server, or install the programs \
                         `initdb` and `postgres` (Debian: apt-get install postgresql)";
     assert!(rustix::process::geteuid().is_root(), "{HELP}");
-    for arguments in [
-        &["update"][..],
-        &["install", "-y", "--no-install-recommends", "postgresql"],
-    ] {
+    for arguments in [&["update"][..], &["install", "-y", "--no-install-recommends", "postgresql"]] {
         let done = Command::new("apt-get")
             .args(arguments)
             .env("DEBIAN_FRONTEND", "noninteractive")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .status();
-        assert!(
-            done.is_ok_and(|status| status.success()),
-            "{HELP}; apt-get {arguments:?} failed"
-        );
+        assert!(done.is_ok_and(|status| status.success()), "{HELP}; apt-get {arguments:?} failed");
     }
     installed().expect(HELP)
 }
@@ -167,9 +150,7 @@ fn owner() -> Option<&'static str> {
         return None;
     }
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    ["postgres", "nobody"]
-        .into_iter()
-        .find(|name| users.lines().any(|line| line.split(':').next() == Some(name)))
+    ["postgres", "nobody"].into_iter().find(|name| users.lines().any(|line| line.split(':').next() == Some(name)))
 }
 
 fn as_owner(owner: Option<&str>) -> Command {
@@ -197,9 +178,5 @@ fn folder(owner: Option<&str>) -> PathBuf {
 
 fn give(folder: &Path, owner: &str) {
     let done = Command::new("chown").arg(owner).arg(folder).status();
-    assert!(
-        done.is_ok_and(|status| status.success()),
-        "chown {owner} {}",
-        folder.display()
-    );
+    assert!(done.is_ok_and(|status| status.success()), "chown {owner} {}", folder.display());
 }

@@ -48,10 +48,7 @@ impl Relay {
     pub async fn start(listen: &str, targets: Vec<Target>) -> (Self, String) {
         let listener = TcpListener::bind(listen).await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let relay = Self {
-            targets: Arc::new(Mutex::new(targets)),
-            line: watch::Sender::new(Line::Open),
-        };
+        let relay = Self { targets: Arc::new(Mutex::new(targets)), line: watch::Sender::new(Line::Open) };
         let own = relay.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {

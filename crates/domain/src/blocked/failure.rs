@@ -559,16 +559,7 @@ fn row(
     fallback: Fallback,
     leaves: Leaves,
 ) -> Row {
-    Row {
-        word,
-        class,
-        owner,
-        acts,
-        next,
-        runs,
-        fallback,
-        leaves,
-    }
+    Row { word, class, owner, acts, next, runs, fallback, leaves }
 }
 
 /// The cause that stopped a run, as far as the next run has to know it.
@@ -620,10 +611,7 @@ mod tests {
         let stored = |differences: &str| format!(r#"{{"not_as_asked":{{"differences":{differences}}}}}"#);
         let tools = StartDifference::MoreTools(vec!["Bash".to_owned()]);
         for (text, differences) in [
-            (
-                r#""it uses the plug-ins a""#,
-                StartDifference::Stored("it uses the plug-ins a".to_owned()),
-            ),
+            (r#""it uses the plug-ins a""#, StartDifference::Stored("it uses the plug-ins a".to_owned())),
             (r#""silent""#, StartDifference::Silent),
             (r#"{"more_tools":["Bash"]}"#, tools),
         ] {
@@ -649,20 +637,9 @@ mod tests {
             (Failure::WentSilent { seconds: 1 }, StopCause::Silence),
             (Failure::OutOfAgentTurns { turns: 1 }, StopCause::Calls),
             (Failure::OutOfMoney, StopCause::Share),
-            (
-                Failure::Unavailable {
-                    message: message.clone(),
-                    retry_after_seconds: None,
-                },
-                StopCause::Api,
-            ),
+            (Failure::Unavailable { message: message.clone(), retry_after_seconds: None }, StopCause::Api),
             (Failure::AgentFailed { message }, StopCause::Other),
-            (
-                Failure::AgentFault {
-                    fault: AgentFault::KilledLauncher,
-                },
-                StopCause::Other,
-            ),
+            (Failure::AgentFault { fault: AgentFault::KilledLauncher }, StopCause::Other),
         ];
         for (failure, cause) in table {
             assert_eq!(StopCause::from_word(failure.row().word), cause);

@@ -38,11 +38,7 @@ pub enum PreFlightCause {
     /// The result of the tests.
     Tests(Evidence),
     /// A criterion names a test, and the test run prints no names.
-    NoNames {
-        task: TaskId,
-        test: String,
-        tests: Evidence,
-    },
+    NoNames { task: TaskId, test: String, tests: Evidence },
     /// A task needs tests, and no command was found that runs those that there are.
     NoCommand { task: TaskId, tests: UncalledTests },
     /// The tests that fail, and what their output shows of this machine.
@@ -86,11 +82,7 @@ pub enum BlockReason {
     /// A branch rule forbids the branch's name or a push.
     BranchRule { rule: String },
     /// Set-up or tests of the default branch cannot be run.
-    PreFlightFailed {
-        fault: PreFlightFault,
-        what: Box<PreFlightCause>,
-        output: String,
-    },
+    PreFlightFailed { fault: PreFlightFault, what: Box<PreFlightCause>, output: String },
     /// The default branch conflicts with the integration branch, and a person must merge it.
     DefaultConflict {
         files: Vec<String>,
@@ -140,20 +132,12 @@ impl BlockReason {
 
     /// Returns the reason for a failure of a step without output of an agent.
     pub fn failed(step: WorkStep, failure: Failure) -> Self {
-        Self::Failed {
-            step,
-            failure,
-            printed: String::new(),
-        }
+        Self::Failed { step, failure, printed: String::new() }
     }
 
     /// Returns the failure of an agent that is the reason, if it is one.
     pub fn agent_failure(&self) -> Option<&Failure> {
-        if let Self::Failed { failure, .. } = self {
-            Some(failure).filter(|failure| failure.is_agents())
-        } else {
-            None
-        }
+        if let Self::Failed { failure, .. } = self { Some(failure).filter(|failure| failure.is_agents()) } else { None }
     }
 }
 
@@ -225,9 +209,7 @@ mod tests {
 
     #[test]
     fn every_reason_is_stored_and_read_back() {
-        let defect = Failure::Defect {
-            defect: Defect::NoIntegrationBranch,
-        };
+        let defect = Failure::Defect { defect: Defect::NoIntegrationBranch };
         let reason = BlockReason::failed(WorkStep::of_kind("open_integration"), defect);
         let stored = serde_json::to_string(&reason).unwrap();
         assert_eq!(serde_json::from_str::<BlockReason>(&stored).unwrap(), reason);

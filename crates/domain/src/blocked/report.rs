@@ -88,10 +88,8 @@ impl BlockedReport {
         let State::Blocked { reason } = &task.state else {
             return None;
         };
-        let items: Vec<(TurnNumber, &[Issue])> = task
-            .turns_now()
-            .filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice())))
-            .collect();
+        let items: Vec<(TurnNumber, &[Issue])> =
+            task.turns_now().filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice()))).collect();
         let gates = task.turns_now().rev().find_map(|turn| turn.gates.clone());
         let approvable = approvable(task);
         let last = task.last_judged().and_then(|turn| turn.verdict.as_ref());

@@ -61,10 +61,7 @@ mod tests {
         assert_eq!(money, ["$0.00", "under $0.01", "$0.01", "$5.12", "$1,234,567.89"]);
         let guessed = [0, 1, 9_999, 10_000].map(about_dollars);
         assert_eq!(guessed, ["about $0.00", "under $0.01", "under $0.01", "about $0.01"]);
-        assert_eq!(
-            [1, 999, 1_000_000].map(tokens),
-            ["1 token", "999 tokens", "1,000,000 tokens"]
-        );
+        assert_eq!([1, 999, 1_000_000].map(tokens), ["1 token", "999 tokens", "1,000,000 tokens"]);
         let time = [999, 59_999, 60_000, 3_660_000, 4_000_000_000].map(hours);
         assert_eq!(time, ["0 s", "59 s", "1 min", "1 h 01 min", "1,111 h 06 min"]);
     }

@@ -182,25 +182,14 @@ pub struct Spent {
 
 /// Decides whether a run may begin in `month`. Its share is the smallest that any of its purses offers.
 pub fn share(accounts: &[PurseStatus], call: &Call, month: Month) -> Verdict {
-    let mut share = Share {
-        usd_micros: None,
-        most_usd_micros: None,
-        tokens: None,
-        ms: call.deadline_ms,
-    };
+    let mut share = Share { usd_micros: None, most_usd_micros: None, tokens: None, ms: call.deadline_ms };
     let mut wait = false;
     for account in accounts {
         let free = u64::from(account.allowed.parallel.saturating_sub(account.running).max(1));
         for (measure, limit, used, reserved, least) in measures(account) {
             let Some(limit) = limit else { continue };
             if limit.saturating_sub(used) < least {
-                return Verdict::Spent(Spent {
-                    purse: account.purse,
-                    measure,
-                    used,
-                    limit,
-                    month,
-                });
+                return Verdict::Spent(Spent { purse: account.purse, measure, used, limit, month });
             }
             let left = limit.saturating_sub(used).saturating_sub(reserved);
             wait |= left < least;

@@ -16,10 +16,7 @@ impl Month {
     /// Returns the month of a time.
     pub fn of(at: Millis) -> Self {
         let day = DateTime::from_timestamp_millis(at.0).unwrap_or_default();
-        Self {
-            year: day.year(),
-            month: day.month(),
-        }
+        Self { year: day.year(), month: day.month() }
     }
 
     /// Returns its first moment.

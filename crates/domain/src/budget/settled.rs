@@ -24,10 +24,7 @@ pub enum UsageKnowledge {
 pub fn settled(usage: Usage, known: UsageKnowledge, cost_reporting: CostReporting, share: &Share) -> Usage {
     match (cost_reporting, known) {
         (CostReporting::Nothing, _) | (CostReporting::Cost, UsageKnowledge::All) => usage,
-        (CostReporting::Cost, UsageKnowledge::Nothing) => Usage {
-            usd_micros: usage.usd_micros.or(Some(0)),
-            ..usage
-        },
+        (CostReporting::Cost, UsageKnowledge::Nothing) => Usage { usd_micros: usage.usd_micros.or(Some(0)), ..usage },
         (CostReporting::Cost, UsageKnowledge::Part) => all_tokens(all_money(usage, share), share),
         // If the tokens of the share are used up, part of its money may be left.
         (CostReporting::Cost, UsageKnowledge::Spent) => {
@@ -43,11 +40,9 @@ pub fn settled(usage: Usage, known: UsageKnowledge, cost_reporting: CostReportin
 /// Raises the cost to at least the share's money, even if the program reported less.
 fn all_money(usage: Usage, share: &Share) -> Usage {
     match share.usd_micros {
-        Some(least) if usage.usd_micros.is_none_or(|told| told < least) => Usage {
-            usd_micros: Some(least),
-            estimated: true,
-            ..usage
-        },
+        Some(least) if usage.usd_micros.is_none_or(|told| told < least) => {
+            Usage { usd_micros: Some(least), estimated: true, ..usage }
+        }
         Some(_) | None => usage,
     }
 }
@@ -56,33 +51,17 @@ fn all_money(usage: Usage, share: &Share) -> Usage {
 fn all_tokens(usage: Usage, share: &Share) -> Usage {
     let missing = share.tokens.unwrap_or(0).saturating_sub(usage.tokens.total());
     let input = usage.tokens.input.saturating_add(missing);
-    Usage {
-        tokens: Tokens { input, ..usage.tokens },
-        estimated: usage.estimated || missing > 0,
-        ..usage
-    }
+    Usage { tokens: Tokens { input, ..usage.tokens }, estimated: usage.estimated || missing > 0, ..usage }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SHARE: Share = Share {
-        usd_micros: Some(50),
-        most_usd_micros: Some(100),
-        tokens: Some(1_000),
-        ms: 60_000,
-    };
+    const SHARE: Share = Share { usd_micros: Some(50), most_usd_micros: Some(100), tokens: Some(1_000), ms: 60_000 };
 
     fn usage(usd_micros: Option<u64>, tokens: u64) -> Usage {
-        Usage {
-            usd_micros,
-            tokens: Tokens {
-                output: tokens,
-                ..Tokens::default()
-            },
-            ..Usage::default()
-        }
+        Usage { usd_micros, tokens: Tokens { output: tokens, ..Tokens::default() }, ..Usage::default() }
     }
 
     #[test]
@@ -108,25 +87,10 @@ mod tests {
 
     #[test]
     fn who_never_tells_is_unknown_and_without_a_limit_nothing_is_made_up() {
-        for known in [
-            UsageKnowledge::All,
-            UsageKnowledge::Part,
-            UsageKnowledge::Spent,
-            UsageKnowledge::Nothing,
-        ] {
-            assert_eq!(
-                settled(usage(None, 0), known, CostReporting::Nothing, &SHARE),
-                usage(None, 0)
-            );
+        for known in [UsageKnowledge::All, UsageKnowledge::Part, UsageKnowledge::Spent, UsageKnowledge::Nothing] {
+            assert_eq!(settled(usage(None, 0), known, CostReporting::Nothing, &SHARE), usage(None, 0));
         }
-        let unlimited = Share {
-            usd_micros: None,
-            tokens: None,
-            ..SHARE
-        };
-        assert_eq!(
-            settled(usage(None, 0), UsageKnowledge::Part, CostReporting::Cost, &unlimited),
-            usage(None, 0)
-        );
+        let unlimited = Share { usd_micros: None, tokens: None, ..SHARE };
+        assert_eq!(settled(usage(None, 0), UsageKnowledge::Part, CostReporting::Cost, &unlimited), usage(None, 0));
     }
 }

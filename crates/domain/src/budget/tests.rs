@@ -5,19 +5,10 @@ const MONTH: Millis = Millis(1_795_000_000_000);
 use crate::ids::Millis;
 
 fn money(purse: Purse, limit: u64, used: u64, reserved: u64, running: u32, parallel: u32) -> PurseStatus {
-    let amount = |usd_micros| Amount {
-        usd_micros,
-        ..Amount::default()
-    };
+    let amount = |usd_micros| Amount { usd_micros, ..Amount::default() };
     PurseStatus {
         purse,
-        allowed: Allowed {
-            limits: Limits {
-                usd_micros: Some(limit),
-                ..Limits::default()
-            },
-            parallel,
-        },
+        allowed: Allowed { limits: Limits { usd_micros: Some(limit), ..Limits::default() }, parallel },
         used: amount(used),
         reserved: amount(reserved),
         running,
@@ -25,10 +16,7 @@ fn money(purse: Purse, limit: u64, used: u64, reserved: u64, running: u32, paral
 }
 
 fn share_of(accounts: &[PurseStatus]) -> Verdict {
-    let call = Call {
-        deadline_ms: 60_000,
-        cost_reporting: CostReporting::Cost,
-    };
+    let call = Call { deadline_ms: 60_000, cost_reporting: CostReporting::Cost };
     share(accounts, &call, Month::of(MONTH))
 }
 
@@ -49,13 +37,7 @@ fn most(accounts: &[PurseStatus]) -> u64 {
 
 fn sentence(account: PurseStatus) -> String {
     match share_of(&[account]) {
-        Verdict::Spent(spent) => format!(
-            "{}: {} of {} in {}",
-            spent.setting(),
-            spent.used,
-            spent.limit,
-            spent.month
-        ),
+        Verdict::Spent(spent) => format!("{}: {} of {} in {}", spent.setting(), spent.used, spent.limit, spent.month),
         other => panic!("{other:?}"),
     }
 }
@@ -63,12 +45,7 @@ fn sentence(account: PurseStatus) -> String {
 #[test]
 fn without_limits_only_the_deadline_limits() {
     let verdict = share_of(&[]);
-    let expected = Share {
-        usd_micros: None,
-        most_usd_micros: None,
-        tokens: None,
-        ms: 60_000,
-    };
+    let expected = Share { usd_micros: None, most_usd_micros: None, tokens: None, ms: 60_000 };
     assert_eq!(verdict, Verdict::Share(expected));
 }
 
@@ -99,17 +76,9 @@ fn a_program_that_ignores_its_share_is_stopped_at_the_limit() {
     }
     let task = money(Purse::Task, 5_000_000, 0, 0, 0, 1);
     let feature = money(Purse::Feature, 50_000_000, 47_000_000, 0, 0, 2);
-    assert_eq!(
-        most(&[task, feature]),
-        1_500_000,
-        "the purse with the least left decides"
-    );
+    assert_eq!(most(&[task, feature]), 1_500_000, "the purse with the least left decides");
     let server = money(Purse::Server, 2_000_000, 0, 0, 0, 3);
-    assert_eq!(
-        most(&[task, server]),
-        granted(&[task, server]),
-        "other replicas may want the rest"
-    );
+    assert_eq!(most(&[task, server]), granted(&[task, server]), "other replicas may want the rest");
 }
 
 #[test]
@@ -133,23 +102,12 @@ fn a_program_that_tells_nothing_is_held_to_time_and_to_what_is_spent() {
     let mut account = money(Purse::Task, 5_000_000, 4_000_000, 0, 0, 1);
     account.allowed.limits.ms = Some(90_000);
     account.used.ms = 50_000;
-    let call = Call {
-        deadline_ms: 60_000,
-        cost_reporting: CostReporting::Nothing,
-    };
-    let expected = Share {
-        usd_micros: None,
-        most_usd_micros: None,
-        tokens: None,
-        ms: 40_000,
-    };
+    let call = Call { deadline_ms: 60_000, cost_reporting: CostReporting::Nothing };
+    let expected = Share { usd_micros: None, most_usd_micros: None, tokens: None, ms: 40_000 };
     assert_eq!(share(&[account], &call, Month::of(MONTH)), Verdict::Share(expected));
     account.used.ms = 89_500;
     assert!(matches!(share(&[account], &call, Month::of(MONTH)), Verdict::Spent(_)));
-    account.used = Amount {
-        usd_micros: 5_000_000,
-        ..Amount::default()
-    };
+    account.used = Amount { usd_micros: 5_000_000, ..Amount::default() };
     assert!(matches!(share(&[account], &call, Month::of(MONTH)), Verdict::Spent(_)));
 }
 

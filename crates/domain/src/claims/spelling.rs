@@ -54,9 +54,7 @@ fn relative(text: &str) -> Vec<String> {
         return Vec::new();
     }
     let tails = 0..if is_absolute { parts.len() } else { 1 };
-    let mut found: Vec<String> = tails
-        .filter_map(|at| parts.get(at..).map(|rest| rest.join("/")))
-        .collect();
+    let mut found: Vec<String> = tails.filter_map(|at| parts.get(at..).map(|rest| rest.join("/"))).collect();
     // The `a/` and `b/` of a diff's headers.
     if let ["a" | "b", rest @ ..] = parts.as_slice()
         && !rest.is_empty()

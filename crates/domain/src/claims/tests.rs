@@ -17,20 +17,13 @@ fn ran(exit_code: i32, passed: &[&str], failed: &[&str]) -> Finding {
         },
         failing: strings(failed),
         output: String::new(),
-        names: Some(TestNames {
-            passed: strings(passed),
-            failed: strings(failed),
-            skipped: Vec::new(),
-        }),
+        names: Some(TestNames { passed: strings(passed), failed: strings(failed), skipped: Vec::new() }),
         ..Finding::default()
     }
 }
 
 fn green() -> GateReport {
-    GateReport::new(
-        None,
-        Evidence::Passed(ran(0, &["parse::tests::empty", "adds two numbers"], &[])),
-    )
+    GateReport::new(None, Evidence::Passed(ran(0, &["parse::tests::empty", "adds two numbers"], &[])))
 }
 
 fn changed() -> ChangedPaths {
@@ -42,10 +35,7 @@ fn changed() -> ChangedPaths {
 }
 
 fn earlier() -> ChangedPaths {
-    ChangedPaths {
-        modified: strings(&["src/before.rs"]),
-        ..ChangedPaths::default()
-    }
+    ChangedPaths { modified: strings(&["src/before.rs"]), ..ChangedPaths::default() }
 }
 
 fn found_in(report: &PlayerReport, gates: &GateReport, criteria: &[Criterion]) -> Vec<Discrepancy> {
@@ -86,10 +76,7 @@ fn another_spelling_an_ignored_file_and_an_earlier_turn_are_no_lie_and_an_invent
         files_created: strings(&["src/new.rs", "target/out", "c.rs", "gone.rs", "made/up.rs"]),
         ..PlayerReport::default()
     };
-    let not_created = |path: &str, instead| Discrepancy::NotCreated {
-        path: path.to_owned(),
-        instead,
-    };
+    let not_created = |path: &str, instead| Discrepancy::NotCreated { path: path.to_owned(), instead };
     assert_eq!(
         find_on_green(&report),
         [
@@ -128,24 +115,14 @@ fn tests_are_known_by_name_by_file_or_by_the_changed_lines() {
 
 #[test]
 fn what_the_gates_say_of_the_tests_contradicts_the_claim() {
-    let claims = PlayerReport {
-        tests_run: true,
-        tests_passed: true,
-        ..PlayerReport::default()
-    };
+    let claims = PlayerReport { tests_run: true, tests_passed: true, ..PlayerReport::default() };
     let red = GateReport::new(None, Evidence::Failed(ran(1, &["a"], &["b"])));
-    let told = |finding: Finding| Discrepancy::Tests {
-        claim: TestClaim::Passed,
-        finding: finding.without_output(),
-    };
+    let told = |finding: Finding| Discrepancy::Tests { claim: TestClaim::Passed, finding: finding.without_output() };
     assert_eq!(found_in(&claims, &red, &[]), [told(ran(1, &["a"], &["b"]))]);
     let none = GateReport::new(None, Evidence::Passed(ran(0, &[], &[])));
     assert_eq!(found_in(&claims, &none, &[]), [told(ran(0, &[], &[]))]);
     let mut excused = red.clone();
-    excused.excused.push(Excused {
-        test: "b".to_owned(),
-        why: Excuse::Baseline,
-    });
+    excused.excused.push(Excused { test: "b".to_owned(), why: Excuse::Baseline });
     let absent = GateReport::new(None, Evidence::Absent(Absence::NoCommand));
     for gates in [excused, absent, green()] {
         assert_eq!(found_in(&claims, &gates, &[]), []);
@@ -154,10 +131,7 @@ fn what_the_gates_say_of_the_tests_contradicts_the_claim() {
 }
 
 fn criteria() -> Vec<Criterion> {
-    let criterion = |text: &str, check| Criterion {
-        text: text.to_owned(),
-        check,
-    };
+    let criterion = |text: &str, check| Criterion { text: text.to_owned(), check };
     vec![
         criterion("It parses.", Check::File("a".to_owned())),
         criterion("It waves", Check::Test("waves".to_owned())),
@@ -174,19 +148,8 @@ fn a_criterion_whose_check_failed_was_not_addressed() {
         weight: Weight::Required,
         items: Vec::new(),
     });
-    for claim in [
-        "It waves",
-        "it  waves.",
-        "2",
-        "Criterion 2: done",
-        "AC-2",
-        "#2",
-        "now it waves at all",
-    ] {
-        let report = PlayerReport {
-            requirements_addressed: strings(&["It parses", claim]),
-            ..PlayerReport::default()
-        };
+    for claim in ["It waves", "it  waves.", "2", "Criterion 2: done", "AC-2", "#2", "now it waves at all"] {
+        let report = PlayerReport { requirements_addressed: strings(&["It parses", claim]), ..PlayerReport::default() };
         assert_eq!(
             found_in(&report, &gates, &criteria()),
             [Discrepancy::CheckFailed {
@@ -198,10 +161,7 @@ fn a_criterion_whose_check_failed_was_not_addressed() {
         );
     }
     for claim in ["It parses", "1", "22", "2nd try", "99999999999999999999999", ""] {
-        let report = PlayerReport {
-            requirements_addressed: strings(&[claim]),
-            ..PlayerReport::default()
-        };
+        let report = PlayerReport { requirements_addressed: strings(&[claim]), ..PlayerReport::default() };
         assert_eq!(found_in(&report, &gates, &criteria()), [], "{claim}");
     }
 }
@@ -217,20 +177,10 @@ fn what_remains_contradicts_readiness_unless_only_a_person_can_judge_it() {
         assert_eq!(found_in(&ready(none), &green(), &criteria()), [], "{none:?}");
     }
     assert_eq!(
-        found_in(
-            &ready(&["It waves", "the docs", "It reads well"]),
-            &green(),
-            &criteria()
-        ),
-        [Discrepancy::NotReady {
-            first: "It waves".to_owned(),
-            more: 1,
-        }]
+        found_in(&ready(&["It waves", "the docs", "It reads well"]), &green(), &criteria()),
+        [Discrepancy::NotReady { first: "It waves".to_owned(), more: 1 }]
     );
-    let honest = PlayerReport {
-        ready_for_validation: false,
-        ..ready(&["It waves"])
-    };
+    let honest = PlayerReport { ready_for_validation: false, ..ready(&["It waves"]) };
     assert_eq!(found_in(&honest, &green(), &criteria()), []);
 }
 

@@ -26,9 +26,7 @@ pub(super) fn invented(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Di
 
 fn exists(claim: &str, known: &CommitFacts<'_>, findings: &[&Finding]) -> bool {
     let name = bare(claim);
-    let last = SEPARATORS.iter().fold(name, |name, separator| {
-        name.rsplit(separator).next().unwrap_or(name).trim()
-    });
+    let last = SEPARATORS.iter().fold(name, |name, separator| name.rsplit(separator).next().unwrap_or(name).trim());
     // In `tests/a.py::test_b`, the file alone shows nothing about the test.
     let is_file = last == name && spellings(name).iter().any(|path| (known.has_file)(path));
     is_file || findings.iter().any(|finding| ran(finding, name, last)) || stands_written(last, known)
@@ -64,7 +62,5 @@ fn is_printed(finding: &Finding, last: &str) -> bool {
 /// `true` if the name stands in the text of a changed file. A dotted name may match by its last part.
 fn stands_written(last: &str, known: &CommitFacts<'_>) -> bool {
     let end = last.rsplit('.').next().unwrap_or(last);
-    [last, end]
-        .into_iter()
-        .any(|words| words.chars().count() >= SHORTEST && (known.is_written)(words))
+    [last, end].into_iter().any(|words| words.chars().count() >= SHORTEST && (known.is_written)(words))
 }

@@ -73,11 +73,7 @@ pub enum Effect {
     /// Removes the Feature's branches after its pull request was merged.
     CleanUp { emission: Emission },
     /// Something to do for one task.
-    Task {
-        task: TaskId,
-        emission: Emission,
-        work: TaskWork,
-    },
+    Task { task: TaskId, emission: Emission, work: TaskWork },
 }
 
 /// The part of an effect that gives it the same id however often it is stored.

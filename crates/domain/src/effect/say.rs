@@ -86,10 +86,7 @@ pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
         ReplyTo::Fact(_) if is_public => Some(ReactOn::Issue(IssueNumber(thread.number()))),
         ReplyTo::Fact(_) => None,
     };
-    let confused = on.map(|on| Effect::React {
-        on,
-        reaction: Reaction::Confused,
-    });
+    let confused = on.map(|on| Effect::React { on, reaction: Reaction::Confused });
     let said = (!is_public).then_some(Effect::Reply { thread, to, reply });
     confused.into_iter().chain(said).collect()
 }

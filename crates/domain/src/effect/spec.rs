@@ -163,14 +163,7 @@ fn row(
     waits_for: WaitsFor,
     given_up: GivenUp,
 ) -> Spec {
-    Spec {
-        kind,
-        lane,
-        order,
-        priority,
-        waits_for,
-        given_up,
-    }
+    Spec { kind, lane, order, priority, waits_for, given_up }
 }
 
 /// After the service has ended this often while an effect ran, it is no accident, and the effect is given up.
@@ -218,19 +211,12 @@ mod tests {
 
     const RUN: Emission = Emission(7);
     const PULL: PullNumber = PullNumber(9);
-    const KEY: FeatureKey = FeatureKey {
-        repo: RepoId(1),
-        issue: IssueNumber(2),
-        run: 1,
-    };
+    const KEY: FeatureKey = FeatureKey { repo: RepoId(1), issue: IssueNumber(2), run: 1 };
 
     fn of_feature() -> Vec<Effect> {
         let emission = RUN;
         vec![
-            Effect::React {
-                on: ReactOn::Issue(IssueNumber(1)),
-                reaction: Reaction::Eyes,
-            },
+            Effect::React { on: ReactOn::Issue(IssueNumber(1)), reaction: Reaction::Eyes },
             Effect::Reply {
                 thread: Thread::Issue(IssueNumber(1)),
                 to: ReplyTo::Comment(CommentId(2)),
@@ -243,17 +229,11 @@ mod tests {
             Effect::OpenIntegration { emission },
             Effect::MergeDefault { emission },
             Effect::WaveGate { emission },
-            Effect::ReadCi {
-                emission,
-                since: Millis(0),
-            },
+            Effect::ReadCi { emission, since: Millis(0) },
             Effect::OpenFeaturePull { emission },
             Effect::PublishWaveCheck { emission, on: None },
             Effect::PostFeatureBlocked { emission },
-            Effect::AskPerson {
-                emission,
-                wait: Wait::NoPlan,
-            },
+            Effect::AskPerson { emission, wait: Wait::NoPlan },
             Effect::CloseFeaturePull { emission, pull: PULL },
             Effect::CleanUp { emission },
         ]
@@ -261,10 +241,7 @@ mod tests {
 
     fn of_task() -> Vec<Effect> {
         let turn = TurnNumber(1);
-        let by = User {
-            id: UserId(1),
-            login: "ada".to_owned(),
-        };
+        let by = User { id: UserId(1), login: "ada".to_owned() };
         let head: Sha = "0123456789012345678901234567890123456789".parse().unwrap();
         let works = [
             TaskWork::Design,
@@ -280,23 +257,11 @@ mod tests {
             TaskWork::PostBlocked,
             TaskWork::MarkReady,
             TaskWork::Merge,
-            TaskWork::DismissReview {
-                by,
-                why: DismissedWhy::Cancelled,
-            },
-            TaskWork::ClosePull {
-                pull: PULL,
-                why: ClosedWhy::Cancelled,
-            },
+            TaskWork::DismissReview { by, why: DismissedWhy::Cancelled },
+            TaskWork::ClosePull { pull: PULL, why: ClosedWhy::Cancelled },
         ];
         let task = TaskId::Planned(1);
-        works
-            .map(|work| Effect::Task {
-                task,
-                emission: RUN,
-                work,
-            })
-            .to_vec()
+        works.map(|work| Effect::Task { task, emission: RUN, work }).to_vec()
     }
 
     #[test]
@@ -314,26 +279,12 @@ mod tests {
                 GivenUp::Nothing | GivenUp::Unsaid(_) => false,
                 GivenUp::Stuck | GivenUp::PlayerFailed | GivenUp::CoachFailed => true,
             };
-            let is_pull = matches!(
-                effect,
-                Effect::Task {
-                    work: TaskWork::OpenPull,
-                    ..
-                }
-            );
+            let is_pull = matches!(effect, Effect::Task { work: TaskWork::OpenPull, .. });
             assert_eq!(is_missed, effect.waits_when_held() || is_pull, "{}", spec.kind);
-            assert!(
-                spec.lane != Lane::Agent || effect.waits_when_held(),
-                "{} could not be stopped",
-                spec.kind
-            );
+            assert!(spec.lane != Lane::Agent || effect.waits_when_held(), "{} could not be stopped", spec.kind);
             let is_named = !matches!(WorkStep::of_kind(spec.kind), WorkStep::Other(_));
             assert!(!is_missed || is_named, "{} has no name for people", spec.kind);
-            assert!(
-                !is_missed || effect.emission(&KEY) == Some(RUN),
-                "{} is waited for by its emission",
-                spec.kind
-            );
+            assert!(!is_missed || effect.emission(&KEY) == Some(RUN), "{} is waited for by its emission", spec.kind);
         }
     }
 

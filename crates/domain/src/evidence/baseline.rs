@@ -107,11 +107,7 @@ mod tests {
         let finding = Finding {
             command: "t".to_owned(),
             exit_code: Some(exit_code),
-            counts: Counts::Known {
-                passed,
-                failed,
-                skipped: 0,
-            },
+            counts: Counts::Known { passed, failed, skipped: 0 },
             failing: vec![],
             output: String::new(),
             names: names.map(|failed| TestNames {

@@ -250,20 +250,12 @@ mod tests {
         }
 
         fn check(number: usize, evidence: Evidence) -> GateResult {
-            GateResult {
-                gate: Gate::Check(number),
-                weight: Weight::Required,
-                evidence,
-                items: Vec::new(),
-            }
+            GateResult { gate: Gate::Check(number), weight: Weight::Required, evidence, items: Vec::new() }
         }
 
         #[test]
         fn a_check_that_fails_by_a_named_test_says_nothing_new() {
-            let bound = |check: Check| Criterion {
-                text: "it holds".to_owned(),
-                check,
-            };
+            let bound = |check: Check| Criterion { text: "it holds".to_owned(), check };
             let criteria = [
                 bound(Check::Test("top".to_owned())),
                 bound(Check::Test("other".to_owned())),
@@ -279,11 +271,7 @@ mod tests {
                 isolation: None,
             };
             let found: Vec<usize> = repeats(&criteria, &report).map(|(number, _)| number).collect();
-            assert_eq!(
-                found,
-                [1],
-                "the second failed by itself, the third is a command, the fourth has no criterion"
-            );
+            assert_eq!(found, [1], "the second failed by itself, the third is a command, the fourth has no criterion");
         }
     }
 }

@@ -82,9 +82,8 @@ pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
 /// Returns the issues that the Gates require the Player to fix, and those that they only show, by place if the places
 /// are known. A missing test command comes first, because it makes the other Gates fail.
 pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
-    let (absent, failed): (Vec<_>, Vec<_>) = open_gates(kind, gates)
-        .into_iter()
-        .partition(|open| open.unmet.is_absent());
+    let (absent, failed): (Vec<_>, Vec<_>) =
+        open_gates(kind, gates).into_iter().partition(|open| open.unmet.is_absent());
     let mut items = Vec::new();
     if !failed.is_empty() && absent.iter().any(|open| open.unmet.lacks_test_command()) {
         // The Player can fix this too: tests that a common runner finds need no setting.
@@ -113,11 +112,7 @@ pub(crate) struct OpenGate<'a> {
 
 /// Returns each Gate that keeps work from being approved.
 pub(crate) fn open_gates(kind: TaskType, gates: &GateReport) -> Vec<OpenGate<'_>> {
-    let open = |part, finding, cause| OpenGate {
-        unmet: Unmet { part, cause },
-        finding,
-        places: &[],
-    };
+    let open = |part, finding, cause| OpenGate { unmet: Unmet { part, cause }, finding, places: &[] };
     let setup = gates.setup.as_ref().and_then(setup_cause);
     let setup = setup.map(|cause| open(Part::SetUp, None, cause));
     let tests = tests_cause(kind, gates).map(|cause| open(Part::Tests, gates.tests.finding(), cause));
@@ -128,10 +123,7 @@ pub(crate) fn open_gates(kind: TaskType, gates: &GateReport) -> Vec<OpenGate<'_>
             Evidence::Failed(finding) => Cause::failed(finding),
             Evidence::Absent(reason) => Cause::Absent(reason.clone()),
         };
-        Some(OpenGate {
-            places: &result.items,
-            ..open(Part::Gate(result.gate), result.evidence.finding(), cause)
-        })
+        Some(OpenGate { places: &result.items, ..open(Part::Gate(result.gate), result.evidence.finding(), cause) })
     });
     setup.into_iter().chain(tests).chain(others).collect()
 }
@@ -170,17 +162,10 @@ impl Finding {
     /// Returns the result without what only the report needs: the output and the names of other tests. The facts of a
     /// Gate without a command are its result.
     pub fn without_output(&self) -> Self {
-        let facts = if self.command.is_empty() {
-            self.facts.clone()
-        } else {
-            Vec::new()
-        };
+        let facts = if self.command.is_empty() { self.facts.clone() } else { Vec::new() };
         let failed = self.names.as_ref().map(|names| names.failed.clone());
         Self {
-            names: failed.map(|failed| TestNames {
-                failed,
-                ..TestNames::default()
-            }),
+            names: failed.map(|failed| TestNames { failed, ..TestNames::default() }),
             command: self.command.clone(),
             exit_code: self.exit_code,
             counts: self.counts,
@@ -197,15 +182,7 @@ impl Finding {
 
     /// `true` if the runner reports that no test ran: it found none, or skipped all.
     pub fn ran_nothing(&self) -> bool {
-        self.failing.is_empty()
-            && matches!(
-                self.counts,
-                Counts::Known {
-                    passed: 0,
-                    failed: 0,
-                    ..
-                }
-            )
+        self.failing.is_empty() && matches!(self.counts, Counts::Known { passed: 0, failed: 0, .. })
     }
 
     /// `true` if the runner reports failing tests, whatever its exit code.
@@ -231,11 +208,7 @@ mod tests {
     }
 
     fn counts(passed: u32, failed: u32, skipped: u32) -> Counts {
-        Counts::Known {
-            passed,
-            failed,
-            skipped,
-        }
+        Counts::Known { passed, failed, skipped }
     }
 
     fn word(kind: TaskType, setup: Option<Evidence>, tests: Evidence) -> &'static str {
@@ -265,10 +238,7 @@ mod tests {
             evidence: Evidence::Failed(finding(1, Counts::Unknown)),
             items: Vec::new(),
         };
-        let report = |more| GateReport {
-            more,
-            ..GateReport::new(None, Evidence::Absent(Absence::NoCommand))
-        };
+        let report = |more| GateReport { more, ..GateReport::new(None, Evidence::Absent(Absence::NoCommand)) };
         let failed = Problem::Unmet(Unmet {
             part: Part::Gate(Gate::RedBeforeGreen),
             cause: Cause::failed(&finding(1, Counts::Unknown)),
@@ -286,16 +256,8 @@ mod tests {
 
     #[test]
     fn the_table_of_section_6_holds_for_every_kind_of_task() {
-        let could_not_start = || Absence::CouldNotStart {
-            command: "t".into(),
-            reason: StartFailure::NoShell,
-        };
-        let timed_out = || Absence::TimedOut {
-            command: "t".into(),
-            seconds: 5,
-            in_test: None,
-            failed: vec![],
-        };
+        let could_not_start = || Absence::CouldNotStart { command: "t".into(), reason: StartFailure::NoShell };
+        let timed_out = || Absence::TimedOut { command: "t".into(), seconds: 5, in_test: None, failed: vec![] };
         // evidence · result for feature and testing · result for scaffolding and documentation
         let table = [
             (Evidence::Passed(finding(0, counts(3, 0, 1))), "passed", "passed"),
@@ -326,28 +288,16 @@ mod tests {
     fn set_up_counts_for_every_kind_and_a_failure_beats_an_absence() {
         let passing = || Evidence::Passed(finding(0, counts(1, 0, 0)));
         let not_reached = || Evidence::Absent(Absence::NotReached);
-        let could_not_start = || {
-            Evidence::Absent(Absence::CouldNotStart {
-                command: "s".into(),
-                reason: StartFailure::NoShell,
-            })
-        };
+        let could_not_start =
+            || Evidence::Absent(Absence::CouldNotStart { command: "s".into(), reason: StartFailure::NoShell });
         let table = [
             (None, passing(), "passed"),
             (Some(passing()), passing(), "passed"),
             (Some(Evidence::Absent(Absence::NoCommand)), passing(), "passed"),
-            (
-                Some(Evidence::Failed(finding(1, Counts::Unknown))),
-                not_reached(),
-                "failed",
-            ),
+            (Some(Evidence::Failed(finding(1, Counts::Unknown))), not_reached(), "failed"),
             (Some(could_not_start()), not_reached(), "absent"),
             (Some(could_not_start()), passing(), "absent"),
-            (
-                Some(could_not_start()),
-                Evidence::Failed(finding(1, counts(0, 2, 0))),
-                "failed",
-            ),
+            (Some(could_not_start()), Evidence::Failed(finding(1, counts(0, 2, 0))), "failed"),
         ];
         for (setup, tests, expected) in table {
             for kind in [
@@ -357,11 +307,7 @@ mod tests {
                 TaskType::Scaffolding,
                 TaskType::Documentation,
             ] {
-                assert_eq!(
-                    word(kind, setup.clone(), tests.clone()),
-                    expected,
-                    "{kind:?}: {setup:?} then {tests:?}"
-                );
+                assert_eq!(word(kind, setup.clone(), tests.clone()), expected, "{kind:?}: {setup:?} then {tests:?}");
             }
         }
     }

@@ -93,10 +93,7 @@ impl Symptoms {
             .collect();
         shared.sort_by_key(|failure| std::cmp::Reverse(failure.tests));
         shared.truncate(MOST_TEXTS);
-        Self {
-            shared,
-            refused: Vec::new(),
-        }
+        Self { shared, refused: Vec::new() }
     }
 
     /// `true` if a shared text does not name an error.
@@ -119,13 +116,9 @@ impl Symptoms {
 
 /// Returns a line without its paths and addresses, and with `#` for each number.
 fn normalized(line: &str) -> String {
-    let words = line.split_whitespace().map(|word| {
-        if word.contains(['/', '\\']) {
-            "/".to_owned()
-        } else {
-            without_numbers(word)
-        }
-    });
+    let words = line
+        .split_whitespace()
+        .map(|word| if word.contains(['/', '\\']) { "/".to_owned() } else { without_numbers(word) });
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -135,9 +128,7 @@ fn without_numbers(word: &str) -> String {
     let mut rest = word;
     while let Some(first) = rest.chars().next() {
         let is_part = first.is_alphanumeric();
-        let end = rest
-            .find(|c: char| c.is_alphanumeric() != is_part)
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| c.is_alphanumeric() != is_part).unwrap_or(rest.len());
         let (part, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
         if is_part {
             push_word(&mut plain, part)
@@ -187,14 +178,8 @@ mod tests {
         let alike = [
             ("no socket at /tmp/a1/s", "no socket at /var/run/b/s"),
             ("port 8081 is taken", "port 9 is taken"),
-            (
-                "<Pool object at 0x7f12ab> is closed",
-                "<Pool object at 0x55dd01> is closed",
-            ),
-            (
-                "connect ECONNREFUSED 127.0.0.1:5432",
-                "connect ECONNREFUSED 10.1.2.3:80",
-            ),
+            ("<Pool object at 0x7f12ab> is closed", "<Pool object at 0x55dd01> is closed"),
+            ("connect ECONNREFUSED 127.0.0.1:5432", "connect ECONNREFUSED 10.1.2.3:80"),
             ("database test_1 does not exist", "database test_22 does not exist"),
             ("waited 3.5s for it", "waited 12s for it"),
             ("run deadbeef01 is gone", "run 12ab is gone"),
@@ -217,11 +202,7 @@ mod tests {
 
     #[test]
     fn a_text_without_an_error_is_explained_by_the_rarest_that_is_named_for_each_test() {
-        let lines = |error, first: &str, lines| ErrorLines {
-            error,
-            first: first.to_owned(),
-            lines,
-        };
+        let lines = |error, first: &str, lines| ErrorLines { error, first: first.to_owned(), lines };
         let named = [
             lines(SystemError::NotFound, "No such file", 9),
             lines(SystemError::NoUser, "chown: invalid user", 3),
@@ -230,14 +211,8 @@ mod tests {
         let failed = ["a", "b", "c"].map(|test| (test, "Command returned 1"));
         let mut found = Symptoms::new(failed, |_| None);
         found.explain(&named);
-        let explained = found
-            .shared
-            .first()
-            .map(|shared| (shared.error, shared.beside.as_deref()));
-        assert_eq!(
-            explained,
-            Some((Some(SystemError::NoUser), Some("chown: invalid user")))
-        );
+        let explained = found.shared.first().map(|shared| (shared.error, shared.beside.as_deref()));
+        assert_eq!(explained, Some((Some(SystemError::NoUser), Some("chown: invalid user"))));
         let mut found = Symptoms::new(failed, |_| Some(SystemError::NoRoute));
         found.explain(&named);
         assert_eq!(found, Symptoms::new(failed, |_| Some(SystemError::NoRoute)));
@@ -248,13 +223,7 @@ mod tests {
         let name = "Name or service not known";
         assert_eq!(shared(&[("a", name), ("a", name), ("b", name)]), [(name.to_owned(), 2)]);
         assert_eq!(shared(&[("a", name), ("a", name)]), []);
-        let two = [
-            ("a", "no db"),
-            ("b", "no db"),
-            ("c", "no net"),
-            ("d", "no net"),
-            ("e", "no net"),
-        ];
+        let two = [("a", "no db"), ("b", "no db"), ("c", "no net"), ("d", "no net"), ("e", "no net")];
         assert_eq!(shared(&two), [("no net".to_owned(), 3), ("no db".to_owned(), 2)]);
     }
 }

@@ -59,11 +59,8 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
 /// Returns a task that answers a person's request for changes on the feature pull request. Each item is a criterion.
 pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
     let (id, login) = (next(feature, TaskId::Review), &review.by.login);
-    let mut criteria: Vec<DraftCriterion> = review
-        .items
-        .iter()
-        .map(|item| criterion_for_remark(feature, item))
-        .collect();
+    let mut criteria: Vec<DraftCriterion> =
+        review.items.iter().map(|item| criterion_for_remark(feature, item)).collect();
     if criteria.is_empty() {
         criteria.push(DraftCriterion::with_known_check(feature, Goal::Answered(login.clone())));
     }
@@ -98,10 +95,7 @@ impl DraftCriterion {
 }
 
 fn criterion_for_remark(feature: &Feature, item: &Issue) -> DraftCriterion {
-    DraftCriterion {
-        goal: Goal::Remark(item.clone()),
-        check: known_check(feature, item.file.as_deref()),
-    }
+    DraftCriterion { goal: Goal::Remark(item.clone()), check: known_check(feature, item.file.as_deref()) }
 }
 
 fn added(
@@ -113,14 +107,8 @@ fn added(
 ) -> Task {
     let criteria = bounded(criteria, feature).into_iter();
     let (criteria, checks): (Vec<Goal>, Vec<Check>) = criteria.map(|asked| (asked.goal, asked.check)).unzip();
-    let unworded = |check| Criterion {
-        text: String::new(),
-        check,
-    };
-    let plan = PlannedTask {
-        acceptance_criteria: checks.into_iter().map(unworded).collect(),
-        ..plan
-    };
+    let unworded = |check| Criterion { text: String::new(), check };
+    let plan = PlannedTask { acceptance_criteria: checks.into_iter().map(unworded).collect(), ..plan };
     Task {
         origin,
         draft: Some(Box::new(Draft { subject, criteria })),
@@ -131,11 +119,7 @@ fn added(
 fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
     // If nothing that is merged needed tests, a repair needs none either.
     let strictest = strictest(feature);
-    let kind = if strictest.demands_tests() {
-        TaskType::Feature
-    } else {
-        strictest
-    };
+    let kind = if strictest.demands_tests() { TaskType::Feature } else { strictest };
     PlannedTask {
         id,
         name: name.to_owned(),
@@ -143,11 +127,7 @@ fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
         description: String::new(),
         acceptance_criteria: Vec::new(),
         files: Vec::new(),
-        factors: Factors {
-            integration_points: 0,
-            tests: TestEffort::Unit,
-            risks: Vec::new(),
-        },
+        factors: Factors { integration_points: 0, tests: TestEffort::Unit, risks: Vec::new() },
         changes: Vec::new(),
         removes: Vec::new(),
         dependencies: Vec::new(),
@@ -175,10 +155,7 @@ fn latest(feature: &Feature) -> Vec<TaskId> {
 
 /// Turns each failure into a criterion that it has to be gone.
 fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
-    let command = |goal, line: &str| DraftCriterion {
-        goal,
-        check: Check::Command(line.to_owned()),
-    };
+    let command = |goal, line: &str| DraftCriterion { goal, check: Check::Command(line.to_owned()) };
     let mut criteria = Vec::new();
     if let Some(Evidence::Failed(finding)) = &report.setup {
         criteria.push(command(Goal::SetUp, &finding.command));
@@ -189,10 +166,9 @@ fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
         if names.is_empty() && failed {
             criteria.push(command(Goal::Tests, &finding.command));
         }
-        criteria.extend(names.into_iter().map(|name| DraftCriterion {
-            goal: Goal::Test(name.clone()),
-            check: Check::Test(name),
-        }));
+        criteria.extend(
+            names.into_iter().map(|name| DraftCriterion { goal: Goal::Test(name.clone()), check: Check::Test(name) }),
+        );
     }
     for result in demanded(report) {
         if let Evidence::Failed(finding) = &result.evidence {
@@ -212,10 +188,7 @@ fn of_item(feature: &Feature, item: &Issue) -> Option<DraftCriterion> {
     let Problem::Outcome { test, .. } = &item.problem else {
         return None;
     };
-    Some(DraftCriterion {
-        goal: Goal::Restored(item.clone()),
-        check: Check::Test(test.clone()),
-    })
+    Some(DraftCriterion { goal: Goal::Restored(item.clone()), check: Check::Test(test.clone()) })
 }
 
 fn demanded(report: &GateReport) -> impl Iterator<Item = &GateResult> {

@@ -54,12 +54,7 @@ pub fn too_many_failures(baseline: &Baseline, ci: CiOfBase) -> Option<BaseFailur
     let (failed, ran) = count(finding);
     let are_many = ran == 0 || failed.saturating_mul(ONE_IN) > ran;
     let are_alike = finding.symptoms.shared.iter().any(|shared| shared.tests >= ONE_CAUSE);
-    (are_many || are_alike).then(|| BaseFailures {
-        failed,
-        ran,
-        symptoms: Symptoms::clone(&finding.symptoms),
-        ci,
-    })
+    (are_many || are_alike).then(|| BaseFailures { failed, ran, symptoms: Symptoms::clone(&finding.symptoms), ci })
 }
 
 /// Returns the numbers of failing and of all tests, as the runner counts them, else by their names.
@@ -67,10 +62,7 @@ fn count(finding: &Finding) -> (usize, usize) {
     let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     match (finding.counts, &finding.names) {
         (Counts::Known { passed, failed, .. }, _) => (size(failed), size(failed).saturating_add(size(passed))),
-        (Counts::Unknown, Some(names)) => (
-            names.failed.len(),
-            names.failed.len().saturating_add(names.passed.len()),
-        ),
+        (Counts::Unknown, Some(names)) => (names.failed.len(), names.failed.len().saturating_add(names.passed.len())),
         (Counts::Unknown, None) => (finding.failing.len(), 0),
     }
 }
@@ -89,13 +81,7 @@ impl BaseFailures {
 impl BlockReason {
     /// `true` if a person is asked whether the failing tests of the base are accepted.
     pub fn asks_about_base(&self) -> bool {
-        matches!(
-            self,
-            Self::PreFlightFailed {
-                fault: PreFlightFault::FailingBase,
-                ..
-            }
-        )
+        matches!(self, Self::PreFlightFailed { fault: PreFlightFault::FailingBase, .. })
     }
 }
 
@@ -125,11 +111,7 @@ mod tests {
 
     #[test]
     fn above_one_in_ten_or_three_for_one_cause_are_too_many() {
-        let known = |passed, failed| Counts::Known {
-            passed,
-            failed,
-            skipped: 0,
-        };
+        let known = |passed, failed| Counts::Known { passed, failed, skipped: 0 };
         let table = [
             (known(11, 1), 0, None),
             (known(9, 1), 0, None),

@@ -60,12 +60,7 @@ impl Feature {
 }
 
 fn of_task(task: &Task) -> Vec<ChangedBehaviour<'_>> {
-    let Some((turn, gates)) = task
-        .turns
-        .iter()
-        .rev()
-        .find_map(|turn| Some((turn, turn.gates.as_ref()?)))
-    else {
+    let Some((turn, gates)) = task.turns.iter().rev().find_map(|turn| Some((turn, turn.gates.as_ref()?))) else {
         return Vec::new();
     };
     let asked = (1..).zip(&gates.questions).filter_map(|(number, question)| {
@@ -80,9 +75,7 @@ fn of_task(task: &Task) -> Vec<ChangedBehaviour<'_>> {
         })
     });
     let intents = task.plan.changes.iter().chain(&task.plan.removes);
-    asked
-        .chain(intents.flat_map(|intent| of_intent(task, gates, intent)))
-        .collect()
+    asked.chain(intents.flat_map(|intent| of_intent(task, gates, intent))).collect()
 }
 
 /// Returns who answered a question: the person who approved the turn, or the Coach with its quote.
@@ -113,12 +106,7 @@ fn of_intent<'a>(task: &'a Task, gates: &'a GateReport, intent: &'a Intent) -> V
         }
     }
     if changed.is_empty() {
-        changed.push(ChangedBehaviour {
-            task: task.id,
-            outcome: None,
-            tests: vec![&intent.name],
-            wanted,
-        });
+        changed.push(ChangedBehaviour { task: task.id, outcome: None, tests: vec![&intent.name], wanted });
     }
     changed
 }

@@ -28,10 +28,7 @@ pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> S
     let (thread, to) = (commanded.thread, commanded.to.clone());
     match (obey(feature.clone(), commanded, at), &to) {
         (Ok(mut step), ReplyTo::Comment(comment)) => {
-            let react = |reaction: Reaction| Effect::React {
-                on: ReactOn::Comment(*comment),
-                reaction,
-            };
+            let react = |reaction: Reaction| Effect::React { on: ReactOn::Comment(*comment), reaction };
             step.effects.insert(0, react(Reaction::Eyes));
             step.effects.push(react(Reaction::Rocket));
             step
@@ -65,9 +62,7 @@ fn obey(mut feature: Feature, said: Commanded, at: Millis) -> Result<Step, Refus
                 Target::Feature => resume(feature, &by, &did, at),
             }
         }
-        (Command::Retry { task: None }, Target::Feature) => Err(Refusal::NameTheTask {
-            command: "retry".to_owned(),
-        }),
+        (Command::Retry { task: None }, Target::Feature) => Err(Refusal::NameTheTask { command: "retry".to_owned() }),
         (Command::Retry { task: Some(id) }, _) | (Command::Retry { task: None }, Target::Task(id)) => {
             over_task(feature, id, "retry", by, PersonDid::Retry { turns }, at)
         }
@@ -95,9 +90,7 @@ fn refuse_after_end(feature: &Feature, said: &Commanded) -> Result<(), Refusal> 
     if feature.is_unfinished() || plans_again {
         return Ok(());
     }
-    Err(Refusal::RunEnded {
-        state: feature.state.word().to_owned(),
-    })
+    Err(Refusal::RunEnded { state: feature.state.word().to_owned() })
 }
 
 /// Lets CI run on everything that is pushed from now on, and on the finished work.
@@ -110,10 +103,7 @@ fn run_ci(mut feature: Feature, by: User, at: Millis) -> Result<Step, Refusal> {
 }
 
 fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) -> Result<Step, Refusal> {
-    let is_before = matches!(
-        feature.state,
-        State::Planning { .. } | State::AwaitingApproval | State::Failed { .. }
-    );
+    let is_before = matches!(feature.state, State::Planning { .. } | State::AwaitingApproval | State::Failed { .. });
     let is_stopped = matches!(feature.state, State::Blocked { .. }) && feature.is_untouched();
     if !is_before && !is_stopped {
         return Err(Refusal::not_now(&feature.state, "plan", Possible::AnotherRun));
@@ -162,14 +152,8 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             };
             unchanged(feature)
         }
-        State::Blocked {
-            phase: Phase::Tasks | Phase::Syncing { .. },
-            ..
-        } => unchanged(feature),
-        State::Blocked {
-            reason: BlockReason::Inquiry { by: asker, inquiries },
-            ..
-        } => {
+        State::Blocked { phase: Phase::Tasks | Phase::Syncing { .. }, .. } => unchanged(feature),
+        State::Blocked { reason: BlockReason::Inquiry { by: asker, inquiries }, .. } => {
             let answer = Answer::of(by.clone(), guidance(did).cloned());
             planning::answered(feature, asker, inquiries, answer)
         }
@@ -201,11 +185,7 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
 
 /// Returns the words that a person gave with a command to continue.
 fn guidance(did: &PersonDid) -> Option<&String> {
-    if let PersonDid::Resume { guidance, .. } = did {
-        guidance.as_ref()
-    } else {
-        None
-    }
+    if let PersonDid::Resume { guidance, .. } = did { guidance.as_ref() } else { None }
 }
 
 fn resume_tasks(mut step: Step, by: &User, did: &PersonDid, at: Millis) -> Step {
@@ -277,14 +257,7 @@ pub(super) fn over_task(
 /// Returns why an approving review does not override the Coach for a blocked task.
 pub fn review_refused(task: &Task, commit: Option<&Sha>) -> Option<Refusal> {
     let head = task.head.as_ref().filter(|_| task.is_blocked())?;
-    if commit == Some(head) {
-        secret(task)
-    } else {
-        Some(Refusal::StaleReview {
-            task: task.id,
-            head: head.clone(),
-        })
-    }
+    if commit == Some(head) { secret(task) } else { Some(Refusal::StaleReview { task: task.id, head: head.clone() }) }
 }
 
 fn secret(task: &Task) -> Option<Refusal> {

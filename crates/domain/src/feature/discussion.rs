@@ -78,14 +78,7 @@ mod tests {
     use crate::ids::UserId;
 
     fn comment(text: &str) -> EarlierComment {
-        EarlierComment {
-            by: User {
-                id: UserId(1),
-                login: "wendy".to_owned(),
-            },
-            at: Millis(0),
-            text: text.to_owned(),
-        }
+        EarlierComment { by: User { id: UserId(1), login: "wendy".to_owned() }, at: Millis(0), text: text.to_owned() }
     }
 
     fn of(lengths: &[usize]) -> Discussion {
@@ -106,10 +99,7 @@ mod tests {
         let all = of(&[5_000, 15_000]);
         assert_eq!((lengths(&all), all.older), (vec![5_000, 15_000], Older::None));
         let shortened = of(&[5_000, 14_000, 5_000, 10]);
-        assert_eq!(
-            (lengths(&shortened), shortened.older),
-            (vec![5_000, 14_000, 1_000], Older::LeftOut)
-        );
+        assert_eq!((lengths(&shortened), shortened.older), (vec![5_000, 14_000, 1_000], Older::LeftOut));
         let almost = of(&[19_900, 300, 10]);
         assert_eq!((lengths(&almost), almost.older), (vec![19_900], Older::LeftOut));
         let short = of(&[19_900, 90, 10, 1]);
@@ -120,14 +110,8 @@ mod tests {
     #[test]
     fn a_command_is_no_part_of_what_was_said() {
         assert_eq!(spoken_text("/autobuild plan use the parser"), None);
-        assert_eq!(
-            spoken_text("We keep the parser.\n\n/autobuild approve\n"),
-            Some("We keep the parser.".to_owned())
-        );
-        assert_eq!(
-            spoken_text("`/autobuild` is nice"),
-            Some("`/autobuild` is nice".to_owned())
-        );
+        assert_eq!(spoken_text("We keep the parser.\n\n/autobuild approve\n"), Some("We keep the parser.".to_owned()));
+        assert_eq!(spoken_text("`/autobuild` is nice"), Some("`/autobuild` is nice".to_owned()));
         assert_eq!(spoken_text(" \n"), None);
     }
 }

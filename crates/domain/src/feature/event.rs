@@ -47,10 +47,7 @@ pub enum Event {
         planned: Box<Planned>,
     },
     /// The planner, or the designer of an only task, ended with inquiries.
-    Inquired {
-        emission: Emission,
-        inquired: Box<Inquired>,
-    },
+    Inquired { emission: Emission, inquired: Box<Inquired> },
     /// There is no valid plan, even after the repair.
     PlanRefused {
         emission: Emission,
@@ -66,10 +63,7 @@ pub enum Event {
         at: Millis,
     },
     /// Pre-flight ended.
-    PreFlown {
-        emission: Emission,
-        outcome: Box<PreFlightOutcome>,
-    },
+    PreFlown { emission: Emission, outcome: Box<PreFlightOutcome> },
     /// The integration branch exists, with the plan on it.
     IntegrationOpened {
         emission: Emission,
@@ -109,11 +103,7 @@ pub enum Event {
     /// is each inline comment, with its file and line.
     ReviewRequested(Box<HumanReview>),
     /// The feature pull request is open.
-    PullOpened {
-        emission: Emission,
-        pull: PullNumber,
-        opened: OpenedOn,
-    },
+    PullOpened { emission: Emission, pull: PullNumber, opened: OpenedOn },
     /// Something could not be said or done as intended.
     Unsaid(Unsaid),
     /// An effect that the Feature waits for was given up.

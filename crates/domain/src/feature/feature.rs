@@ -193,10 +193,7 @@ impl Feature {
     /// Returns the questions of its planner that wait for an answer, if there are any.
     pub fn open_inquiries(&self) -> Option<&Inquiries> {
         match &self.state {
-            State::Blocked {
-                reason: BlockReason::Inquiry { inquiries, .. },
-                ..
-            } => Some(inquiries),
+            State::Blocked { reason: BlockReason::Inquiry { inquiries, .. }, .. } => Some(inquiries),
             State::Blocked { .. }
             | State::Planning { .. }
             | State::AwaitingApproval
@@ -212,13 +209,8 @@ impl Feature {
     /// `true` if it is blocked only because agents ask: its planner, or every blocked task.
     pub fn asks(&self) -> bool {
         let mut blocked = self.tasks.iter().filter(|task| task.is_blocked()).peekable();
-        let by_tasks = matches!(
-            &self.state,
-            State::Blocked {
-                reason: BlockReason::TasksBlocked { .. },
-                ..
-            }
-        ) && blocked.peek().is_some()
+        let by_tasks = matches!(&self.state, State::Blocked { reason: BlockReason::TasksBlocked { .. }, .. })
+            && blocked.peek().is_some()
             && blocked.all(|task| task.inquiries().is_some());
         by_tasks || self.open_inquiries().is_some()
     }
@@ -231,10 +223,7 @@ impl Feature {
     /// Returns the commit that the feature pull request shows during the review.
     pub fn reviewed_head(&self) -> Option<&Sha> {
         let is_shown = self.state == State::InReview && self.pull.is_some();
-        self.integration
-            .as_ref()
-            .filter(|_| is_shown)
-            .map(|integration| &integration.head)
+        self.integration.as_ref().filter(|_| is_shown).map(|integration| &integration.head)
     }
 
     /// Returns the name of the branch into which tasks are merged.

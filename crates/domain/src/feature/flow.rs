@@ -20,11 +20,7 @@ pub(super) fn integration_opened(mut feature: Feature, emission: Emission, base:
     if feature.phase() != Some(&Phase::OpeningBranch { emission }) {
         return unchanged(feature);
     }
-    feature.integration = Some(Integration {
-        branch: feature.key.integration_branch(),
-        base,
-        head,
-    });
+    feature.integration = Some(Integration { branch: feature.key.integration_branch(), base, head });
     feature.wave = 1;
     waves::run(unchanged(feature), at)
 }
@@ -40,11 +36,7 @@ pub(super) fn default_merged(mut feature: Feature, emission: Emission, outcome: 
     head_is(&mut feature, head);
     let is_known = feature.preflight.as_ref().is_some_and(|known| known.commit == other);
     let step = syncing::not_needed(unchanged(feature), at);
-    if is_known {
-        go_on(step, then, at)
-    } else {
-        moves::pre_flight(step, Some(other), AfterPreFlight::GoOn(then))
-    }
+    if is_known { go_on(step, then, at) } else { moves::pre_flight(step, Some(other), AfterPreFlight::GoOn(then)) }
 }
 
 /// Continues after the default branch was merged in and pre-flight knows its commit.
@@ -82,11 +74,7 @@ pub(super) fn pull_opened(
     if moves::has_later_wave(&step.feature) {
         return moves::next_wave(step);
     }
-    let step = if gate::is_green(&step.feature) {
-        step
-    } else {
-        moves::check_again(step)
-    };
+    let step = if gate::is_green(&step.feature) { step } else { moves::check_again(step) };
     waves::settle(step, at)
 }
 

@@ -50,13 +50,7 @@ pub(super) fn wave_gated(
 fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Profile) {
     head_is(&mut feature, head.clone());
     let found = profile(strictest(&feature), &report);
-    feature.gates.push(WaveGate {
-        wave: feature.wave,
-        head,
-        merged: feature.completed(),
-        report,
-        stands_for: None,
-    });
+    feature.gates.push(WaveGate { wave: feature.wave, head, merged: feature.completed(), report, stands_for: None });
     (feature, found)
 }
 
@@ -120,10 +114,7 @@ pub(super) fn ci_read(mut feature: Feature, emission: Emission, head: &Sha, resu
     if !gate.holds_for(head) {
         return unchanged(feature);
     }
-    let failures = vec![Unmet {
-        part: Part::Gate(result.gate),
-        cause: Cause::Failed(finding.clone()),
-    }];
+    let failures = vec![Unmet { part: Part::Gate(result.gate), cause: Cause::Failed(finding.clone()) }];
     gate.report.more.push(result);
     let then = Continuation::Pull;
     let step = moves::publish(unchanged(feature), None);
@@ -160,18 +151,12 @@ pub fn whole(feature: &Feature) -> Option<PlannedTask> {
     let mut whole = PlannedTask::clone(first);
     for plan in plans.iter().skip(1) {
         whole.description = format!("{}\n{}\n{}", whole.description, plan.name, plan.description);
-        whole
-            .acceptance_criteria
-            .extend(plan.acceptance_criteria.iter().cloned());
+        whole.acceptance_criteria.extend(plan.acceptance_criteria.iter().cloned());
         whole.files.extend(plan.files.iter().cloned());
         whole.changes.extend(plan.changes.iter().cloned());
         whole.removes.extend(plan.removes.iter().cloned());
     }
-    whole.kind = if keeps_behaviour {
-        TaskType::Refactoring
-    } else {
-        TaskType::Feature
-    };
+    whole.kind = if keeps_behaviour { TaskType::Refactoring } else { TaskType::Feature };
     Some(whole)
 }
 
@@ -181,8 +166,5 @@ pub fn strictest(feature: &Feature) -> TaskType {
         let completed = feature.tasks.iter().filter(|task| task.is_completed());
         completed.map(|task| task.plan.kind)
     };
-    merged()
-        .find(|kind| kind.demands_tests())
-        .or_else(|| merged().next())
-        .unwrap_or(TaskType::Documentation)
+    merged().find(|kind| kind.demands_tests()).or_else(|| merged().next()).unwrap_or(TaskType::Documentation)
 }

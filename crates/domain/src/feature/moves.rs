@@ -50,11 +50,7 @@ impl Step {
 }
 
 pub(super) fn unchanged(feature: Feature) -> Step {
-    Step {
-        feature,
-        effects: Vec::new(),
-        stop: Vec::new(),
-    }
+    Step { feature, effects: Vec::new(), stop: Vec::new() }
 }
 
 pub(super) fn emit(feature: &mut Feature) -> Emission {
@@ -115,12 +111,7 @@ pub(super) fn plan_again(mut step: Step) -> Step {
 
 /// Checks the commit of the default branch that was just merged in, or the branch's head if `commit` is `None`.
 pub(super) fn pre_flight(step: Step, commit: Option<Sha>, then: AfterPreFlight) -> Step {
-    step.wait(|emission| {
-        (
-            Phase::PreFlight { emission, then },
-            Effect::PreFlight { emission, commit },
-        )
-    })
+    step.wait(|emission| (Phase::PreFlight { emission, then }, Effect::PreFlight { emission, commit }))
 }
 
 /// Makes the integration branch, which is the first step after pre-flight.
@@ -140,12 +131,7 @@ pub(super) fn next_wave(mut step: Step) -> Step {
 }
 
 pub(super) fn merge_default(step: Step, then: Continuation) -> Step {
-    step.wait(|emission| {
-        (
-            Phase::MergingDefault { emission, then },
-            Effect::MergeDefault { emission },
-        )
-    })
+    step.wait(|emission| (Phase::MergingDefault { emission, then }, Effect::MergeDefault { emission }))
 }
 
 /// Opens the feature pull request, once a person let CI run if it is held.

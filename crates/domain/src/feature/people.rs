@@ -165,10 +165,7 @@ impl Feature {
     fn waiting_gate(&self) -> Option<WaitingGate> {
         match &self.state {
             State::InReview => Some(WaitingGate::OfReview),
-            State::Blocked {
-                phase: Phase::Gate { then, .. },
-                ..
-            } => Some(WaitingGate::Before(*then)),
+            State::Blocked { phase: Phase::Gate { then, .. }, .. } => Some(WaitingGate::Before(*then)),
             State::Building { phase: Phase::HeldCi } => Some(WaitingGate::Before(Continuation::Pull)),
             State::Planning { .. }
             | State::AwaitingApproval
@@ -201,18 +198,11 @@ pub(super) fn rerun(feature: Feature, head: &Sha, by: &User, at: Millis) -> Step
     let before = feature.tasks.clone();
     let mut step = unchanged(feature);
     for id in ids {
-        let event = task::Event::Person {
-            by: by.clone(),
-            did: PersonDid::Rerun { head: head.clone() },
-        };
+        let event = task::Event::Person { by: by.clone(), did: PersonDid::Rerun { head: head.clone() } };
         apply_to_task(&mut step, id, event, at);
     }
     let states = |tasks: &[Task]| tasks.iter().map(|task| task.state.clone()).collect::<Vec<_>>();
-    if states(&step.feature.tasks) == states(&before) {
-        step
-    } else {
-        waves::settle(step, at)
-    }
+    if states(&step.feature.tasks) == states(&before) { step } else { waves::settle(step, at) }
 }
 
 /// Runs the wave gate again if the commit is the head and waits for a person. Otherwise publishes the result again, if

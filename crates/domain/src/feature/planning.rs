@@ -29,10 +29,7 @@ use crate::{
 /// Returns the Feature of an issue that was just labelled.
 pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapshot, rules: Rules) -> Step {
     let emission = Emission(1);
-    let eyes = Effect::React {
-        on: ReactOn::Issue(key.issue),
-        reaction: Reaction::Eyes,
-    };
+    let eyes = Effect::React { on: ReactOn::Issue(key.issue), reaction: Reaction::Eyes };
     let feature = Feature {
         key,
         installation,
@@ -104,12 +101,7 @@ pub(super) fn inquired(mut feature: Feature, emission: Emission, inquired: Inqui
     if !is_planning(&feature, emission) {
         return unchanged(feature);
     }
-    let Inquired {
-        by,
-        inquiries,
-        rules,
-        settings,
-    } = inquired;
+    let Inquired { by, inquiries, rules, settings } = inquired;
     feature.rules = rules;
     feature.settings = settings;
     match feature.respondent() {

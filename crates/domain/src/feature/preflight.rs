@@ -129,11 +129,7 @@ pub fn obstacle(baseline: &Baseline) -> Option<BlockReason> {
 
 fn failed(fault: PreFlightFault, cause: impl Fn(Evidence) -> PreFlightCause, evidence: &Evidence) -> BlockReason {
     let (evidence, output) = apart(evidence);
-    BlockReason::PreFlightFailed {
-        fault,
-        what: Box::new(cause(evidence)),
-        output,
-    }
+    BlockReason::PreFlightFailed { fault, what: Box::new(cause(evidence)), output }
 }
 
 /// Splits evidence into the evidence without its output and test names, and the output.
@@ -153,14 +149,7 @@ fn apart(evidence: &Evidence) -> (Evidence, String) {
 /// Returns why no test could show that a task is done: tests ran, and none of them passed.
 pub fn nothing_passes(baseline: &Baseline) -> Option<BlockReason> {
     let counts = baseline.tests.finding()?.counts;
-    let none_passed = matches!(
-        counts,
-        Counts::Known {
-            passed: 0,
-            failed: 1..,
-            ..
-        }
-    );
+    let none_passed = matches!(counts, Counts::Known { passed: 0, failed: 1.., .. });
     none_passed.then(|| failed(PreFlightFault::NothingPasses, PreFlightCause::Tests, &baseline.tests))
 }
 
@@ -172,11 +161,7 @@ pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
     if names_some || baseline.ground() == Ground::Empty {
         return None;
     }
-    let cause = |tests| PreFlightCause::NoNames {
-        task,
-        test: test.to_owned(),
-        tests,
-    };
+    let cause = |tests| PreFlightCause::NoNames { task, test: test.to_owned(), tests };
     Some(failed(PreFlightFault::NoNames, cause, &baseline.tests))
 }
 
@@ -234,11 +219,7 @@ pub fn unknown_tests(baseline: &Baseline, plan: &Plan, is_called: impl Fn(&str, 
     unknown
         .filter_map(|(task, test)| {
             let nearest = nearest(test, names);
-            (!is_brought || !nearest.is_empty()).then(|| Doubt::UnknownTest {
-                task,
-                test: test.to_owned(),
-                nearest,
-            })
+            (!is_brought || !nearest.is_empty()).then(|| Doubt::UnknownTest { task, test: test.to_owned(), nearest })
         })
         .collect()
 }
@@ -250,9 +231,7 @@ fn nearest(test: &str, known: &TestNames) -> Vec<String> {
         last.unwrap_or(name).trim().to_lowercase()
     };
     let wanted = end(test);
-    let similar = known
-        .all()
-        .map(|name| (strsim::jaro_winkler(&wanted, &end(name)), name));
+    let similar = known.all().map(|name| (strsim::jaro_winkler(&wanted, &end(name)), name));
     let mut similar: Vec<(f64, &String)> = similar.filter(|(alike, _)| *alike >= ALIKE).collect();
     similar.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
     let nearest = similar.into_iter().take(MOST_NEAREST);

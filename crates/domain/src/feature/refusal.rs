@@ -148,11 +148,7 @@ pub enum Refusal {
     /// A newer run of the issue exists.
     NewerRun { run: FeatureKey },
     /// The state does not allow it.
-    NotNow {
-        command: String,
-        state: String,
-        instead: Possible,
-    },
+    NotNow { command: String, state: String, instead: Possible },
     /// The given hash is not that of the plan.
     OtherPlan {
         given: String,
@@ -181,22 +177,13 @@ pub enum Refusal {
         head: Sha,
     },
     /// The state of the task does not allow it.
-    TaskNotNow {
-        command: String,
-        task: TaskId,
-        state: String,
-        instead: Possible,
-    },
+    TaskNotNow { command: String, task: TaskId, state: String, instead: Possible },
 }
 
 impl Refusal {
     /// Returns the refusal of a command that the Feature's state does not allow.
     pub(super) fn not_now(state: &State, command: &str, instead: Possible) -> Self {
-        Self::NotNow {
-            command: command.to_owned(),
-            state: state.word().to_owned(),
-            instead,
-        }
+        Self::NotNow { command: command.to_owned(), state: state.word().to_owned(), instead }
     }
 }
 
@@ -206,11 +193,7 @@ mod tests {
 
     #[test]
     fn refusals_share_twenty_writes_and_strangers_leave_half_for_members() {
-        let said = |writes, of_person, in_thread| RefusalsSaid {
-            writes,
-            of_person,
-            in_thread,
-        };
+        let said = |writes, of_person, in_thread| RefusalsSaid { writes, of_person, in_thread };
         for (said, stranger, member) in [
             (said(0, 0, 0), true, true),
             (said(1, 1, 1), false, true),

@@ -60,27 +60,18 @@ fn apply_event(feature: Feature, event: Event, at: Millis) -> Step {
     match event {
         Event::Planned { emission, planned } => planning::planned_as(feature, emission, *planned, at),
         Event::Inquired { emission, inquired } => planning::inquired(feature, emission, *inquired),
-        Event::PlanRefused {
-            emission,
-            author,
-            message,
-        } => planning::plan_refused(feature, emission, State::Failed { author, message }),
-        Event::LivingShown {
-            comment,
-            version,
-            at: shown,
-        } => planning::living_shown(feature, comment, version, shown),
+        Event::PlanRefused { emission, author, message } => {
+            planning::plan_refused(feature, emission, State::Failed { author, message })
+        }
+        Event::LivingShown { comment, version, at: shown } => planning::living_shown(feature, comment, version, shown),
         Event::PreFlown { emission, outcome } => flow::pre_flown(feature, emission, *outcome, at),
         Event::IntegrationOpened { emission, base, head } => {
             flow::integration_opened(feature, emission, base, head, at)
         }
         Event::DefaultMerged { emission, outcome } => flow::default_merged(feature, emission, outcome, at),
-        Event::WaveGated {
-            emission,
-            head,
-            report,
-            broke,
-        } => gate::wave_gated(feature, emission, head, *report, broke, at),
+        Event::WaveGated { emission, head, report, broke } => {
+            gate::wave_gated(feature, emission, head, *report, broke, at)
+        }
         Event::CiRead { emission, head, result } => gate::ci_read(feature, emission, &head, *result, at),
         Event::CiExposed { exposure } => ci_exposed(feature, exposure),
         Event::DefaultPushed { .. } => syncing::default_pushed(feature),

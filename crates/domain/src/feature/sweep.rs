@@ -184,10 +184,7 @@ pub fn compare(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
 
 /// The person in events that are only tried. GitHub's account for deleted ones.
 fn somebody() -> User {
-    User {
-        id: UserId(10_137),
-        login: "ghost".to_owned(),
-    }
+    User { id: UserId(10_137), login: "ghost".to_owned() }
 }
 
 impl Stored<'_> {
@@ -222,10 +219,7 @@ fn heads(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let feature = stored.feature;
     let mut moved = Vec::new();
     for task in &feature.tasks {
-        let head = remote
-            .branches
-            .get(&task.branch)
-            .filter(|head| task.head.as_ref() != Some(head));
+        let head = remote.branches.get(&task.branch).filter(|head| task.head.as_ref() != Some(head));
         if head.is_some_and(|head| stored.changed_by(task.id, PersonDid::Push { head: head.clone() })) {
             moved.push(difference(None, RemoteFact::BranchMoved(task.branch.clone())));
         }
@@ -251,16 +245,13 @@ fn pulls(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let feature = stored.feature;
     let of_tasks = feature.tasks.iter().filter_map(|task| Some((task.pull?, Some(task))));
     let all = feature.pull.map(|pull| (pull, None)).into_iter().chain(of_tasks);
-    all.filter_map(|(number, task)| of_pull(stored, (number, remote.pulls.get(&number)?), task))
-        .collect()
+    all.filter_map(|(number, task)| of_pull(stored, (number, remote.pulls.get(&number)?), task)).collect()
 }
 
 fn of_pull(stored: Stored<'_>, (number, pull): (PullNumber, &RemotePull), task: Option<&Task>) -> Option<Difference> {
     let by = |change: &TimelineChange| {
         let mut entries = pull.timeline.iter().rev();
-        entries
-            .find(|entry| entry.change == *change)
-            .and_then(|entry| entry.by.as_ref())
+        entries.find(|entry| entry.change == *change).and_then(|entry| entry.by.as_ref())
     };
     let is_news = match (pull.state, task) {
         (RemoteState::Merged, None) => stored.changes(Event::PullMerged { pull: number }),

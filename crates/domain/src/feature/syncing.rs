@@ -78,10 +78,7 @@ pub(super) fn settle(mut step: Step, id: TaskId, then: Continuation, at: Millis)
 /// Blocks the Feature: the conflict is still there, and only a person can resolve it now.
 fn given_up(step: Step, id: TaskId, then: Continuation) -> Step {
     let files = step.feature.task(id).map(|task| task.plan.files.clone());
-    let reason = BlockReason::DefaultConflict {
-        files: files.unwrap_or_default(),
-        given_up: Some(id),
-    };
+    let reason = BlockReason::DefaultConflict { files: files.unwrap_or_default(), given_up: Some(id) };
     let emission = step.feature.emitted;
     blocked(step, reason, Phase::MergingDefault { emission, then })
 }

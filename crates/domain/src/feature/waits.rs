@@ -19,10 +19,7 @@ impl Feature {
         match &self.state {
             State::AwaitingApproval => self.approval().into_iter().collect(),
             State::Failed { .. } => vec![Wait::NoPlan],
-            State::InReview => self
-                .merges()
-                .chain(self.pull.map(|pull| Wait::Review { pull }))
-                .collect(),
+            State::InReview => self.merges().chain(self.pull.map(|pull| Wait::Review { pull })).collect(),
             State::Building { phase: Phase::HeldCi } => self.merges().chain([Wait::Ci]).collect(),
             State::Building { .. } | State::Paused { .. } | State::Blocked { .. } => self.merges().collect(),
             State::Planning { .. } | State::Completed | State::Cancelled { .. } => Vec::new(),

@@ -22,39 +22,22 @@ fn ran(command: &str, output: &str, names: Option<TestNames>) -> Finding {
 
 fn names(passed: &[&str], failed: &[&str], skipped: &[&str]) -> TestNames {
     let own = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
-    TestNames {
-        passed: own(passed),
-        failed: own(failed),
-        skipped: own(skipped),
-    }
+    TestNames { passed: own(passed), failed: own(failed), skipped: own(skipped) }
 }
 
 fn with_names() -> GateReport {
-    let passed = [
-        "tests::parses_empty",
-        "readme",
-        "adds two numbers",
-        "tests/test_a.py::test_b",
-    ];
+    let passed = ["tests::parses_empty", "readme", "adds two numbers", "tests/test_a.py::test_b"];
     let known = names(&passed, &["tests::parses_full"], &["tests::parses_later"]);
     GateReport::new(None, Evidence::Passed(ran("cargo test", "", Some(known))))
 }
 
 fn with(mut gates: GateReport, gate: Gate, evidence: Evidence) -> GateReport {
-    gates.more.push(GateResult {
-        gate,
-        evidence,
-        weight: Weight::Informational,
-        items: Vec::new(),
-    });
+    gates.more.push(GateResult { gate, evidence, weight: Weight::Informational, items: Vec::new() });
     gates
 }
 
 fn wired() -> Criterion {
-    Criterion {
-        text: "t".to_owned(),
-        check: Check::Test("auth::wired".to_owned()),
-    }
+    Criterion { text: "t".to_owned(), check: Check::Test("auth::wired".to_owned()) }
 }
 
 fn lines_of(path: &str) -> Option<u32> {
@@ -76,10 +59,7 @@ fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport) -> TurnFacts<'a> 
         gates,
         lines_of: &lines_of,
         is_on_base: &is_on_base,
-        quotes: QuoteFacts {
-            words: &[],
-            in_diff: &|_, _| false,
-        },
+        quotes: QuoteFacts { words: &[], in_diff: &|_, _| false },
         checkout: &CheckoutState::Unchanged,
     }
 }
@@ -161,14 +141,8 @@ fn a_test_is_real_if_it_passed_on_this_commit() {
             ("tests::parses_anything", false),
         ],
     );
-    let unnamed = GateReport::new(
-        None,
-        Evidence::Passed(ran("cargo test", "test tests::parses_empty ... ok", None)),
-    );
-    check(
-        &unnamed,
-        &[("tests::parses_empty", true), ("tests::parses_full", false)],
-    );
+    let unnamed = GateReport::new(None, Evidence::Passed(ran("cargo test", "test tests::parses_empty ... ok", None)));
+    check(&unnamed, &[("tests::parses_empty", true), ("tests::parses_full", false)]);
 }
 
 #[test]
@@ -193,11 +167,7 @@ fn a_criterion_whose_check_passed_needs_no_other_evidence() {
     let passed = with(with_names(), Gate::Check(1), Evidence::Passed(ran("", "", None)));
     for evidence in ["", "it works, I promise", "src/other.rs", "auth::wired passes"] {
         assert_eq!(unproven(&passed, &[evidence]), None, "{evidence}");
-        let reason = if evidence.is_empty() {
-            Doubt::WithoutEvidence
-        } else {
-            Doubt::NothingReal
-        };
+        let reason = if evidence.is_empty() { Doubt::WithoutEvidence } else { Doubt::NothingReal };
         assert_eq!(unproven(&with_names(), &[evidence]), Some(reason), "{evidence}");
     }
     assert_eq!(unproven(&passed, &[]), Some(Doubt::NotLookedAt));
@@ -207,11 +177,7 @@ fn a_criterion_whose_check_passed_needs_no_other_evidence() {
 #[test]
 fn what_the_work_lacks_is_not_asked_of_the_coach() {
     let criteria = [wired()];
-    let failed = with(
-        with_names(),
-        Gate::Check(1),
-        Evidence::Failed(ran("", "not found", None)),
-    );
+    let failed = with(with_names(), Gate::Check(1), Evidence::Failed(ran("", "not found", None)));
     let decision = approving(&["src/lib.rs"]);
     let open = open_criteria(&decision, &facts(&criteria, &failed));
     let reason = Doubt::CheckFailed(ran("", "not found", None).without_output());
@@ -237,11 +203,8 @@ fn what_the_work_lacks_is_not_asked_of_the_coach() {
 }
 
 fn approving(evidence: &[&str]) -> CoachDecision {
-    let finding = |evidence: &&str| CriterionFinding {
-        criterion: 1,
-        met: CriterionMet::Met,
-        evidence: (*evidence).to_owned(),
-    };
+    let finding =
+        |evidence: &&str| CriterionFinding { criterion: 1, met: CriterionMet::Met, evidence: (*evidence).to_owned() };
     CoachDecision {
         decision: DecisionKind::Approve,
         summary: String::new(),

@@ -31,10 +31,8 @@ pub fn protected_files(tasks: &[TaskSketch<'_>], protecting: &dyn Fn(&str) -> Op
             let Some(pattern) = protecting(file) else { continue };
             let (id, file, pattern) = (sketch.task.id, quoted(file), quoted(&pattern));
             let rule = "no Player may change it; leave it out, and let a person change it";
-            mistakes.add(
-                format!("{id}: files names {file}, which the pattern {pattern} protects: {rule}"),
-                sketch.place,
-            );
+            mistakes
+                .add(format!("{id}: files names {file}, which the pattern {pattern} protects: {rule}"), sketch.place);
         }
     }
 }
@@ -49,10 +47,7 @@ pub fn sentences(tasks: &[TaskSketch<'_>], words: &[&str], mistakes: &mut Mistak
                 if !quote::stands_in(because, words.iter().copied()) {
                     let (id, name, because) = (task.id, quoted(&intent.name), quoted(because));
                     let rule = "stands neither in the issue nor in a maintainer's comment; quote it word for word";
-                    mistakes.add(
-                        format!("{id}: {key} names {name} because of {because}, which {rule}"),
-                        sketch.place,
-                    );
+                    mistakes.add(format!("{id}: {key} names {name} because of {because}, which {rule}"), sketch.place);
                 }
             }
         }
@@ -142,8 +137,5 @@ fn files_named<'a>(id: TaskId, tasks: &'a [TaskSketch<'_>], needs: &Needs) -> BT
         open.extend(needed.filter(|needed| reached.insert(**needed)));
     }
     let within = tasks.iter().filter(|sketch| reached.contains(&sketch.task.id));
-    within
-        .flat_map(|sketch| &sketch.task.files)
-        .map(String::as_str)
-        .collect()
+    within.flat_map(|sketch| &sketch.task.files).map(String::as_str).collect()
 }

@@ -40,10 +40,7 @@ fn criterion(item: &Field<'_>) -> Option<Criterion> {
     let text = fields.required("text").and_then(|field| sentence(&field));
     let check = fields.required("check").and_then(|field| check(&field));
     fields.end();
-    Some(Criterion {
-        text: text?,
-        check: check?,
-    })
+    Some(Criterion { text: text?, check: check? })
 }
 
 fn sentence(field: &Field<'_>) -> Option<String> {

@@ -21,20 +21,15 @@ const SEPARATORS: [&str; 4] = [IN_FILE, " > ", " › ", "#"];
 impl Intent {
     /// Returns the intent to remove `name`, without a sentence.
     pub fn to_remove(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            because: None,
-        }
+        Self { name: name.to_owned(), because: None }
     }
 
     /// `true` if it names this test of the file `path`: by its name or the last parts of it, by a pattern in that file,
     /// or by the path of the file. A test that runs once for each row of a table is named with all its rows.
     pub fn names_test(&self, path: &str, test: &str) -> bool {
         let wanted = self.name.trim_start_matches("./");
-        let in_file = wanted
-            .strip_prefix(path)
-            .filter(|_| !path.is_empty())
-            .and_then(|rest| rest.strip_prefix(IN_FILE));
+        let in_file =
+            wanted.strip_prefix(path).filter(|_| !path.is_empty()).and_then(|rest| rest.strip_prefix(IN_FILE));
         let wanted = match in_file {
             Some(rest) => rest,
             None if wanted == path => return true,

@@ -79,9 +79,5 @@ pub fn notes(sketch: &Sketch<'_>, header: &PlanHeader) -> Vec<PlanNote> {
 fn replaced(key: String, given: &Node, used: String) -> Option<PlanNote> {
     let most = if given.items().is_some() { usize::MAX / 8 } else { 200 };
     let same = given.render_short(most) == used;
-    (!same).then(|| PlanNote::Replaced {
-        key,
-        given: given.render_short(200),
-        used,
-    })
+    (!same).then(|| PlanNote::Replaced { key, given: given.render_short(200), used })
 }

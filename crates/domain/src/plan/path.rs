@@ -26,11 +26,7 @@ pub fn within_repository(path: &str) -> Result<String, &'static str> {
     if parts.iter().any(|part| is_git_folder(part)) {
         return Err("is inside .git");
     }
-    if parts.is_empty() {
-        Err("names no file")
-    } else {
-        Ok(parts.join("/"))
-    }
+    if parts.is_empty() { Err("names no file") } else { Ok(parts.join("/")) }
 }
 
 /// `true` for `.git` in every spelling that some file system accepts for it.

@@ -35,10 +35,7 @@ pub struct TaskSketch<'a> {
 /// Reads the keys of a whole plan.
 pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, reading: &'a Reading) -> Option<Sketch<'a>> {
     let mut fields = reading.fields(plan, "a plan", "")?;
-    let mut given = read_computed(
-        &mut fields,
-        &["id", "created", "status", "complexity", "estimated_tasks"],
-    );
+    let mut given = read_computed(&mut fields, &["id", "created", "status", "complexity", "estimated_tasks"]);
     if let Some(mut orchestration) = fields.optional("orchestration").and_then(|field| field.map()) {
         given.extend(self::read_computed(&mut orchestration, &["parallel_groups"]));
         orchestration.end();
@@ -51,12 +48,7 @@ pub fn sketch<'a>(plan: &'a Node, max_tasks: usize, reading: &'a Reading) -> Opt
     let tasks = tasks.unwrap_or_default();
     let mut planned: Vec<PlannedTask> = tasks.iter().map(|sketch| sketch.task.clone()).collect();
     planned.sort_by_key(|task| task.id);
-    let plan = Plan {
-        name: name.unwrap_or_default(),
-        description,
-        tasks: planned,
-        smoke,
-    };
+    let plan = Plan { name: name.unwrap_or_default(), description, tasks: planned, smoke };
     Some(Sketch { plan, tasks, given })
 }
 
@@ -74,9 +66,7 @@ fn tasks<'a>(field: &Field<'a>, max_tasks: usize) -> Vec<TaskSketch<'a>> {
     }
     if items.len() > max_tasks {
         let count = items.len();
-        field.refuse(&format!(
-            "has {count} tasks, and at most {max_tasks} are allowed (max_tasks)"
-        ));
+        field.refuse(&format!("has {count} tasks, and at most {max_tasks} are allowed (max_tasks)"));
         return Vec::new();
     }
     items.iter().filter_map(task).collect()
@@ -94,12 +84,8 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
     let criteria = fields.required("acceptance_criteria");
     let criteria = criteria.map(|field| criterion::criteria(&field, &prefix));
     let files = fields.optional("files").map(|field| value::files(&field));
-    let changes = fields
-        .optional("changes")
-        .map(|field| value::intents(&field, Because::Required));
-    let removes = fields
-        .optional("removes")
-        .map(|field| value::intents(&field, Because::Optional));
+    let changes = fields.optional("changes").map(|field| value::intents(&field, Because::Required));
+    let removes = fields.optional("removes").map(|field| value::intents(&field, Because::Optional));
     let factors = value::factors(&mut fields);
     let needs = fields.optional("dependencies").map(|field| needs(&field));
     let needs = needs.unwrap_or_default();
@@ -116,12 +102,7 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
         factors,
         dependencies: needs.iter().map(|(id, _)| *id).collect(),
     };
-    Some(TaskSketch {
-        task,
-        place: item.node.place,
-        needs,
-        given,
-    })
+    Some(TaskSketch { task, place: item.node.place, needs, given })
 }
 
 /// Reads the id of a planned task. Ids of tasks that AutoBuild adds are not allowed.

@@ -51,11 +51,7 @@ pub fn command(field: &Field<'_>) -> Option<String> {
 
 /// Reads a name that may be empty; an empty one is the same as none.
 pub fn title(field: &Field<'_>) -> Option<String> {
-    if field.text()?.trim().is_empty() {
-        None
-    } else {
-        name(field)
-    }
+    if field.text()?.trim().is_empty() { None } else { name(field) }
 }
 
 /// Reads one line that is not blank.
@@ -118,10 +114,7 @@ fn intent(item: &Field<'_>, because: Because) -> Option<Intent> {
         };
         let sentence = sentence.and_then(|field| sentence_of(&field));
         fields.end();
-        Intent {
-            name: name?,
-            because: sentence,
-        }
+        Intent { name: name?, because: sentence }
     };
     if intent.is_unbounded() {
         let rule = "a pattern without its file; write `path::name*`";
@@ -164,18 +157,11 @@ fn each_once<T: PartialEq>(field: &Field<'_>, of_what: &str, read: impl Fn(&Fiel
 
 /// Reads the factors. Missing ones count as one integration point and integration tests.
 pub fn factors(fields: &mut Fields<'_>) -> Factors {
-    let mut factors = Factors {
-        integration_points: 1,
-        tests: TestEffort::Integration,
-        risks: Vec::new(),
-    };
+    let mut factors = Factors { integration_points: 1, tests: TestEffort::Integration, risks: Vec::new() };
     let Some(mut given) = fields.optional("factors").and_then(|field| field.map()) else {
         return factors;
     };
-    if let Some(points) = given
-        .optional("integration_points")
-        .and_then(|field| field.within(0, 3))
-    {
+    if let Some(points) = given.optional("integration_points").and_then(|field| field.within(0, 3)) {
         factors.integration_points = points;
     }
     if let Some(effort) = given.optional("tests").and_then(|field| field.word(&TestEffort::ALL)) {

@@ -27,12 +27,7 @@ pub struct PlanHeader {
 impl PlanHeader {
     /// Returns the header of a plan that has not begun.
     pub fn planned(id: impl Into<String>, created: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            created: created.into(),
-            status: PlanStatus::Planned,
-            task_words: BTreeMap::new(),
-        }
+        Self { id: id.into(), created: created.into(), status: PlanStatus::Planned, task_words: BTreeMap::new() }
     }
 
     /// Returns the state word of a task.
@@ -94,10 +89,7 @@ fn task_lines(task: &PlannedTask, state: &str, lines: &mut Vec<String>) {
         lines.push(format!("      - text: {}", quoted(&criterion.text)));
         lines.push(format!("        check: {}", check_text(&criterion.check)));
     }
-    lines.push(format!(
-        "    files: {}",
-        list(task.files.iter().map(|file| quoted(file)))
-    ));
+    lines.push(format!("    files: {}", list(task.files.iter().map(|file| quoted(file)))));
     for (key, intents) in [("changes", &task.changes), ("removes", &task.removes)] {
         if !intents.is_empty() {
             lines.push(format!("    {key}: {}", list(intents.iter().map(intent_text))));
@@ -111,10 +103,7 @@ fn task_lines(task: &PlannedTask, state: &str, lines: &mut Vec<String>) {
         factors.tests,
         list(factors.risks.iter().map(Risk::to_string)),
     ));
-    lines.push(format!(
-        "    dependencies: {}",
-        list(task.dependencies.iter().map(TaskId::to_string))
-    ));
+    lines.push(format!("    dependencies: {}", list(task.dependencies.iter().map(TaskId::to_string))));
     lines.push(format!("    status: {}", word(state)));
 }
 

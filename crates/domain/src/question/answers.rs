@@ -151,12 +151,7 @@ mod tests {
     }
 
     fn answer(verdict: AnswerVerdict, because: &str, quote: &str) -> QuestionAnswer {
-        QuestionAnswer {
-            question: 1,
-            verdict,
-            because: because.to_owned(),
-            quote: quote.to_owned(),
-        }
+        QuestionAnswer { question: 1, verdict, because: because.to_owned(), quote: quote.to_owned() }
     }
 
     fn why(topic: Topic, answers: &[QuestionAnswer]) -> Option<OpenReason> {
@@ -181,28 +176,10 @@ mod tests {
         let table = [
             (changed, Fine, "it is asked for", "cancelled orders no longer", None),
             (changed, Fine, "the title", "totals", None),
-            (
-                changed,
-                Fine,
-                "",
-                "cancelled orders no longer",
-                Some(OpenReason::WithoutReason),
-            ),
+            (changed, Fine, "", "cancelled orders no longer", Some(OpenReason::WithoutReason)),
             (changed, Fine, "it is asked for", " ", Some(OpenReason::WithoutQuote)),
-            (
-                changed,
-                Fine,
-                "it is asked for",
-                "orders count",
-                no_such("orders count"),
-            ),
-            (
-                changed,
-                Fine,
-                "it is there",
-                "src/cart.py:12",
-                no_such("src/cart.py:12"),
-            ),
+            (changed, Fine, "it is asked for", "orders count", no_such("orders count")),
+            (changed, Fine, "it is there", "src/cart.py:12", no_such("src/cart.py:12")),
             (stub, Fine, "it is there", "src/cart.py:12", None),
             (stub, Fine, "it is there", "see `./src/cart.py#L12`", None),
             (stub, Fine, "it is there", "src/cart.py:13", no_such("src/cart.py:13")),
@@ -223,11 +200,7 @@ mod tests {
         assert_eq!(why(stub, &[answer(NotFine, "no", "")]), refused);
         let fine = answer(Fine, "it is asked for", "cancelled orders no longer");
         assert_eq!(why(stub, &[fine.clone(), answer(NotFine, "no", "")]), refused);
-        assert_eq!(
-            why(stub, &[answer(Fine, "", ""), fine.clone()]),
-            None,
-            "one that holds is enough"
-        );
+        assert_eq!(why(stub, &[answer(Fine, "", ""), fine.clone()]), None, "one that holds is enough");
         assert_eq!(why(stub, &[]), Some(OpenReason::Unanswered));
         let other = QuestionAnswer { question: 2, ..fine };
         assert_eq!(why(stub, &[other]), Some(OpenReason::Unanswered));

@@ -63,19 +63,12 @@ impl GoModules {
                 .rsplit_once('.')
                 .is_some_and(|(version, kind)| matches!(kind, "info" | "mod" | "zip") && is_version(version)),
         };
-        if is_file {
-            self.check(module)
-        } else {
-            Err(NotAModule::Form)
-        }
+        if is_file { self.check(module) } else { Err(NotAModule::Form) }
     }
 
     /// Checks a request to the checksum database (<https://go.dev/ref/mod#checksum-database>).
     pub(super) fn check_sums(&self, path: &str) -> Result<(), NotAModule> {
-        let is_number = |part: &str| {
-            part.bytes()
-                .all(|byte| byte.is_ascii_digit() || b"x/.p".contains(&byte))
-        };
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit() || b"x/.p".contains(&byte));
         match path.strip_prefix("/lookup/") {
             Some(asked) => match asked.rsplit_once('@') {
                 Some((module, version)) if is_version(version) => self.check(module),
@@ -95,11 +88,7 @@ impl GoModules {
             Self::Any => true,
             Self::Named(names) => module == TOOLCHAIN || names.contains(&module),
         };
-        if is_named {
-            Ok(())
-        } else {
-            Err(NotAModule::Unnamed(module))
-        }
+        if is_named { Ok(()) } else { Err(NotAModule::Unnamed(module)) }
     }
 }
 
@@ -195,10 +184,7 @@ mod tests {
         let modules = GoModules::of_sums([SUMS]);
         for (path, module) in [
             ("/evil.example/c2VjcmV0/@v/list", "evil.example/c2VjcmV0"),
-            (
-                "/github.com/!burnt!sushi/toml/v2/@v/list",
-                "github.com/BurntSushi/toml/v2",
-            ),
+            ("/github.com/!burnt!sushi/toml/v2/@v/list", "github.com/BurntSushi/toml/v2"),
             ("/github.com/@latest", "github.com"),
             ("/sumdb/sum.golang.org/lookup/evil.example/x@v1.0.0", "evil.example/x"),
         ] {

@@ -125,14 +125,8 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         name: "Go",
         files: "go.mod",
         registries: &[
-            Registry {
-                host: "proxy.golang.org",
-                reads: Reads::GoModules,
-            },
-            Registry {
-                host: "sum.golang.org",
-                reads: Reads::GoChecksums,
-            },
+            Registry { host: "proxy.golang.org", reads: Reads::GoModules },
+            Registry { host: "sum.golang.org", reads: Reads::GoChecksums },
         ],
         programs: &["go"],
     },
@@ -178,10 +172,7 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         name: "Hex",
         files: "mix.exs rebar.config",
         registries: &[
-            paths(
-                "repo.hex.pm",
-                "/public_key /names /versions /packages/* /tarballs/* /docs/* /installs/**",
-            ),
+            paths("repo.hex.pm", "/public_key /names /versions /packages/* /tarballs/* /docs/* /installs/**"),
             paths("builds.hex.pm", "/installs/**"),
             paths("hex.pm", "/installs/** /api/packages/* /api/packages/*/releases/*"),
         ],
@@ -197,22 +188,14 @@ impl Registry {
     /// It does not, or it reads a Go module that is not among `modules`.
     pub fn check(&self, target: &str, served_by: ServedBy, modules: &GoModules) -> Result<(), NotARead> {
         // Go encodes the `!` that stands for a capital letter.
-        let decoded = || {
-            paths::decoded(target)
-                .filter(|_| paths::fits(target, "/**"))
-                .ok_or(NotARead::Path)
-        };
+        let decoded = || paths::decoded(target).filter(|_| paths::fits(target, "/**")).ok_or(NotARead::Path);
         let checked = match self.reads {
             Reads::Paths(known) => {
                 let known = match served_by {
                     ServedBy::Registry => known,
                     ServedBy::Mirror => "/**",
                 };
-                return if paths::fits(target, known) {
-                    Ok(())
-                } else {
-                    Err(NotARead::Path)
-                };
+                return if paths::fits(target, known) { Ok(()) } else { Err(NotARead::Path) };
             }
             Reads::GoModules => modules.check_proxy(&decoded()?),
             Reads::GoChecksums => modules.check_sums(&decoded()?),
@@ -226,9 +209,7 @@ impl Registry {
 
 /// Returns the ecosystem that a host serves; `None` if it is no public registry.
 pub fn ecosystem_of(host: &HostName) -> Option<&'static Ecosystem> {
-    ECOSYSTEMS
-        .iter()
-        .find(|ecosystem| ecosystem.registry_at(host).is_some())
+    ECOSYSTEMS.iter().find(|ecosystem| ecosystem.registry_at(host).is_some())
 }
 
 /// Returns the registry at a host; `None` if it is no public registry.
@@ -259,19 +240,13 @@ impl Ecosystem {
 
     /// Returns the hosts of its registries.
     pub fn hosts(&self) -> Vec<HostRule> {
-        self.registries
-            .iter()
-            .filter_map(|registry| registry.host.parse().ok())
-            .collect()
+        self.registries.iter().filter_map(|registry| registry.host.parse().ok()).collect()
     }
 
     fn has(&self, path: &str) -> bool {
         self.files.split(' ').any(|known| {
             let above = known.matches('/').count();
-            let start = path
-                .rmatch_indices('/')
-                .nth(above)
-                .map_or(0, |(at, _)| at.saturating_add(1));
+            let start = path.rmatch_indices('/').nth(above).map_or(0, |(at, _)| at.saturating_add(1));
             path.get(start..).is_some_and(|end| is_like(end, known))
         })
     }
@@ -323,14 +298,8 @@ mod tests {
         let table: [(&[&str], &[&str]); 10] = [
             (&["Cargo.toml", "web/package.json"], &["Cargo", "npm"]),
             (&["pyproject.toml", "go.mod"], &["PyPI", "Go"]),
-            (
-                &["app/build.gradle.kts", "Gemfile", "x.gemspec"],
-                &["Maven", "RubyGems"],
-            ),
-            (
-                &["src/App.csproj", "composer.json", "mix.exs"],
-                &["Packagist", "NuGet", "Hex"],
-            ),
+            (&["app/build.gradle.kts", "Gemfile", "x.gemspec"], &["Maven", "RubyGems"]),
+            (&["src/App.csproj", "composer.json", "mix.exs"], &["Packagist", "NuGet", "Hex"]),
             (&["web/deno.jsonc"], &["Deno"]),
             (&["tests/requirements-ci.txt"], &["PyPI"]),
             (&["api/requirements/test.txt"], &["PyPI"]),

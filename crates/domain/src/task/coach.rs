@@ -125,11 +125,7 @@ pub(super) fn judged(
 /// Returns the turn that is being examined, if the task waits for exactly this result: its stage, emission and commit.
 fn looked_at(task: &Task, stage: Stage, emission: Emission, head: &Sha) -> Option<TurnNumber> {
     let open = task.last_turn()?;
-    let waits_for = State::CoachTurn {
-        turn: open.number,
-        stage,
-        emission,
-    };
+    let waits_for = State::CoachTurn { turn: open.number, stage, emission };
     (task.state == waits_for && open.head.as_ref() == Some(head)).then_some(open.number)
 }
 
@@ -188,10 +184,7 @@ pub(super) fn announce(task: &mut Task) -> Vec<Effect> {
         return Vec::new();
     };
     match head {
-        Some(_) => vec![
-            ask(task, TaskWork::PostReview { turn }),
-            ask(task, TaskWork::PublishCheck { turn }),
-        ],
+        Some(_) => vec![ask(task, TaskWork::PostReview { turn }), ask(task, TaskWork::PublishCheck { turn })],
         None if task.pull.is_some() => vec![ask(task, TaskWork::PostReview { turn })],
         None => Vec::new(),
     }
@@ -218,9 +211,6 @@ pub(super) fn dismiss(task: &mut Task, by: &User) -> Option<Effect> {
     if task.pull.is_none() || !(task.is_blocked() || feedback) {
         return None;
     }
-    let work = TaskWork::DismissReview {
-        by: by.clone(),
-        why: DismissedWhy::Cancelled,
-    };
+    let work = TaskWork::DismissReview { by: by.clone(), why: DismissedWhy::Cancelled };
     Some(ask(task, work))
 }

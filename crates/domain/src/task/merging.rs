@@ -30,14 +30,8 @@ pub(super) fn pull_opened(mut task: Task, pull: PullNumber, branch: &str) -> Ste
     let work = match &task.state {
         State::Blocked { .. } if is_reported_by_review(&task) => None,
         State::Blocked { .. } => Some(TaskWork::PostBlocked),
-        State::Skipped { by } => Some(TaskWork::ClosePull {
-            pull,
-            why: ClosedWhy::Skipped { by: by.clone() },
-        }),
-        State::Cancelled => Some(TaskWork::ClosePull {
-            pull,
-            why: ClosedWhy::Cancelled,
-        }),
+        State::Skipped { by } => Some(TaskWork::ClosePull { pull, why: ClosedWhy::Skipped { by: by.clone() } }),
+        State::Cancelled => Some(TaskWork::ClosePull { pull, why: ClosedWhy::Cancelled }),
         State::Pending
         | State::PreLoop { .. }
         | State::PlayerTurn { .. }
@@ -62,10 +56,7 @@ fn gated_turn(task: &Task, emission: Emission) -> Option<TurnNumber> {
 
 pub(super) fn merged(mut task: Task, emission: Emission, commit: Sha) -> Step {
     if is_due(&task, emission) {
-        task.state = State::Completed {
-            commit: Some(commit),
-            by: MergedBy::AutoBuild,
-        };
+        task.state = State::Completed { commit: Some(commit), by: MergedBy::AutoBuild };
     }
     unchanged(task)
 }

@@ -35,29 +35,18 @@ pub(super) fn unchanged(task: Task) -> Step {
 
 /// Returns a step whose stored effects stay as they are.
 pub(super) fn adds(task: Task, effects: impl IntoIterator<Item = Effect>) -> Step {
-    Step {
-        task,
-        effects: effects.into_iter().collect(),
-        stop: Stop::Nothing,
-    }
+    Step { task, effects: effects.into_iter().collect(), stop: Stop::Nothing }
 }
 
 /// Returns a step before whose effects the task's work stops.
 pub(super) fn stops(task: Task, effects: impl IntoIterator<Item = Effect>) -> Step {
-    Step {
-        stop: Stop::Work,
-        ..adds(task, effects)
-    }
+    Step { stop: Stop::Work, ..adds(task, effects) }
 }
 
 /// Returns the effect that does this work. Its emission is then the newest of the task, [`Task::emitted`].
 pub(super) fn ask(task: &mut Task, work: TaskWork) -> Effect {
     task.emitted = task.emitted.next();
-    Effect::Task {
-        task: task.id,
-        emission: task.emitted,
-        work,
-    }
+    Effect::Task { task: task.id, emission: task.emitted, work }
 }
 
 /// Opens the next turn. What the turn is told moves from the task into the turn. Open reviews stay with the task as

@@ -51,16 +51,9 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules:
         return unchanged(task);
     }
     task.pause = None;
-    if let State::Blocked {
-        reason: BlockReason::Inquiry { by: asker, inquiries },
-    } = task.state.clone()
-    {
+    if let State::Blocked { reason: BlockReason::Inquiry { by: asker, inquiries } } = task.state.clone() {
         let answer = Answer::of(by, guidance);
-        task.next.answers.push(Round {
-            by: asker,
-            inquiries,
-            answer,
-        });
+        task.next.answers.push(Round { by: asker, inquiries, answer });
         return go_on(task, turns);
     }
     let words = guidance.is_some();
@@ -68,9 +61,7 @@ fn resume(mut task: Task, by: User, guidance: Option<String>, turns: u32, rules:
         task.next.guidance.push(Guidance { by, text });
     }
     match task.state.clone() {
-        State::Blocked {
-            reason: BlockReason::NeedGone { task: need },
-        } => {
+        State::Blocked { reason: BlockReason::NeedGone { task: need } } => {
             task.without.push(need);
             go_on(task, turns)
         }
@@ -177,11 +168,7 @@ pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> S
         | State::Cancelled => false,
         State::Completed { .. } | State::Skipped { .. } => return unchanged(task),
     };
-    let by = if is_approved {
-        MergedBy::Person(by)
-    } else {
-        MergedBy::PersonWithoutApproval(by)
-    };
+    let by = if is_approved { MergedBy::Person(by) } else { MergedBy::PersonWithoutApproval(by) };
     task.state = State::Completed { commit, by };
     stops(task, None)
 }
@@ -426,17 +413,12 @@ pub(super) fn changes_requested(mut task: Task, review: HumanReview, at: Millis)
 pub(super) fn changes_withdrawn(mut task: Task, by: &User, until: ReviewId, at: Millis, rules: &Rules) -> Step {
     let is_open = |review: &HumanReview| review.by.id != by.id || review.id > until;
     task.next.reviews.retain(is_open);
-    let State::Blocked {
-        reason: BlockReason::OpenReview { .. },
-    } = task.state
-    else {
+    let State::Blocked { reason: BlockReason::OpenReview { .. } } = task.state else {
         return unchanged(task);
     };
     if let Some(open) = task.next.reviews.first() {
         let by = open.by.clone();
-        task.state = State::Blocked {
-            reason: BlockReason::OpenReview { by },
-        };
+        task.state = State::Blocked { reason: BlockReason::OpenReview { by } };
         return unchanged(task);
     }
     if let RemainingWork::Merge(turn) = find_remaining_work(&task) {
@@ -464,17 +446,9 @@ pub(super) fn approved(
     if step.task.is_blocked() {
         let over = overridden(step.task, by, at, rules);
         step.effects.extend(over.effects);
-        return Step {
-            effects: step.effects,
-            ..over
-        };
+        return Step { effects: step.effects, ..over };
     }
-    if let State::Approved {
-        turn,
-        by,
-        merge: MergeState::Refused { .. },
-    } = step.task.state.clone()
-    {
+    if let State::Approved { turn, by, merge: MergeState::Refused { .. } } = step.task.state.clone() {
         step.effects.extend(approve(&mut step.task, turn, by, rules));
     }
     step

@@ -89,20 +89,10 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
             Some(head) => pushed(task, turn, (base, head), report, at),
             None => no_change(task, base, report, at),
         },
-        Played::Held {
-            base, report, items, ..
-        } => keep_unpushed(task, base, report, items, at),
+        Played::Held { base, report, items, .. } => keep_unpushed(task, base, report, items, at),
         Played::Overtaken { head } => overtaken(task, turn, head),
-        Played::Failed {
-            failure,
-            printed,
-            partial,
-        } => {
-            let reason = BlockReason::Failed {
-                step: WorkStep::Play,
-                failure,
-                printed,
-            };
+        Played::Failed { failure, printed, partial } => {
+            let reason = BlockReason::Failed { step: WorkStep::Play, failure, printed };
             player_failed(task, turn, reason, partial, at)
         }
         Played::Stopped { reason, partial } => player_failed(task, turn, reason, partial, at),
@@ -128,11 +118,7 @@ fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Ste
     let twice = before.is_some_and(|before| before.work == Work::NoChange);
     close_turn(&mut task, Work::NoChange, base, report, contract::no_change(), at);
     let effects = announce(&mut task);
-    if twice {
-        block(task, BlockReason::NoChangeTwice, effects)
-    } else {
-        next_or_blocked(task, at, effects)
-    }
+    if twice { block(task, BlockReason::NoChangeTwice, effects) } else { next_or_blocked(task, at, effects) }
 }
 
 /// Handles a commit that must not be pushed: the turn counts, and its feedback says why.

@@ -24,36 +24,20 @@ fn apply_event(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
     match event {
         Event::Begin => begin(task, at, rules),
         Event::Designed { emission, design } => player::designed(task, emission, design, at),
-        Event::Inquired {
-            emission,
-            inquiries,
-            partial,
-        } => player::inquired(task, emission, inquiries, partial, at, rules),
+        Event::Inquired { emission, inquiries, partial } => {
+            player::inquired(task, emission, inquiries, partial, at, rules)
+        }
         Event::Played { emission, outcome } => player::played(task, emission, *outcome, at),
         Event::PullOpened { pull, branch } => merging::pull_opened(task, pull, &branch),
-        Event::Gated {
-            emission,
-            head,
-            report,
-            discrepancies,
-        } => coach::gated(task, emission, &head, *report, discrepancies, (at, rules)),
+        Event::Gated { emission, head, report, discrepancies } => {
+            coach::gated(task, emission, &head, *report, discrepancies, (at, rules))
+        }
         Event::CiRead { emission, head, result } => coach::ci_read(task, emission, &head, *result),
-        Event::Judged {
-            emission,
-            head,
-            judgement,
-            probes,
-        } => coach::judged(task, emission, &head, (*judgement, probes), at, rules),
-        Event::CoachFailed {
-            emission,
-            failure,
-            printed,
-        } => {
-            let reason = BlockReason::Failed {
-                step: WorkStep::Coach,
-                failure,
-                printed,
-            };
+        Event::Judged { emission, head, judgement, probes } => {
+            coach::judged(task, emission, &head, (*judgement, probes), at, rules)
+        }
+        Event::CoachFailed { emission, failure, printed } => {
+            let reason = BlockReason::Failed { step: WorkStep::Coach, failure, printed };
             coach::coach_failed(task, emission, reason)
         }
         Event::Merged { emission, commit } => merging::merged(task, emission, commit),

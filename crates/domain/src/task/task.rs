@@ -114,11 +114,7 @@ impl Task {
 
     /// Returns the word for its state in refusals. It tells apart tasks that go on from those that have not begun.
     pub fn word(&self) -> &'static str {
-        if self.waits_to_go_on() {
-            "resumed"
-        } else {
-            self.state.word()
-        }
+        if self.waits_to_go_on() { "resumed" } else { self.state.word() }
     }
 
     /// `true` if it waits for a person to decide.
@@ -129,9 +125,7 @@ impl Task {
     /// Returns the questions that it waits for a person to answer, if it does.
     pub fn inquiries(&self) -> Option<&Inquiries> {
         match &self.state {
-            State::Blocked {
-                reason: BlockReason::Inquiry { inquiries, .. },
-            } => Some(inquiries),
+            State::Blocked { reason: BlockReason::Inquiry { inquiries, .. } } => Some(inquiries),
             State::Blocked { .. }
             | State::Pending
             | State::PreLoop { .. }
@@ -223,17 +217,14 @@ impl Task {
     /// Returns the turn whose check run shows the task's state: the turn on the branch's head, else the newest turn
     /// with a commit.
     pub fn standing_turn(&self) -> Option<&Turn> {
-        self.turn_of_head()
-            .or_else(|| self.turns_now().rfind(|turn| turn.head.is_some()))
+        self.turn_of_head().or_else(|| self.turns_now().rfind(|turn| turn.head.is_some()))
     }
 
     /// Returns the present attempt's newest turn with a verdict on a change, or else its newest turn with a verdict.
     pub fn last_judged(&self) -> Option<&Turn> {
         let judged = |turn: &&Turn| turn.verdict.is_some();
         let on_work = |turn: &&Turn| judged(turn) && turn.work != Work::NoChange;
-        self.turns_now()
-            .rfind(on_work)
-            .or_else(|| self.turns_now().rfind(judged))
+        self.turns_now().rfind(on_work).or_else(|| self.turns_now().rfind(judged))
     }
 
     /// Returns the issues that the Player has to fix in this turn: those of earlier turns, back to the last with a
@@ -242,12 +233,7 @@ impl Task {
         let mut items: Vec<Issue> = Vec::new();
         for before in self.turns_now().rev().filter(|before| before.number != turn) {
             let Some(verdict) = &before.verdict else { continue };
-            for item in verdict
-                .items
-                .iter()
-                .cloned()
-                .chain(claims::left_out_items(&before.left_out))
-            {
+            for item in verdict.items.iter().cloned().chain(claims::left_out_items(&before.left_out)) {
                 if !items.contains(&item) {
                     items.push(item);
                 }
@@ -306,11 +292,7 @@ pub enum State {
         emission: Emission,
     },
     /// The commit is approved, but not merged yet.
-    Approved {
-        turn: TurnNumber,
-        by: Approval,
-        merge: MergeState,
-    },
+    Approved { turn: TurnNumber, by: Approval, merge: MergeState },
     /// The task waits for a person to decide.
     Blocked { reason: BlockReason },
     /// The task is merged.
@@ -633,9 +615,7 @@ pub enum MergePolicy {
 /// Returns the name of a task's branch: `<prefix>/task-001-<slug>`, with `-a<k>` at the end from the second attempt on.
 pub(super) fn branch_name(prefix: &str, plan: &PlannedTask, attempt: u32) -> String {
     let lower = plan.name.to_lowercase();
-    let words = lower
-        .split(|c: char| !c.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty());
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let slug: String = words.collect::<Vec<_>>().join("-").chars().take(40).collect();
     let id = plan.id.slug();
     let name = match slug.trim_matches('-') {

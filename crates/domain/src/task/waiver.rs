@@ -89,9 +89,7 @@ pub(super) fn facts(task: &Task, turn: &Turn) -> Vec<WaivedFact> {
 }
 
 fn of_gates(task: &Task, gates: &GateReport) -> Vec<WaivedFact> {
-    let repeated: Vec<usize> = repeats(&task.plan.acceptance_criteria, gates)
-        .map(|(number, _)| number)
-        .collect();
+    let repeated: Vec<usize> = repeats(&task.plan.acceptance_criteria, gates).map(|(number, _)| number).collect();
     let mut facts = Vec::new();
     for open in open_gates(task.plan.kind, gates) {
         let tests = failing_tests(gates, &open);
@@ -113,8 +111,7 @@ fn open_questions(turn: &Turn) -> Vec<WaivedFact> {
         verdict.is_none_or(|verdict| verdict.open_questions.iter().any(|open| open.number == number))
     };
     let open = (1..).zip(questions).filter(|(number, _)| is_open(*number));
-    open.map(|(_, question)| WaivedFact::Question(question.title()))
-        .collect()
+    open.map(|(_, question)| WaivedFact::Question(question.title())).collect()
 }
 
 /// Returns the failing tests that nothing excuses, if the Gate runs the tests and names them.
@@ -131,11 +128,7 @@ fn findings(open: OpenGate<'_>) -> Vec<WaivedFact> {
     let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
     let places = open.places.iter().filter(must_fix).cloned();
     let places: Vec<WaivedFact> = places.map(WaivedFact::Finding).collect();
-    if places.is_empty() {
-        vec![WaivedFact::Gate(open.unmet)]
-    } else {
-        places
-    }
+    if places.is_empty() { vec![WaivedFact::Gate(open.unmet)] } else { places }
 }
 
 /// Returns what the Coach wants to be mended, and the contracts that the turn broke apart from those that say again
@@ -143,10 +136,8 @@ fn findings(open: OpenGate<'_>) -> Vec<WaivedFact> {
 fn of_verdict(verdict: &Verdict, are_gates_passed: bool) -> Vec<WaivedFact> {
     let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
     let issues = verdict.decision.iter().flat_map(|decision| &decision.issues);
-    let mut facts: Vec<WaivedFact> = issues
-        .filter(must_fix)
-        .map(|item| WaivedFact::Objection(item.problem.clone()))
-        .collect();
+    let mut facts: Vec<WaivedFact> =
+        issues.filter(must_fix).map(|item| WaivedFact::Objection(item.problem.clone())).collect();
     let says_more = |contract: Contract| match contract {
         Contract::GatesPassed | Contract::NoMustFix | Contract::QuestionsAnswered => false,
         Contract::CriteriaEvidenced => are_gates_passed && facts.is_empty(),

@@ -75,16 +75,12 @@ impl State {
             permissions: manifest.permissions,
             events: manifest.events,
             hook: manifest.hook.map(|url| Hook { id: 0, url, secret }),
-            details: AppDetails {
-                client_secret: random(SECRET)?,
-                ..manifest.details
-            },
+            details: AppDetails { client_secret: random(SECRET)?, ..manifest.details },
             ..App::default()
         })?;
         self.ping(id, by);
         let (code, made_at) = (random(SECRET)?, clock::wall());
-        self.manifest_codes
-            .insert(code.clone(), ManifestCode { app: id, made_at });
+        self.manifest_codes.insert(code.clone(), ManifestCode { app: id, made_at });
         Ok(code)
     }
 
@@ -108,12 +104,7 @@ impl State {
             return known.id;
         }
         let (id, login) = (self.next_id(), login.to_owned());
-        let user = User {
-            id,
-            login,
-            kind,
-            created_at: self.clock.stamp(),
-        };
+        let user = User { id, login, kind, created_at: self.clock.stamp() };
         self.users.insert(id, user);
         id
     }
@@ -207,7 +198,5 @@ fn pkcs1(pem: &str) -> Option<String> {
     let encoded: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
     let der = BASE64_STANDARD.decode(encoded).ok()?;
     let lines = json::lines_of(64, &BASE64_STANDARD.encode(der.get(PKCS8_HEAD..)?));
-    Some(format!(
-        "-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\n"
-    ))
+    Some(format!("-----BEGIN RSA PRIVATE KEY-----\n{lines}-----END RSA PRIVATE KEY-----\n"))
 }

@@ -12,15 +12,7 @@ use serde_json::{Value, json as object};
 /// GitHub's limit for summary and text, in characters.
 const LONGEST_OUTPUT: usize = 65_535;
 const STATUSES: &[&str] = &["queued", "in_progress", "completed"];
-const CONCLUSIONS: &[&str] = &[
-    "action_required",
-    "cancelled",
-    "failure",
-    "neutral",
-    "success",
-    "skipped",
-    "timed_out",
-];
+const CONCLUSIONS: &[&str] = &["action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out"];
 
 /// The changes that a request makes to a check run; `None` keeps a field.
 #[derive(Clone, Debug, Default)]

@@ -111,12 +111,7 @@ impl State {
         if let Some(known) = reactions.iter().find(same) {
             return Ok((known.clone(), false));
         }
-        let fresh = Reaction {
-            id,
-            user: at.by.user,
-            content: content.to_owned(),
-            created_at: now,
-        };
+        let fresh = Reaction { id, user: at.by.user, content: content.to_owned(), created_at: now };
         reactions.push(fresh.clone());
         let mut told = FeedEvent::new("reaction.created", "reacted to", content);
         told.url = anchor;

@@ -104,21 +104,13 @@ impl State {
             let sentence = "The pull request cannot be reopened.";
             return Err(Refusal::custom("PullRequest", "state", sentence));
         }
-        let (action, reason) = if open {
-            ("reopened", "reopened")
-        } else {
-            ("closed", "completed")
-        };
+        let (action, reason) = if open { ("reopened", "reopened") } else { ("closed", "completed") };
         issue.open = open;
         issue.state_reason = (!issue.is_pull()).then(|| reason.to_owned());
         issue.closed_at = (!open).then_some(now);
         issue.closed_by = (!open).then_some(at.by.user);
         issue.updated_at = now;
-        let change = if open {
-            TimelineChange::Reopened
-        } else {
-            TimelineChange::Closed
-        };
+        let change = if open { TimelineChange::Reopened } else { TimelineChange::Closed };
         issue.changed(now, at.by.user, change);
         self.issue_happened(at, number, action, json!({}))
     }

@@ -96,11 +96,7 @@ impl Manifest {
     /// Returns the App's name for addresses.
     pub(crate) fn slug(&self) -> String {
         let kept = |c: char| {
-            if c.is_ascii_alphanumeric() {
-                c.to_ascii_lowercase()
-            } else {
-                '-'
-            }
+            if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }
         };
         let slug: String = self.name.chars().map(kept).collect();
         let parts: Vec<&str> = slug.split('-').filter(|part| !part.is_empty()).collect();
@@ -116,32 +112,17 @@ fn problems(written: &Written, name: &str) -> Vec<String> {
         }
     };
     check(!name.is_empty(), "Name can't be blank");
-    check(
-        name.chars().count() <= LONGEST_NAME,
-        "Name is too long (maximum is 34 characters)",
-    );
+    check(name.chars().count() <= LONGEST_NAME, "Name is too long (maximum is 34 characters)");
     check(is_web(&written.url), "Url must be a valid URL");
     let hook = written.hook_attributes.as_ref();
-    check(
-        hook.is_none_or(|hook| is_web(&hook.url)),
-        "Hook url must be a valid URL",
-    );
+    check(hook.is_none_or(|hook| is_web(&hook.url)), "Hook url must be a valid URL");
     let redirect = written.redirect_url.as_deref();
     check(redirect.is_some_and(is_web), "Redirect url must be a valid URL");
     let others = written.callback_urls.iter().chain(&written.setup_url);
-    check(
-        others.into_iter().all(|url| is_web(url)),
-        "Callback and setup urls must be valid URLs",
-    );
-    check(
-        written.callback_urls.len() <= MOST_CALLBACKS,
-        "Callback urls: at most 10 are allowed",
-    );
+    check(others.into_iter().all(|url| is_web(url)), "Callback and setup urls must be valid URLs");
+    check(written.callback_urls.len() <= MOST_CALLBACKS, "Callback urls: at most 10 are allowed");
     let known = |level: &String| ["read", "write", "admin"].contains(&level.as_str());
-    check(
-        written.default_permissions.values().all(known),
-        "Default permissions must be read, write or admin",
-    );
+    check(written.default_permissions.values().all(known), "Default permissions must be read, write or admin");
     let unsupported = written.default_events.iter().filter(|event| {
         let needed = NEEDS.iter().find(|(name, _)| name == event);
         needed.is_some_and(|(_, permission)| !written.default_permissions.contains_key(*permission))
@@ -178,31 +159,16 @@ mod tests {
     #[test]
     fn a_manifest_is_read_and_what_github_refuses_is_named() {
         let manifest = Manifest::read(&good().to_string(), Some(" Build  it! ")).unwrap();
-        assert_eq!(
-            (manifest.name.as_str(), manifest.slug().as_str()),
-            ("Build  it!", "build-it")
-        );
+        assert_eq!((manifest.name.as_str(), manifest.slug().as_str()), ("Build  it!", "build-it"));
         assert_eq!(manifest.hook.as_deref(), Some("https://example.com/hook"));
         for (field, value, said) in [
-            (
-                "name",
-                json!("x".repeat(35)),
-                "Name is too long (maximum is 34 characters)",
-            ),
+            ("name", json!("x".repeat(35)), "Name is too long (maximum is 34 characters)"),
             ("name", json!(" "), "Name can't be blank"),
             ("url", json!("nowhere"), "Url must be a valid URL"),
             ("hook_attributes", json!({}), "Hook url must be a valid URL"),
             ("redirect_url", Value::Null, "Redirect url must be a valid URL"),
-            (
-                "setup_url",
-                json!("javascript:alert(1)"),
-                "Callback and setup urls must be valid URLs",
-            ),
-            (
-                "default_events",
-                json!(["push"]),
-                "Default events are not supported by permissions: push",
-            ),
+            ("setup_url", json!("javascript:alert(1)"), "Callback and setup urls must be valid URLs"),
+            ("default_events", json!(["push"]), "Default events are not supported by permissions: push"),
         ] {
             assert_eq!(wrong(field, value), [said], "{field}");
         }

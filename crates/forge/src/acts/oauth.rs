@@ -63,13 +63,7 @@ impl State {
             let why = "The code_challenge_method must be S256.";
             return Ok(Err(with_error(redirect, "invalid_request", why, state.as_deref())));
         }
-        Ok(Ok(Authorization {
-            app: app.id,
-            name: app.name.clone(),
-            redirect,
-            state,
-            challenge,
-        }))
+        Ok(Ok(Authorization { app: app.id, name: app.name.clone(), redirect, state, challenge }))
     }
 
     /// Returns the address that the browser goes to after the person's answer.
@@ -99,10 +93,7 @@ impl State {
     pub(crate) fn exchange_code(&mut self, asked: &dyn Fn(&str) -> Option<String>) -> Value {
         let app = self.apps.values().find(|app| knows_secret(app, asked));
         let Some(app) = app.map(|app| app.id) else {
-            return error(
-                "incorrect_client_credentials",
-                "The client_id and/or client_secret passed are incorrect.",
-            );
+            return error("incorrect_client_credentials", "The client_id and/or client_secret passed are incorrect.");
         };
         let bad_code = || error("bad_verification_code", "The code passed is incorrect or expired.");
         let is_fresh = |code: &OauthCode| code.made_at + Duration::minutes(CODE_LASTS) > clock::wall();

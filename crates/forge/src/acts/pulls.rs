@@ -52,8 +52,7 @@ fn check_drafts(repo: &Repo) -> Result {
 }
 
 fn has_open_pull(repo: &Repo, head: &str, base: &str) -> bool {
-    repo.open_pulls()
-        .any(|(_, pull)| pull.head == head && pull.base == base)
+    repo.open_pulls().any(|(_, pull)| pull.head == head && pull.base == base)
 }
 
 /// Refuses to reopen a pull request whose branch is gone or has another open pull request.
@@ -94,9 +93,7 @@ impl State {
         let head_sha = tip(repo, &head, "head")?;
         if has_open_pull(repo, &head, &new.base) {
             let owner = self.login(repo.owner);
-            return Err(pull_error(&format!(
-                "A pull request already exists for {owner}:{head}."
-            )));
+            return Err(pull_error(&format!("A pull request already exists for {owner}:{head}.")));
         }
         Ok((head, head_sha, base_sha))
     }

@@ -44,9 +44,7 @@ impl Moved {
 /// Returns the branches of a repository: commit ids by short names.
 pub(crate) async fn branches(bare: &BareRepo) -> Result<BTreeMap<String, String>> {
     let all = bare.refs("refs/heads/").await?.into_iter();
-    Ok(all
-        .filter_map(|(name, id)| Some((name.strip_prefix("refs/heads/")?.to_owned(), id)))
-        .collect())
+    Ok(all.filter_map(|(name, id)| Some((name.strip_prefix("refs/heads/")?.to_owned(), id))).collect())
 }
 
 impl Site {
@@ -78,10 +76,7 @@ impl Site {
             state.emit(at, "push", None, fields);
             state.record_event(at.by, Some(at.repo), push_event(moved));
             let (id, now) = (state.next_id(), state.clock.stamp());
-            state
-                .repo_mut(at.repo)?
-                .activities
-                .push(moved.activity(id, at.by.user, now));
+            state.repo_mut(at.repo)?.activities.push(moved.activity(id, at.by.user, now));
             let Some(head) = &moved.after else { return Ok(()) };
             let facts = moved.commits.last().filter(|facts| facts.sha == *head);
             let known = &mut state.repo_mut(at.repo)?.head_commits;
@@ -111,14 +106,7 @@ impl Site {
             let listed: Vec<&str> = commits.iter().map(|commit| commit.sha.as_str()).collect();
             touched = bare.touched(&listed).await?;
         }
-        Ok(Moved {
-            branch: name.to_owned(),
-            before: old.cloned(),
-            after: new.cloned(),
-            forced,
-            commits,
-            touched,
-        })
+        Ok(Moved { branch: name.to_owned(), before: old.cloned(), after: new.cloned(), forced, commits, touched })
     }
 
     /// Updates open pull requests whose head branch moved, and closes those whose head branch is gone.
@@ -157,9 +145,7 @@ impl Site {
         self.read(|state| {
             let open = state.repo(repo)?.open_pulls();
             let fitting = open.filter(|(_, pull)| fits(pull));
-            Ok(fitting
-                .map(|(issue, pull)| (issue.number, pull.head_sha.clone()))
-                .collect())
+            Ok(fitting.map(|(issue, pull)| (issue.number, pull.head_sha.clone())).collect())
         })
     }
 
@@ -174,11 +160,7 @@ impl Site {
             issue.changed(now, at.by.user, TimelineChange::Closed);
             let (title, body) = (issue.title.clone(), issue.body.clone().unwrap_or_default());
             let pull = issue.pull.as_mut().or_not_found()?;
-            pull.merged = Some(Merge {
-                at: now,
-                by: at.by.user,
-                sha: sha.to_owned(),
-            });
+            pull.merged = Some(Merge { at: now, by: at.by.user, sha: sha.to_owned() });
             let base = pull.base.clone();
             state.issue_event(at, number, "closed", json!({}))?;
             let mut told = FeedEvent::new("pull_request.merged", "merged pull request", title);
@@ -200,9 +182,7 @@ impl Site {
 
 /// Returns the numbers of the issues that a text closes by keyword.
 fn closed_numbers(text: &str) -> Vec<u64> {
-    const WORDS: [&str; 9] = [
-        "close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved",
-    ];
+    const WORDS: [&str; 9] = ["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
     let number = |word: &str| {
         let digits = word.strip_prefix('#')?;
         let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
@@ -211,10 +191,7 @@ fn closed_numbers(text: &str) -> Vec<u64> {
     let closes = |word: &str| WORDS.contains(&word.trim_end_matches(':').to_lowercase().as_str());
     let words = text.split_whitespace();
     let pairs = words.clone().zip(words.skip(1));
-    pairs
-        .filter(|(word, _)| closes(word))
-        .filter_map(|(_, next)| number(next))
-        .collect()
+    pairs.filter(|(word, _)| closes(word)).filter_map(|(_, next)| number(next)).collect()
 }
 
 fn push_event(moved: &Moved) -> FeedEvent {
@@ -226,11 +203,7 @@ fn push_event(moved: &Moved) -> FeedEvent {
     };
     let newest = moved.commits.iter().skip(moved.commits.len().saturating_sub(TOLD));
     let subjects: Vec<&str> = newest.filter_map(|commit| commit.message.lines().next()).collect();
-    let kind = if moved.after.is_some() {
-        "push"
-    } else {
-        "branch.deleted"
-    };
+    let kind = if moved.after.is_some() { "push" } else { "branch.deleted" };
     let mut told = FeedEvent::new(kind, format!("{verb} {}", moved.branch), subjects.join("\n"));
     if let Some(sha) = &moved.after {
         told.url = format!("/commit/{sha}");

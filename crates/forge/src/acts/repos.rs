@@ -164,13 +164,7 @@ impl Site {
             let head = repo.branches.get(branch).or_else(default);
             Ok::<_, Refusal>((head.cloned(), ident(state, at.by.user, seconds)))
         })?;
-        let new = NewCommit {
-            branch,
-            parent: parent.as_deref(),
-            author: &author,
-            message,
-            files,
-        };
+        let new = NewCommit { branch, parent: parent.as_deref(), author: &author, message, files };
         let sha = self.bare(at.repo).write_commit(&new).await?;
         self.branches_moved(at).await?;
         Ok(sha)

@@ -65,9 +65,7 @@ fn decided(event: &str) -> Result<ReviewState> {
         "APPROVE" => Ok(ReviewState::Approved),
         "REQUEST_CHANGES" => Ok(ReviewState::ChangesRequested),
         "COMMENT" => Ok(ReviewState::Commented),
-        other => Err(Refusal::sentence(format!(
-            "Variable $event was provided invalid value {other}"
-        ))),
+        other => Err(Refusal::sentence(format!("Variable $event was provided invalid value {other}"))),
     }
 }
 
@@ -229,11 +227,8 @@ impl State {
     /// Returns a review's comments on lines.
     fn remarks(&self, repo: u64, number: u64, review: u64) -> Result<Vec<LineRemark>> {
         let threads = self.pull(repo, number)?.1.threads.iter();
-        let remark = |one: &InlineComment| LineRemark {
-            path: one.path.clone(),
-            line: one.line,
-            text: one.body.clone(),
-        };
+        let remark =
+            |one: &InlineComment| LineRemark { path: one.path.clone(), line: one.line, text: one.body.clone() };
         Ok(threads.filter(|one| one.review == review).map(remark).collect())
     }
 

@@ -17,9 +17,7 @@ impl Site {
             return Ok(());
         }
         let commits = self.bare(repo).commits(None, sha, 1).await?;
-        let told = commits
-            .last()
-            .map(|facts| (facts.sha.clone(), json::head_commit(facts)));
+        let told = commits.last().map(|facts| (facts.sha.clone(), json::head_commit(facts)));
         self.change(|state| {
             state.repo_mut(repo)?.head_commits.extend(told);
             Ok(())

@@ -60,15 +60,9 @@ impl Forge {
             slug: new.slug.to_owned(),
             name: new.slug.to_owned(),
             owner,
-            permissions: permissions
-                .map(|(name, level)| ((*name).to_owned(), (*level).to_owned()))
-                .collect(),
+            permissions: permissions.map(|(name, level)| ((*name).to_owned(), (*level).to_owned())).collect(),
             events: new.events.iter().map(|event| (*event).to_owned()).collect(),
-            hook: new.hook.map(|(url, secret)| Hook {
-                id: 0,
-                url: url.to_owned(),
-                secret: secret.to_owned(),
-            }),
+            hook: new.hook.map(|(url, secret)| Hook { id: 0, url: url.to_owned(), secret: secret.to_owned() }),
             ..App::default()
         };
         self.site.change(|state| {

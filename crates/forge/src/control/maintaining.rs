@@ -9,10 +9,7 @@ impl Person<'_> {
     /// Merges by `merge`, `squash` or `rebase`. Returns the resulting commit.
     pub async fn merge(&self, repo: &str, number: u64, method: &str) -> Done<String> {
         let at = self.enter(repo, WRITE)?;
-        let order = MergeOrder {
-            method: Some(method.to_owned()),
-            ..MergeOrder::default()
-        };
+        let order = MergeOrder { method: Some(method.to_owned()), ..MergeOrder::default() };
         let _whole = self.forge.site.whole().await;
         Ok(self.forge.site.merge(at, number, &order).await?)
     }

@@ -37,10 +37,7 @@ pub(super) type Done<T = ()> = Result<T, ForgeError>;
 impl Forge {
     /// Returns the person of that login, to act as them.
     pub fn as_user(&self, login: &str) -> Result<Person<'_>, ForgeError> {
-        Ok(Person {
-            forge: self,
-            user: self.user_id(login)?,
-        })
+        Ok(Person { forge: self, user: self.user_id(login)? })
     }
 }
 
@@ -88,18 +85,13 @@ impl Person<'_> {
     /// Opens an issue; returns its number.
     pub fn open_issue(&self, repo: &str, title: &str, body: &str, labels: &[&str]) -> Done<u64> {
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
-        self.act(repo, EVERYONE, |state, at| {
-            state.open_issue(at, title, Some(body), &labels)
-        })
+        self.act(repo, EVERYONE, |state, at| state.open_issue(at, title, Some(body), &labels))
     }
 
     /// Changes title or body of an issue or pull request.
     pub fn edit_issue(&self, repo: &str, number: u64, title: Option<&str>, body: Option<&str>) -> Done {
-        let change = IssueChange {
-            title: title.map(str::to_owned),
-            body: body.map(str::to_owned),
-            ..IssueChange::default()
-        };
+        let change =
+            IssueChange { title: title.map(str::to_owned), body: body.map(str::to_owned), ..IssueChange::default() };
         self.change_issue(repo, number, &change)
     }
 
@@ -124,10 +116,7 @@ impl Person<'_> {
     pub async fn reopen(&self, repo: &str, number: u64) -> Done {
         let at = self.touch_issue(repo, number)?;
         let site = &self.forge.site;
-        let change = IssueChange {
-            open: Some(true),
-            ..IssueChange::default()
-        };
+        let change = IssueChange { open: Some(true), ..IssueChange::default() };
         if site.read(|state| state.pull(at.repo, number).is_ok()) {
             return Ok(site.change_pull(at, number, &change).await?);
         }
@@ -205,19 +194,13 @@ impl Person<'_> {
             start_side: None,
             body: remark.body.clone(),
         });
-        let new = NewReview {
-            body: body.to_owned(),
-            event: event.to_owned(),
-            commit: None,
-            comments: comments.collect(),
-        };
+        let new =
+            NewReview { body: body.to_owned(), event: event.to_owned(), commit: None, comments: comments.collect() };
         Ok(self.forge.site.review(at, number, &new).await?)
     }
 
     /// Dismisses a review.
     pub fn dismiss_review(&self, repo: &str, number: u64, review: u64, message: &str) -> Done {
-        self.act(repo, WRITE, |state, at| {
-            state.dismiss_review(at, number, review, message)
-        })
+        self.act(repo, WRITE, |state, at| state.dismiss_review(at, number, review, message))
     }
 }

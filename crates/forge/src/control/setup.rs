@@ -46,9 +46,7 @@ impl Forge {
     pub fn repo_id(&self, full_name: &str) -> Result<u64, ForgeError> {
         let unknown = || ForgeError::Unknown(format!("repository {full_name}"));
         let (owner, name) = full_name.split_once('/').ok_or_else(unknown)?;
-        let found = self
-            .site
-            .read(|state| state.repo_once_named(owner, name).map(|repo| repo.id));
+        let found = self.site.read(|state| state.repo_once_named(owner, name).map(|repo| repo.id));
         found.ok_or_else(unknown)
     }
 
@@ -86,10 +84,7 @@ impl Forge {
             state.former_names.remove(&full_name.to_lowercase());
             state.new_repo(owner, name, "main", settings)
         });
-        let mut unfilled = Unfilled {
-            site: &self.site,
-            id: Some(id),
-        };
+        let mut unfilled = Unfilled { site: &self.site, id: Some(id) };
         self.fill(id, owner, source).await?;
         unfilled.id = None;
         Ok(id)

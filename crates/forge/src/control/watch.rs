@@ -71,15 +71,7 @@ impl Forge {
         self.site.read(|state| {
             let app = state.app_named(slug).map(|app| app.id);
             let own = state.deliveries.values().filter(|one| Some(one.app) == app);
-            own.map(|one| {
-                (
-                    one.id,
-                    one.event.clone(),
-                    one.action.clone(),
-                    one.outcome.acknowledged(),
-                )
-            })
-            .collect()
+            own.map(|one| (one.id, one.event.clone(), one.action.clone(), one.outcome.acknowledged())).collect()
         })
     }
 

@@ -62,13 +62,8 @@ impl Forge {
         let (events, secrets, default) = self.site.read(|state| {
             let repo = state.repos.get(&id);
             let default = repo.and_then(|repo| repo.branches.get(&repo.default_branch).cloned());
-            let known = repo.map(|repo| {
-                (
-                    repo.workflow_events.clone(),
-                    repo.secrets.clone(),
-                    default.unwrap_or_default(),
-                )
-            });
+            let known =
+                repo.map(|repo| (repo.workflow_events.clone(), repo.secrets.clone(), default.unwrap_or_default()));
             known.unwrap_or_default()
         });
         let bare = self.site.bare(id);
@@ -79,12 +74,8 @@ impl Forge {
             started.extend(jobs);
             if is_run {
                 // The end of a run starts workflows of the default branch, once: none of theirs starts another.
-                let ended = WorkflowEvent {
-                    event: "workflow_run".to_owned(),
-                    sha: default.clone(),
-                    base: None,
-                    ..event
-                };
+                let ended =
+                    WorkflowEvent { event: "workflow_run".to_owned(), sha: default.clone(), base: None, ..event };
                 started.extend(started_by(&bare, &ended, &secrets).await);
             }
         }
@@ -93,12 +84,7 @@ impl Forge {
 }
 
 async fn started_by(bare: &BareRepo, event: &WorkflowEvent, secrets: &BTreeMap<String, String>) -> Vec<StartedJob> {
-    let message = bare
-        .commit(&event.head)
-        .await
-        .ok()
-        .flatten()
-        .map(|commit| commit.message.to_lowercase());
+    let message = bare.commit(&event.head).await.ok().flatten().map(|commit| commit.message.to_lowercase());
     let obeys = matches!(event.event.as_str(), "push" | "pull_request");
     if obeys && message.is_some_and(|message| SKIPPING.iter().any(|words| message.contains(words))) {
         return Vec::new();
@@ -107,20 +93,13 @@ async fn started_by(bare: &BareRepo, event: &WorkflowEvent, secrets: &BTreeMap<S
     let mut started = Vec::new();
     let names = files.into_iter().map(|(_, _, name)| name);
     for name in names.filter(|name| name.ends_with(".yml")) {
-        let text = bare
-            .file(&event.sha, &format!("{FOLDER}/{name}"))
-            .await
-            .ok()
-            .flatten()
-            .unwrap_or_default();
+        let text = bare.file(&event.sha, &format!("{FOLDER}/{name}")).await.ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let workflow: Value = serde_saphyr::from_str(&text).unwrap_or_default();
         if hears(&workflow, event) {
             let jobs = workflow.get("jobs").and_then(Value::as_object);
             started.extend(
-                jobs.into_iter()
-                    .flatten()
-                    .map(|(id, job)| job_of((&name, &workflow), event, (id, job), secrets)),
+                jobs.into_iter().flatten().map(|(id, job)| job_of((&name, &workflow), event, (id, job), secrets)),
             );
         }
     }
@@ -165,20 +144,13 @@ fn hears(workflow: &Value, event: &WorkflowEvent) -> bool {
     let name = event.base.as_ref().unwrap_or(&event.branch);
     let listed = |filter: &Value, key: &str| {
         let patterns = filter.get(key)?.as_array()?.clone();
-        Some(
-            patterns
-                .iter()
-                .filter_map(Value::as_str)
-                .any(|pattern| fits(pattern, name)),
-        )
+        Some(patterns.iter().filter_map(Value::as_str).any(|pattern| fits(pattern, name)))
     };
-    filter.is_some_and(
-        |filter| match (listed(filter, "branches"), listed(filter, "branches-ignore")) {
-            (Some(is_wanted), _) => is_wanted,
-            (None, Some(is_ignored)) => !is_ignored,
-            (None, None) => filter.get("tags").is_none() || event.event != "push",
-        },
-    )
+    filter.is_some_and(|filter| match (listed(filter, "branches"), listed(filter, "branches-ignore")) {
+        (Some(is_wanted), _) => is_wanted,
+        (None, Some(is_ignored)) => !is_ignored,
+        (None, None) => filter.get("tags").is_none() || event.event != "push",
+    })
 }
 
 /// `true` if `name` matches a filter in which `*` is any text without a slash and `**` any text.
@@ -192,6 +164,5 @@ fn fits(pattern: &str, name: &str) -> bool {
     };
     let ends = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
     let is_reached = |at: &usize| may_cross || !rest.get(..*at).unwrap_or_default().contains('/');
-    ends.filter(is_reached)
-        .any(|at| rest.get(at..).is_some_and(|rest| fits(tail, rest)))
+    ends.filter(is_reached).any(|at| rest.get(at..).is_some_and(|rest| fits(tail, rest)))
 }

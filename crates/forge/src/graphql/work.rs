@@ -64,9 +64,7 @@ fn variables(call: &Call) -> Result<Variables<'_>, (&'static str, &'static str)>
 fn with(call: &Call, given: &Variables<'_>) -> Value {
     let missing = || format!("a Repository with the name '{}/{}'.", given.login, given.repo);
     call.site.read(|state| {
-        let repo = state
-            .repo_named(given.login, given.repo)
-            .ok_or_else(|| absent(&missing()));
+        let repo = state.repo_named(given.login, given.repo).ok_or_else(|| absent(&missing()));
         let entered = repo.and_then(|repo| {
             let entered = call.caller.enter(state, repo.id, READ);
             entered.map(|_| repo).map_err(|refusal| hidden(refusal, missing()))
@@ -82,9 +80,7 @@ fn repository(state: &State, repo: &Repo, given: &Variables<'_>) -> Value {
     let issue = repo.issues.get(&given.issue).filter(|issue| !issue.is_pull());
     let pulls = |fits: &dyn Fn(&Pull) -> bool| {
         let fitting = repo.pulls().filter(|(_, pull)| fits(pull));
-        let shown: Vec<Value> = fitting
-            .map(|(issue, pull)| render_pull(state, issue, pull, given.since))
-            .collect();
+        let shown: Vec<Value> = fitting.map(|(issue, pull)| render_pull(state, issue, pull, given.since)).collect();
         object!({"nodes": shown})
     };
     let data = object!({"repository": {

@@ -40,10 +40,7 @@ pub(crate) struct Couriers {
 impl Post {
     pub(crate) fn new() -> (Self, Couriers) {
         let (sender, queue) = mpsc::unbounded_channel();
-        let post = Self {
-            queue: sender,
-            under_way: watch::Sender::new(0),
-        };
+        let post = Self { queue: sender, under_way: watch::Sender::new(0) };
         (post, Couriers { queue })
     }
 
@@ -190,10 +187,7 @@ fn headers(hook: &Hook, delivery: &Delivery) -> [(&'static str, String); 9] {
         ("X-GitHub-Hook-ID", hook.id.to_string()),
         ("X-GitHub-Hook-Installation-Target-ID", delivery.app.to_string()),
         ("X-GitHub-Hook-Installation-Target-Type", "integration".to_owned()),
-        (
-            "X-Hub-Signature-256",
-            signature(&hook.secret, delivery.payload.as_bytes()),
-        ),
+        ("X-Hub-Signature-256", signature(&hook.secret, delivery.payload.as_bytes())),
     ]
 }
 

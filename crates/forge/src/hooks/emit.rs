@@ -41,12 +41,7 @@ impl State {
 
     /// Records a delivery of a repository's event for every App that is subscribed to it.
     pub(crate) fn emit(&mut self, at: Access, event: &str, action: Option<&str>, fields: Value) {
-        self.emit_to(
-            Audience::Subscribed { repo: at.repo },
-            at.by.user,
-            (event, action),
-            fields,
-        );
+        self.emit_to(Audience::Subscribed { repo: at.repo }, at.by.user, (event, action), fields);
     }
 
     /// Records a delivery for every App in the audience. `fields` are those that only this event has.

@@ -42,22 +42,14 @@ fn text(fields: &Value, path: &str) -> String {
 
 /// Returns an event that is about no pull request. `sha` is the commit whose workflows start.
 fn on_branch(event: &str, sha: String, head: String, branch: String) -> WorkflowEvent {
-    WorkflowEvent {
-        event: event.to_owned(),
-        branch,
-        base: None,
-        sha,
-        head,
-    }
+    WorkflowEvent { event: event.to_owned(), branch, base: None, sha, head }
 }
 
 fn of_push(fields: &Value) -> Vec<WorkflowEvent> {
     let (head, branch) = (text(fields, "/after"), text(fields, "/ref").replace("refs/heads/", ""));
     let is_new = fields.get("created").and_then(Value::as_bool) == Some(true);
     let names = ["push", "create"].into_iter().filter(|name| *name == "push" || is_new);
-    names
-        .map(|name| on_branch(name, head.clone(), head.clone(), branch.clone()))
-        .collect()
+    names.map(|name| on_branch(name, head.clone(), head.clone(), branch.clone())).collect()
 }
 
 fn of_pull(fields: &Value, head_of_base: String, base: String) -> Vec<WorkflowEvent> {

@@ -82,11 +82,7 @@ impl State {
     pub fn app_json(&self, app: &App) -> Value {
         let installed = self.installations.values().filter(|one| one.app == app.id).count();
         let page = format!("{}/apps/{}", self.base, app.slug);
-        let external = if app.details.homepage.is_empty() {
-            &page
-        } else {
-            &app.details.homepage
-        };
+        let external = if app.details.homepage.is_empty() { &page } else { &app.details.homepage };
         json!({
             "id": app.id,
             "slug": app.slug,

@@ -28,9 +28,7 @@ pub(crate) fn extend(to: &mut Value, more: Value) {
 
 /// Returns an object with the address `<prefix><suffix>` in each field.
 pub(super) fn links(prefix: &str, list: &[(&str, &str)]) -> Value {
-    let entries = list
-        .iter()
-        .map(|(field, suffix)| ((*field).to_owned(), Value::String(format!("{prefix}{suffix}"))));
+    let entries = list.iter().map(|(field, suffix)| ((*field).to_owned(), Value::String(format!("{prefix}{suffix}"))));
     Value::Object(entries.collect::<Map<_, _>>())
 }
 

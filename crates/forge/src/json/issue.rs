@@ -29,8 +29,7 @@ fn rollup(reactions: &[Reaction], url: &str) -> Value {
 
 /// Returns the App through which something was written, or null.
 fn via_app(state: &State, app: Option<u64>) -> Value {
-    app.and_then(|id| state.apps.get(&id))
-        .map_or(Value::Null, |app| state.app_json(app))
+    app.and_then(|id| state.apps.get(&id)).map_or(Value::Null, |app| state.app_json(app))
 }
 
 pub(crate) fn issue(state: &State, repo: &Repo, issue: &Issue) -> Value {

@@ -117,11 +117,7 @@ fn end(state: &State, repo: &Repo, branch: &str, sha: &str) -> Value {
 }
 
 pub(crate) fn review(state: &State, repo: &Repo, number: u64, review: &Review) -> Value {
-    let page = format!(
-        "{}/pull/{number}#pullrequestreview-{}",
-        state.repo_page(repo),
-        review.id
-    );
+    let page = format!("{}/pull/{number}#pullrequestreview-{}", state.repo_page(repo), review.id);
     let api = format!("{}/pulls/{number}", state.repo_api(repo));
     json!({
         "id": review.id,

@@ -119,9 +119,7 @@ pub(super) fn commit_box(hand: &Hand<'_>, at: &str, issue: &Issue, edited: Optio
     let Some(pull) = issue.pull.as_ref().filter(|_| issue.open) else {
         return html! {};
     };
-    let text = edited
-        .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
-        .unwrap_or_default();
+    let text = edited.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
     let path = edited.map_or("", |(path, _)| path);
     let inner = html! {
         label for="path" { "File" }
@@ -168,10 +166,7 @@ impl ActRequest<'_> {
             "request-changes" => self.review("REQUEST_CHANGES").await,
             "ready" => site.set_draft(self.enter(WRITE)?, number, false),
             "reopen" => self.reopen().await,
-            "merge" => site
-                .merge(self.enter(WRITE)?, number, &MergeOrder::default())
-                .await
-                .map(drop),
+            "merge" => site.merge(self.enter(WRITE)?, number, &MergeOrder::default()).await.map(drop),
             "commit" => self.commit().await,
             "check" => {
                 let run = self.field("check").parse().map_err(|_| Refusal::not_found())?;
@@ -183,13 +178,7 @@ impl ActRequest<'_> {
     }
 
     async fn reopen(&self) -> Result {
-        let (at, change) = (
-            self.enter(WRITE)?,
-            IssueChange {
-                open: Some(true),
-                ..IssueChange::default()
-            },
-        );
+        let (at, change) = (self.enter(WRITE)?, IssueChange { open: Some(true), ..IssueChange::default() });
         if self.site.read(|state| state.pull(self.repo, self.number).is_ok()) {
             self.site.change_pull(at, self.number, &change).await
         } else {
@@ -212,12 +201,7 @@ impl ActRequest<'_> {
     }
 
     async fn review(&self, event: &str) -> Result {
-        let new = NewReview {
-            body: self.text("body"),
-            event: event.to_owned(),
-            commit: None,
-            comments: Vec::new(),
-        };
+        let new = NewReview { body: self.text("body"), event: event.to_owned(), commit: None, comments: Vec::new() };
         self.site.review(self.enter(READ)?, self.number, &new).await.map(drop)
     }
 
@@ -229,9 +213,7 @@ impl ActRequest<'_> {
             Ok::<_, Refusal>((issue.open, pull.head.clone()))
         })?;
         if !is_open {
-            return Err(Refusal::sentence(
-                "The pull request is closed, so nothing more is committed to it",
-            ));
+            return Err(Refusal::sentence("The pull request is closed, so nothing more is committed to it"));
         }
         let path = self.field("path").trim();
         let is_inside = |part: &str| !["", ".", "..", ".git"].contains(&part.to_ascii_lowercase().as_str());

@@ -66,10 +66,7 @@ impl Here<'_> {
 
     fn state_asked(&self) -> String {
         let query = self.visit.query.get("state").map(String::as_str);
-        query
-            .or_else(|| self.visit.field("state"))
-            .unwrap_or_default()
-            .to_owned()
+        query.or_else(|| self.visit.field("state")).unwrap_or_default().to_owned()
     }
 
     /// Shows the page that asks the person to confirm the App of a manifest.
@@ -114,10 +111,7 @@ impl Here<'_> {
         let mut back =
             url::Url::parse(&manifest.redirect_url).map_err(|_| Refusal::new(422, "Redirect url is invalid"))?;
         let (by, owner) = (self.person, self.account);
-        let made = self
-            .visit
-            .site
-            .change(|state| state.register(by, owner, manifest.clone()));
+        let made = self.visit.site.change(|state| state.register(by, owner, manifest.clone()));
         match made {
             Ok(code) => {
                 back.query_pairs_mut().append_pair("code", &code);
@@ -180,9 +174,7 @@ impl Here<'_> {
     fn installable(&self, slug: &str) -> Result<App> {
         self.read(|state| {
             let app = state.app_named(slug);
-            app.filter(|app| state.administers(self.person, app.owner))
-                .cloned()
-                .or_not_found()
+            app.filter(|app| state.administers(self.person, app.owner)).cloned().or_not_found()
         })
     }
 
@@ -236,18 +228,13 @@ impl Here<'_> {
             Some(_) | None => Selection::All,
         };
         let by = Actor::person(self.person);
-        let id = self
-            .visit
-            .site
-            .change(|state| state.install(by, app.id, app.owner, selection))?;
+        let id = self.visit.site.change(|state| state.install(by, app.id, app.owner, selection))?;
         let setup = app.details.setup_url.as_deref();
         let Some(mut back) = setup.and_then(|url| url::Url::parse(url).ok()) else {
             let path = self.read(|state| settings_path(state, self.person, app.owner));
             return Ok(PageOutcome::To(format!("{path}/installations/{id}")));
         };
-        back.query_pairs_mut()
-            .append_pair("installation_id", &id.to_string())
-            .append_pair("setup_action", "install");
+        back.query_pairs_mut().append_pair("installation_id", &id.to_string()).append_pair("setup_action", "install");
         Ok(PageOutcome::To(back.to_string()))
     }
 
@@ -266,11 +253,7 @@ impl Here<'_> {
 }
 
 fn settings_path(state: &State, person: u64, account: u64) -> String {
-    if person == account {
-        "/settings".to_owned()
-    } else {
-        format!("/organizations/{}/settings", state.login(account))
-    }
+    if person == account { "/settings".to_owned() } else { format!("/organizations/{}/settings", state.login(account)) }
 }
 
 fn invalid(wrong: &[String]) -> Markup {

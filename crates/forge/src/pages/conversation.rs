@@ -57,10 +57,7 @@ pub(super) fn timeline(state: &State, repo: &Repo, issue: &Issue) -> Markup {
 /// Returns the repository's present and former names.
 fn names(state: &State, repo: &Repo) -> Vec<String> {
     let former = state.former_names.iter().filter(|(_, id)| **id == repo.id);
-    former
-        .map(|(name, _)| name.clone())
-        .chain([state.full_name(repo)])
-        .collect()
+    former.map(|(name, _)| name.clone()).chain([state.full_name(repo)]).collect()
 }
 
 fn opening(state: &State, issue: &Issue) -> Markup {

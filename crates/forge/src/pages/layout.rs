@@ -16,11 +16,7 @@ pub(super) struct PageView {
 impl PageView {
     /// Returns a page without boxes.
     pub(super) fn new(title: impl Into<String>, content: Markup) -> Self {
-        Self {
-            title: title.into(),
-            content,
-            boxes: html! {},
-        }
+        Self { title: title.into(), content, boxes: html! {} }
     }
 }
 

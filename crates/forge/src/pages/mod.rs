@@ -83,15 +83,7 @@ impl<'a> Reader<'a> {
         };
         let user = site.read(|state| state.user_named(&hands.login).map(|user| user.id));
         let token = session.form_token(key);
-        Ok(Self {
-            sight: Sight::Everything,
-            hand: user.map(|user| Hand {
-                hands,
-                user,
-                token,
-                replies: Vec::new(),
-            }),
-        })
+        Ok(Self { sight: Sight::Everything, hand: user.map(|user| Hand { hands, user, token, replies: Vec::new() }) })
     }
 }
 
@@ -175,13 +167,7 @@ pub(super) async fn act(site: &Arc<Site>, parts: &[&str], head: &Parts, body: &[
     let (Some(repo), Ok(number)) = (repo, number.parse()) else {
         return missing();
     };
-    let order = ActRequest {
-        site,
-        repo,
-        number,
-        user: hand.user,
-        fields: &fields,
-    };
+    let order = ActRequest { site, repo, number, user: hand.user, fields: &fields };
     match order.obey().await {
         Ok(()) => {
             let page = format!("/{owner}/{name}/{kind}/{number}");

@@ -23,10 +23,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
     let [owner, name, ..] = visit.parts else {
         return Err(Refusal::not_found());
     };
-    let repo = visit
-        .site
-        .read(|state| state.repo_once_named(owner, name).map(|repo| repo.id))
-        .or_not_found()?;
+    let repo = visit.site.read(|state| state.repo_once_named(owner, name).map(|repo| repo.id)).or_not_found()?;
     let caller = Caller::Person(person);
     let at = visit.site.read(|state| caller.enter(state, repo, READ))?;
     if visit.method == "GET" {
@@ -37,9 +34,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
     let labels = labels(visit.field("labels").filter(|_| may_label));
     let text = visit.field("body").unwrap_or_default().replace("\r\n", "\n");
     let title = visit.field("title").unwrap_or_default();
-    let number = visit
-        .site
-        .change(|state| state.open_issue(at, title, Some(&text), &labels))?;
+    let number = visit.site.change(|state| state.open_issue(at, title, Some(&text), &labels))?;
     Ok(PageOutcome::To(format!("/{owner}/{name}/issues/{number}")))
 }
 

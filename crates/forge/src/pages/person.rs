@@ -107,12 +107,7 @@ fn response(status: u16, page: &Markup) -> Response<Body> {
     let policy =
         "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'";
     let referrer = ("referrer-policy", "origin-when-cross-origin");
-    let headers = [
-        ("content-type", HTML),
-        ("content-security-policy", policy),
-        NO_SNIFF,
-        referrer,
-    ];
+    let headers = [("content-type", HTML), ("content-security-policy", policy), NO_SNIFF, referrer];
     reply(status, &headers, page.0.clone())
 }
 
@@ -190,8 +185,7 @@ impl Visit<'_> {
         });
         let user = user.ok_or_else(|| Refusal::new(422, "Incorrect username or password."))?;
         let session = random(SECRET)?;
-        self.site
-            .change(|state| state.tokens.insert(session.clone(), Token::Person(user)));
+        self.site.change(|state| state.tokens.insert(session.clone(), Token::Person(user)));
         let back = self.field("return_to").filter(|back| is_own(back)).unwrap_or("/");
         let mut response = match self.field("manifest") {
             None => to(back),

@@ -97,20 +97,13 @@ fn content(
 }
 
 fn text_field<'a>(action: &'a serde_json::Value, field: &str) -> &'a str {
-    action
-        .get(field)
-        .and_then(serde_json::Value::as_str)
-        .unwrap_or_default()
+    action.get(field).and_then(serde_json::Value::as_str).unwrap_or_default()
 }
 
 /// Returns the buttons of a check that has ended, unless a newer check of the same App has its name.
 fn actions<'run>(run: &'run CheckRun, runs: &[&CheckRun]) -> &'run [serde_json::Value] {
     let replaces = |other: &&CheckRun| other.app == run.app && other.name == run.name && other.id > run.id;
-    if run.status == "completed" && !runs.iter().any(replaces) {
-        &run.actions
-    } else {
-        &[]
-    }
+    if run.status == "completed" && !runs.iter().any(replaces) { &run.actions } else { &[] }
 }
 
 fn check(state: &State, run: &CheckRun, actions: &[serde_json::Value], hand: Option<(&Hand<'_>, &str)>) -> Markup {

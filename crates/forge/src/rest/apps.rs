@@ -36,8 +36,7 @@ pub(super) fn app(call: &Call) -> Result<u64> {
 
 fn show_app(call: &Call) -> Answered {
     let id = app(call)?;
-    call.site
-        .read(|state| Ok(Answer::ok(state.app_json(state.apps.get(&id).or_not_found()?))))
+    call.site.read(|state| Ok(Answer::ok(state.app_json(state.apps.get(&id).or_not_found()?))))
 }
 
 /// Answers with an App's credentials, in exchange for the code of its registration.
@@ -88,12 +87,7 @@ fn mint(call: &Call, installation: u64) -> Answered {
         let is_over =
             |token: &Token| matches!(token, Token::Installation { expires_at, .. } if *expires_at <= clock::wall());
         state.tokens.retain(|_, token| !is_over(token));
-        let token = Token::Installation {
-            installation,
-            repositories,
-            permissions,
-            expires_at,
-        };
+        let token = Token::Installation { installation, repositories, permissions, expires_at };
         state.tokens.insert(secret, token);
         Ok(Answer::created(body))
     })

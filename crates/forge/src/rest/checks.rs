@@ -68,17 +68,10 @@ async fn list(call: &Entered<'_>, name: &str) -> Answered {
         let runs = repo.checks.values().filter(|run| run.head_sha == sha);
         let mut kept = BTreeMap::new();
         for run in runs.filter(|run| named(&run.name) && app.is_none_or(|id| id == run.app)) {
-            let id = if call.query_value("filter") == Some("all") {
-                run.id
-            } else {
-                0
-            };
+            let id = if call.query_value("filter") == Some("all") { run.id } else { 0 };
             kept.insert((run.app, &run.name, id), run);
         }
-        Ok(kept
-            .into_values()
-            .map(|run| json::check_run(state, repo, run))
-            .collect())
+        Ok(kept.into_values().map(|run| json::check_run(state, repo, run)).collect())
     })?;
     Ok(call.page_with_count("check_runs", rows, Value::Null))
 }

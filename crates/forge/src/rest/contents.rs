@@ -109,10 +109,7 @@ pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> V
         json!({"name": name, "email": email, "date": at})
     };
     let account = |email: &str| {
-        let (_, login) = email
-            .strip_suffix(&state.noreply_host())?
-            .strip_suffix('@')?
-            .split_once('+')?;
+        let (_, login) = email.strip_suffix(&state.noreply_host())?.strip_suffix('@')?.split_once('+')?;
         Some(state.user_json(state.user_named(login)?.id))
     };
     let verified = repo.signed.contains(&commit.sha);

@@ -59,10 +59,7 @@ fn list(call: &Call) -> Answered {
             let base = &call.site.base;
             format!("<{base}/api/v3/app/hook/deliveries?per_page={size}&cursor={cursor}>; rel=\"next\"")
         };
-        Ok(Answer {
-            link: cursor.map(next),
-            ..Answer::ok(page.into_iter().map(row).collect())
-        })
+        Ok(Answer { link: cursor.map(next), ..Answer::ok(page.into_iter().map(row).collect()) })
     })
 }
 

@@ -26,9 +26,7 @@ fn add(call: &Entered<'_>, number: u64) -> Answered {
     let missing = || Refusal::invalid("Label", "labels", "missing_field");
     let names = call.texts("labels").ok_or_else(missing)?;
     call.change(|state| {
-        names
-            .iter()
-            .try_for_each(|name| state.add_label(call.at, number, name))?;
+        names.iter().try_for_each(|name| state.add_label(call.at, number, name))?;
         let (repo, issue) = (state.repo(call.at.repo)?, state.issue(call.at.repo, number)?);
         Ok(Answer::ok(Value::Array(json::labels(state, repo, issue))))
     })

@@ -21,17 +21,8 @@ use crate::{
 };
 
 /// The first parts of the API's paths.
-const ROOTS: [&str; 9] = [
-    "app",
-    "app-manifests",
-    "graphql",
-    "installation",
-    "rate_limit",
-    "repos",
-    "repositories",
-    "user",
-    "users",
-];
+const ROOTS: [&str; 9] =
+    ["app", "app-manifests", "graphql", "installation", "rate_limit", "repos", "repositories", "user", "users"];
 
 /// Returns `true` if a path without `/api/v3` belongs to the API rather than to the pages.
 pub(super) fn is_api(parts: &[&str]) -> bool {

@@ -35,15 +35,11 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
 fn list(call: &Entered<'_>) -> Answered {
     call.list(|state, repo| {
         let owner = state.login(repo.owner);
-        let wanted = call
-            .query_value("head")
-            .map(|head| head.split_once(':').unwrap_or((owner, head)));
+        let wanted = call.query_value("head").map(|head| head.split_once(':').unwrap_or((owner, head)));
         let of_head = |branch: &str| wanted.is_none_or(|(of, head)| head == branch && of.eq_ignore_ascii_case(owner));
         let pulls = repo.pulls().filter(|(issue, _)| call.asks_for(issue.open));
         let kept = pulls.filter(|(_, pull)| of_head(&pull.head));
-        let mut rows: Vec<_> = kept
-            .map(|(issue, pull)| json::pull(state, repo, issue, pull, None))
-            .collect();
+        let mut rows: Vec<_> = kept.map(|(issue, pull)| json::pull(state, repo, issue, pull, None)).collect();
         rows.reverse();
         Ok(rows)
     })

@@ -59,9 +59,7 @@ fn check_rules(call: &Entered<'_>, name: &str) -> Result {
     let forbids = |rule: &RuleKind| *rule == RuleKind::Creation;
     if call.read(|_, repo| Ok(repo.rules_for(branch).any(forbids)))? {
         let text = "Cannot create ref due to creations being restricted.";
-        return Err(unprocessable(&format!(
-            "Repository rule violations found\n\n{text}\n\n"
-        )));
+        return Err(unprocessable(&format!("Repository rule violations found\n\n{text}\n\n")));
     }
     Ok(())
 }

@@ -47,9 +47,7 @@ impl Repo {
     /// Returns the newest run of each name in a suite.
     pub fn runs_of(&self, suite: u64) -> impl Iterator<Item = &CheckRun> {
         let runs = self.checks.values().filter(move |run| run.suite == suite);
-        runs.map(|run| (&run.name, run))
-            .collect::<BTreeMap<_, _>>()
-            .into_values()
+        runs.map(|run| (&run.name, run)).collect::<BTreeMap<_, _>>().into_values()
     }
 
     /// Returns the status of a suite in GitHub's words.

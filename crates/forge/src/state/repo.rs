@@ -147,9 +147,7 @@ impl RuleKind {
 impl Repo {
     /// Returns the pull requests among the issues.
     pub fn pulls(&self) -> impl DoubleEndedIterator<Item = (&Issue, &Pull)> {
-        self.issues
-            .values()
-            .filter_map(|issue| Some((issue, issue.pull.as_ref()?)))
+        self.issues.values().filter_map(|issue| Some((issue, issue.pull.as_ref()?)))
     }
 
     /// Returns the open pull requests.
@@ -159,10 +157,7 @@ impl Repo {
 
     /// Returns the rules for a branch.
     pub fn rules_for<'a>(&'a self, branch: &'a str) -> impl Iterator<Item = &'a RuleKind> {
-        self.rules
-            .iter()
-            .filter(move |rule| matches(&rule.pattern, branch))
-            .map(|rule| &rule.kind)
+        self.rules.iter().filter(move |rule| matches(&rule.pattern, branch)).map(|rule| &rule.kind)
     }
 }
 

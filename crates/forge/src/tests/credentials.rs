@@ -20,28 +20,17 @@ async fn a_jwt_is_checked_as_github_checks_it() {
     let (status, _) = app(json!({"iss": world.worker.client_id, "iat": now - 60, "exp": now + 540})).await;
     assert_eq!(status, 200, "the client id signs as well");
     let (status, body) = app(json!({"iss": world.worker.id, "iat": now, "exp": now + 3600})).await;
-    assert_eq!(
-        (status, &body["message"]),
-        (401, &json!("'Expiration time' claim ('exp') is too far in the future"))
-    );
+    assert_eq!((status, &body["message"]), (401, &json!("'Expiration time' claim ('exp') is too far in the future")));
     let (status, _) = app(json!({"iss": world.worker.id, "iat": now - 900, "exp": now - 300})).await;
     assert_eq!(status, 401);
     let forged = jwt(&world, &json!({"iss": world.coach.id, "iat": now, "exp": now + 60}));
-    assert_eq!(
-        world.raw("GET", "/app", Some(&forged), Value::Null).await.0,
-        401,
-        "another App's key"
-    );
+    assert_eq!(world.raw("GET", "/app", Some(&forged), Value::Null).await.0, 401, "another App's key");
 }
 
 #[tokio::test]
 async fn a_token_reaches_only_its_repositories_with_its_permissions_until_it_ends() {
     let world = World::new().await;
-    world
-        .forge
-        .create_repo("acme/other", crate::RepoSource::Empty, Settings::default())
-        .await
-        .unwrap();
+    world.forge.create_repo("acme/other", crate::RepoSource::Empty, Settings::default()).await.unwrap();
     let id = world.forge.repo_id(REPO).unwrap();
     let path = format!("/app/installations/{}/access_tokens", world.worker_at);
     let body = json!({"repository_ids": [id], "permissions": {"issues": "write"}});
@@ -55,25 +44,13 @@ async fn a_token_reaches_only_its_repositories_with_its_permissions_until_it_end
     assert_eq!(get("/repos/acme/shop/issues").await.0, 200);
     assert_eq!(get("/repos/acme/other/issues").await.0, 404);
     let (status, body) = get("/repos/acme/shop/contents/README.md").await;
-    assert_eq!(
-        (status, &body["message"]),
-        (403, &json!("Resource not accessible by integration"))
-    );
+    assert_eq!((status, &body["message"]), (403, &json!("Resource not accessible by integration")));
     let too_much = json!({"permissions": {"administration": "write"}});
-    assert!(
-        world
-            .app(&world.worker)
-            .post::<_, Value>(&path, Some(&too_much))
-            .await
-            .is_err()
-    );
+    assert!(world.app(&world.worker).post::<_, Value>(&path, Some(&too_much)).await.is_err());
 
     world.forge.suspend(world.worker_at).unwrap();
     let (status, body) = get("/repos/acme/shop/issues").await;
-    assert_eq!(
-        (status, &body["message"]),
-        (403, &json!("This installation has been suspended"))
-    );
+    assert_eq!((status, &body["message"]), (403, &json!("This installation has been suspended")));
     world.forge.unsuspend(world.worker_at).unwrap();
     assert_eq!(get("/repos/acme/shop/issues").await.0, 200);
     world.forge.expire_tokens();
@@ -88,11 +65,7 @@ async fn permissions_are_told_by_role_and_bots_have_none() {
     let role = async |login: &str| {
         let path = format!("/repos/acme/shop/collaborators/{login}/permission");
         let (status, body) = world.raw("GET", &path, Some(&token), Value::Null).await;
-        (
-            status,
-            body["permission"].as_str().map(str::to_owned),
-            body["role_name"].as_str().map(str::to_owned),
-        )
+        (status, body["permission"].as_str().map(str::to_owned), body["role_name"].as_str().map(str::to_owned))
     };
     let some = |text: &str| Some(text.to_owned());
     world.forge.set_role(REPO, "eve", crate::Role::Triage).unwrap();
@@ -106,27 +79,9 @@ async fn permissions_are_told_by_role_and_bots_have_none() {
 async fn a_call_that_the_forge_does_not_know_is_a_404_and_remembered() {
     let world = World::new().await;
     let token = world.token(json!({"issues": "write"})).await;
-    assert_eq!(
-        world
-            .raw("GET", "/repos/acme/shop/issues/1/timeline", Some(&token), Value::Null)
-            .await
-            .0,
-        404
-    );
-    assert_eq!(
-        world
-            .raw("GET", "/repos/acme/shop/issues/99", Some(&token), Value::Null)
-            .await
-            .0,
-        404
-    );
+    assert_eq!(world.raw("GET", "/repos/acme/shop/issues/1/timeline", Some(&token), Value::Null).await.0, 404);
+    assert_eq!(world.raw("GET", "/repos/acme/shop/issues/99", Some(&token), Value::Null).await.0, 404);
     let unknown: Vec<String> = world.forge.unknown_calls().into_iter().map(|call| call.path).collect();
     assert_eq!(unknown, ["/repos/acme/shop/issues/1/timeline"]);
-    assert!(
-        world
-            .forge
-            .calls()
-            .iter()
-            .any(|call| call.kind == crate::CallKind::Mint)
-    );
+    assert!(world.forge.calls().iter().any(|call| call.kind == crate::CallKind::Mint));
 }

@@ -6,10 +6,7 @@ use std::{fs, path::Path, time::Duration};
 const REPO: &str = "acme/shop";
 
 async fn start(folder: &Path) -> Forge {
-    let options = ForgeOptions {
-        saving: Saving::First,
-        ..ForgeOptions::new(folder)
-    };
+    let options = ForgeOptions { saving: Saving::First, ..ForgeOptions::new(folder) };
     Forge::start(options).await.unwrap()
 }
 
@@ -56,9 +53,7 @@ async fn a_merge_that_git_knows_and_the_file_does_not_is_finished() {
         let dir = tempfile::tempdir().unwrap();
         let forge = with_repository(dir.path()).await;
         let ann = forge.as_user("ann").unwrap();
-        ann.push(REPO, "notes", "Write notes", &[("notes.md", Some("# Notes\n"))])
-            .await
-            .unwrap();
+        ann.push(REPO, "notes", "Write notes", &[("notes.md", Some("# Notes\n"))]).await.unwrap();
         let pull = ann.open_pull(REPO, "notes", "main", "Notes", "").await.unwrap();
         forge.saved().await;
         let file = dir.path().join("forge.json");

@@ -25,24 +25,10 @@ async fn pushes_need_a_token_that_may_write() {
     let work = clone(&world, &reader).await;
     commit(&work, "a.txt", "1").await;
     let done = git(&work, &["push", "origin", "HEAD:refs/heads/x"]).await;
-    assert!(
-        String::from_utf8_lossy(&done.stderr).contains("403"),
-        "{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
+    assert!(String::from_utf8_lossy(&done.stderr).contains("403"), "{}", String::from_utf8_lossy(&done.stderr));
     let none = world.token(json!({"issues": "write"})).await;
-    assert!(
-        !git(world.dir.path(), &["clone", "-q", &world.remote(&none), "no"])
-            .await
-            .status
-            .success()
-    );
-    assert!(
-        !git(world.dir.path(), &["clone", "-q", &world.remote("ghs_wrong"), "no"])
-            .await
-            .status
-            .success()
-    );
+    assert!(!git(world.dir.path(), &["clone", "-q", &world.remote(&none), "no"]).await.status.success());
+    assert!(!git(world.dir.path(), &["clone", "-q", &world.remote("ghs_wrong"), "no"]).await.status.success());
     assert_eq!(world.forge.head(REPO, "x").unwrap(), None);
 }
 
@@ -51,15 +37,9 @@ async fn rules_and_workflow_files_stop_a_push_and_say_why() {
     let world = World::new().await;
     let token = world.token(json!({"contents": "write"})).await;
     let work = clone(&world, &token).await;
-    let rule = |pattern: &str, kind| BranchRule {
-        pattern: pattern.to_owned(),
-        kind,
-    };
+    let rule = |pattern: &str, kind| BranchRule { pattern: pattern.to_owned(), kind };
     world.forge.add_rule(REPO, rule("bot/*", RuleKind::Creation)).unwrap();
-    world
-        .forge
-        .add_rule(REPO, rule("main", RuleKind::PullRequest { approvals: 0 }))
-        .unwrap();
+    world.forge.add_rule(REPO, rule("main", RuleKind::PullRequest { approvals: 0 })).unwrap();
     commit(&work, "a.txt", "1").await;
     let said = async |target: &str| {
         let done = git(&work, &["push", "origin", &format!("HEAD:{target}")]).await;
@@ -67,11 +47,7 @@ async fn rules_and_workflow_files_stop_a_push_and_say_why() {
     };
     let told = said("refs/heads/bot/1").await;
     assert!(told.contains("GH013") && told.contains("remote rejected"), "{told}");
-    assert!(
-        said("refs/heads/main")
-            .await
-            .contains("Changes must be made through a pull request.")
-    );
+    assert!(said("refs/heads/main").await.contains("Changes must be made through a pull request."));
     assert!(said("refs/pull/9/head").await.contains("hidden ref"));
     commit(&work, ".github/workflows/x.yml", "on: push").await;
     let told = said("refs/heads/free").await;
@@ -87,9 +63,7 @@ async fn rules_and_workflow_files_stop_a_push_and_say_why() {
 #[tokio::test]
 async fn a_push_moves_its_pull_request_and_a_lease_guards_it() {
     let world = World::new().await;
-    let token = world
-        .token(json!({"contents": "write", "pull_requests": "write"}))
-        .await;
+    let token = world.token(json!({"contents": "write", "pull_requests": "write"})).await;
     let work = clone(&world, &token).await;
     commit(&work, "a.txt", "1").await;
     git_ok(&work, &["push", "-q", "origin", "HEAD:refs/heads/x"]).await;
@@ -97,41 +71,18 @@ async fn a_push_moves_its_pull_request_and_a_lease_guards_it() {
     let new = json!({"title": "x", "head": "x", "base": "main"});
     let (_, pull) = world.raw("POST", "/repos/acme/shop/pulls", Some(&token), new).await;
     let number = pull["number"].as_u64().unwrap();
-    world
-        .forge
-        .as_user("bob")
-        .unwrap()
-        .push(REPO, "x", "Bob's", &[("b.txt", Some("b"))])
-        .await
-        .unwrap();
+    world.forge.as_user("bob").unwrap().push(REPO, "x", "Bob's", &[("b.txt", Some("b"))]).await.unwrap();
     commit(&work, "c.txt", "1").await;
     let lease = format!("--force-with-lease=refs/heads/x:{first}");
-    assert!(
-        !git(&work, &["push", "-q", &lease, "origin", "HEAD:refs/heads/x"])
-            .await
-            .status
-            .success()
-    );
+    assert!(!git(&work, &["push", "-q", &lease, "origin", "HEAD:refs/heads/x"]).await.status.success());
     git_ok(&work, &["push", "-q", "--force", "origin", "HEAD:refs/heads/x"]).await;
     world.forge.deliveries_idle().await;
     let moved = world.inbox.payload("pull_request.synchronize");
     assert_eq!((&moved["before"], &moved["number"]), (&json!(first), &json!(number)));
     let kinds = world.inbox.kinds();
-    assert_eq!(
-        kinds.iter().filter(|kind| *kind == "pull_request.synchronize").count(),
-        2
-    );
-    let last = world
-        .forge
-        .events()
-        .into_iter()
-        .rev()
-        .find(|event| event.kind == "push")
-        .unwrap();
-    assert_eq!(
-        (last.actor.as_str(), last.what.as_str()),
-        ("worker[bot]", "force-pushed to x")
-    );
+    assert_eq!(kinds.iter().filter(|kind| *kind == "pull_request.synchronize").count(), 2);
+    let last = world.forge.events().into_iter().rev().find(|event| event.kind == "push").unwrap();
+    assert_eq!((last.actor.as_str(), last.what.as_str()), ("worker[bot]", "force-pushed to x"));
 }
 
 #[tokio::test]
@@ -153,11 +104,7 @@ async fn a_head_pushed_to_its_base_is_a_merged_pull_request_and_a_deleted_branch
     let pull = look(closed).await;
     assert_eq!((&pull["merged"], &pull["state"]), (&json!(false), &json!("closed")));
     assert!(bob.reopen(REPO, closed).await.is_err(), "its branch is gone");
-    let commits = world
-        .forge
-        .look(REPO, &format!("pulls/{closed}/commits"))
-        .await
-        .unwrap();
+    let commits = world.forge.look(REPO, &format!("pulls/{closed}/commits")).await.unwrap();
     assert_eq!(commits.as_array().map(Vec::len), Some(1), "its commits stay");
 }
 
@@ -168,32 +115,15 @@ async fn a_renamed_repository_answers_with_redirects_and_git_follows_its_old_nam
     let number = ann.open_issue(REPO, "One", "", &[]).unwrap();
     ann.rename_repo(REPO, "store").unwrap();
     let token = world.token(json!({"contents": "write", "issues": "write"})).await;
-    let (status, body) = world
-        .raw(
-            "GET",
-            &format!("/repos/acme/shop/issues/{number}"),
-            Some(&token),
-            Value::Null,
-        )
-        .await;
+    let (status, body) =
+        world.raw("GET", &format!("/repos/acme/shop/issues/{number}"), Some(&token), Value::Null).await;
     let id = world.forge.repo_id(REPO).unwrap();
     let to = format!("{}/repositories/{id}/issues/{number}", world.forge.api_url());
     assert_eq!((status, &body["url"]), (301, &json!(to)));
     let path = format!("/repositories/{id}/issues/{number}");
+    assert_eq!(world.raw("GET", &path, Some(&token), Value::Null).await.1["title"], "One");
     assert_eq!(
-        world.raw("GET", &path, Some(&token), Value::Null).await.1["title"],
-        "One"
-    );
-    assert_eq!(
-        world
-            .raw(
-                "POST",
-                "/repos/acme/shop/issues/1/comments",
-                Some(&token),
-                json!({"body": "x"})
-            )
-            .await
-            .0,
+        world.raw("POST", "/repos/acme/shop/issues/1/comments", Some(&token), json!({"body": "x"})).await.0,
         307
     );
     clone(&world, &token).await;
@@ -206,54 +136,26 @@ async fn the_feed_tells_what_a_review_says_on_lines() {
     let bob = world.forge.as_user("bob").unwrap();
     bob.push(REPO, "x", "x", &changed).await.unwrap();
     let pull = bob.open_pull(REPO, "x", "main", "Two", "").await.unwrap();
-    let remark = crate::InlineRemark {
-        path: "src/lib.rs".to_owned(),
-        line: 2,
-        body: "Why two?".to_owned(),
-    };
+    let remark = crate::InlineRemark { path: "src/lib.rs".to_owned(), line: 2, body: "Why two?".to_owned() };
     let ann = world.forge.as_user("ann").unwrap();
-    ann.review(REPO, pull, "REQUEST_CHANGES", "Not yet.", &[remark])
-        .await
-        .unwrap();
+    ann.review(REPO, pull, "REQUEST_CHANGES", "Not yet.", &[remark]).await.unwrap();
     let told = world.forge.events();
     let told = told.iter().find(|event| event.kind == "review.submitted").unwrap();
-    let on_line = crate::LineRemark {
-        path: "src/lib.rs".to_owned(),
-        line: Some(2),
-        text: "Why two?".to_owned(),
-    };
-    assert_eq!(
-        (told.text.as_str(), told.remarks.as_slice()),
-        ("Not yet.", &[on_line][..])
-    );
+    let on_line = crate::LineRemark { path: "src/lib.rs".to_owned(), line: Some(2), text: "Why two?".to_owned() };
+    assert_eq!((told.text.as_str(), told.remarks.as_slice()), ("Not yet.", &[on_line][..]));
 }
 
 #[tokio::test]
 async fn pages_show_the_conversation_and_nothing_that_acts() {
     let world = World::new().await;
     let ann = world.forge.as_user("ann").unwrap();
-    let number = ann
-        .open_issue(REPO, "A <script> title", "<script>x</script>\n\n**bold**", &[])
-        .unwrap();
+    let number = ann.open_issue(REPO, "A <script> title", "<script>x</script>\n\n**bold**", &[]).unwrap();
     ann.comment(REPO, number, "<!-- hidden -->Hello").unwrap();
     let bob = world.forge.as_user("bob").unwrap();
-    bob.push(
-        REPO,
-        "x",
-        "x",
-        &[("src/lib.rs", Some("pub fn one() -> u8 {\n    2\n}\n"))],
-    )
-    .await
-    .unwrap();
+    bob.push(REPO, "x", "x", &[("src/lib.rs", Some("pub fn one() -> u8 {\n    2\n}\n"))]).await.unwrap();
     let pull = bob.open_pull(REPO, "x", "main", "Two", "").await.unwrap();
-    let remark = crate::InlineRemark {
-        path: "src/lib.rs".to_owned(),
-        line: 2,
-        body: "Why two?".to_owned(),
-    };
-    ann.review(REPO, pull, "REQUEST_CHANGES", "Not yet.", &[remark])
-        .await
-        .unwrap();
+    let remark = crate::InlineRemark { path: "src/lib.rs".to_owned(), line: 2, body: "Why two?".to_owned() };
+    ann.review(REPO, pull, "REQUEST_CHANGES", "Not yet.", &[remark]).await.unwrap();
     let page = async |path: &str| {
         let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();
         let uri = format!("{}{path}", world.forge.url()).parse().unwrap();
@@ -265,16 +167,10 @@ async fn pages_show_the_conversation_and_nothing_that_acts() {
         String::from_utf8(answer.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
     };
     let issue = page(&format!("/acme/shop/issues/{number}")).await;
-    assert!(
-        issue.contains("A &lt;script&gt; title") && issue.contains("<strong>bold</strong>"),
-        "{issue}"
-    );
+    assert!(issue.contains("A &lt;script&gt; title") && issue.contains("<strong>bold</strong>"), "{issue}");
     assert!(!issue.contains("<script>") && !issue.contains("hidden"), "{issue}");
     let shown = page(&format!("/acme/shop/pull/{pull}")).await;
-    assert!(
-        shown.contains("changes requested") && shown.contains("Why two?") && shown.contains("Not yet."),
-        "{shown}"
-    );
+    assert!(shown.contains("changes requested") && shown.contains("Why two?") && shown.contains("Not yet."), "{shown}");
     assert!(page("/").await.contains("/acme/shop"));
     assert!(page("/acme/shop").await.contains("Two"));
     assert!(page("/acme/nothing").await.contains("no such page"));

@@ -30,12 +30,10 @@ fn authorized(world: &World, more: &Fields<'_>, consent: Consent) -> Option<Url>
     let mut fields = vec![("client_id", world.worker.client_id.as_str())];
     fields.extend(more);
     let forge = &world.forge;
-    forge
-        .site
-        .change(|state| match state.authorization(&asks(&fields)).ok()? {
-            Ok(authorization) => state.authorize(authorization, consent).ok(),
-            Err(address) => Some(address),
-        })
+    forge.site.change(|state| match state.authorization(&asks(&fields)).ok()? {
+        Ok(authorization) => state.authorize(authorization, consent).ok(),
+        Err(address) => Some(address),
+    })
 }
 
 fn exchanged(world: &World, fields: &Fields<'_>) -> Value {
@@ -49,60 +47,28 @@ async fn a_code_is_good_once_for_who_asked_for_it() {
     let secret = world.forge.let_sign_in("worker", CALLBACK).unwrap();
     let mona = world.forge.create_user("mona");
     let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
-    let asked = vec![
-        ("state", "xyz"),
-        ("code_challenge", challenge.as_str()),
-        ("code_challenge_method", "S256"),
-    ];
+    let asked = vec![("state", "xyz"), ("code_challenge", challenge.as_str()), ("code_challenge_method", "S256")];
     let code = || {
         let back = authorized(&world, &asked, Consent::Given(mona)).unwrap();
-        assert!(
-            back.as_str().starts_with(CALLBACK) && query(&back)["state"] == "xyz",
-            "{back}"
-        );
+        assert!(back.as_str().starts_with(CALLBACK) && query(&back)["state"] == "xyz", "{back}");
         query(&back)["code"].clone()
     };
     let exchange = |code: &str, secret: &str, verifier: &str| {
         let client = ("client_id", world.worker.client_id.as_str());
-        let fields = vec![
-            client,
-            ("client_secret", secret),
-            ("code", code),
-            ("code_verifier", verifier),
-        ];
+        let fields = vec![client, ("client_secret", secret), ("code", code), ("code_verifier", verifier)];
         exchanged(&world, &fields)
     };
     let (first, own) = (code(), secret.expose_secret());
-    assert_eq!(
-        exchange(&first, "guessed", VERIFIER)["error"],
-        "incorrect_client_credentials"
-    );
+    assert_eq!(exchange(&first, "guessed", VERIFIER)["error"], "incorrect_client_credentials");
     let token = exchange(&first, own, VERIFIER);
     assert_eq!((&token["token_type"], &token["scope"]), (&json!("bearer"), &json!("")));
-    let (status, user) = world
-        .raw("GET", "/user", token["access_token"].as_str(), Value::Null)
-        .await;
-    assert_eq!(
-        (status, &user["login"], &user["id"]),
-        (200, &json!("mona"), &json!(mona))
-    );
-    assert_eq!(
-        exchange(&first, own, VERIFIER)["error"],
-        "bad_verification_code",
-        "used"
-    );
+    let (status, user) = world.raw("GET", "/user", token["access_token"].as_str(), Value::Null).await;
+    assert_eq!((status, &user["login"], &user["id"]), (200, &json!("mona"), &json!(mona)));
+    assert_eq!(exchange(&first, own, VERIFIER)["error"], "bad_verification_code", "used");
     assert_eq!(exchange("0000", own, VERIFIER)["error"], "bad_verification_code");
     let stolen = code();
-    assert_eq!(
-        exchange(&stolen, own, "another")["error"],
-        "bad_verification_code",
-        "PKCE"
-    );
-    assert_eq!(
-        exchange(&stolen, own, VERIFIER)["error"],
-        "bad_verification_code",
-        "and it is gone"
-    );
+    assert_eq!(exchange(&stolen, own, "another")["error"], "bad_verification_code", "PKCE");
+    assert_eq!(exchange(&stolen, own, VERIFIER)["error"], "bad_verification_code", "and it is gone");
     let elsewhere = code();
     let fields = vec![
         ("client_id", world.worker.client_id.as_str()),
@@ -116,11 +82,7 @@ async fn a_code_is_good_once_for_who_asked_for_it() {
 #[tokio::test]
 async fn what_github_refuses_comes_back_to_the_registered_address() {
     let world = World::new().await;
-    assert_eq!(
-        authorized(&world, &Vec::new(), Consent::Denied),
-        None,
-        "no callback is registered"
-    );
+    assert_eq!(authorized(&world, &Vec::new(), Consent::Denied), None, "no callback is registered");
     world.forge.let_sign_in("worker", CALLBACK).unwrap();
     let error = |more: Fields<'_>| {
         let back = authorized(&world, &more, Consent::Denied).unwrap();
@@ -135,17 +97,10 @@ async fn what_github_refuses_comes_back_to_the_registered_address() {
         "https://build.example/sign-in/github2",
         "x",
     ] {
-        assert_eq!(
-            error(vec![("redirect_uri", elsewhere)]),
-            "redirect_uri_mismatch",
-            "{elsewhere}"
-        );
+        assert_eq!(error(vec![("redirect_uri", elsewhere)]), "redirect_uri_mismatch", "{elsewhere}");
     }
     assert_eq!(error(vec![("code_challenge", "x")]), "invalid_request");
     let stranger = vec![("client_id", "Iv1.unknown")];
-    let found = world
-        .forge
-        .site
-        .read(|state| state.authorization(&asks(&stranger)).is_ok());
+    let found = world.forge.site.read(|state| state.authorization(&asks(&stranger)).is_ok());
     assert!(!found);
 }

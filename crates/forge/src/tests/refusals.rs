@@ -9,13 +9,9 @@ async fn with_pull() -> (World, String, u64, String) {
     let world = World::new().await;
     let bob = world.forge.as_user("bob").unwrap();
     let text = "pub fn one() -> u8 {\n    2\n}\n";
-    let head = bob
-        .push(REPO, "work", "Change one", &[("src/lib.rs", Some(text))])
-        .await
-        .unwrap();
-    let token = world
-        .token(json!({"contents": "write", "pull_requests": "write", "issues": "write", "checks": "write"}))
-        .await;
+    let head = bob.push(REPO, "work", "Change one", &[("src/lib.rs", Some(text))]).await.unwrap();
+    let token =
+        world.token(json!({"contents": "write", "pull_requests": "write", "issues": "write", "checks": "write"})).await;
     let new = json!({"title": "Change one", "head": "work", "base": "main", "body": "Part of #1"});
     let (status, pull) = world.raw("POST", "/repos/acme/shop/pulls", Some(&token), new).await;
     assert_eq!(status, 201, "{pull}");
@@ -28,20 +24,12 @@ async fn nobody_decides_on_their_own_pull_request() {
     let (world, token, number, head) = with_pull().await;
     let path = format!("/repos/acme/shop/pulls/{number}/reviews");
     for (event, verb) in [("APPROVE", "approve"), ("REQUEST_CHANGES", "request changes on")] {
-        let (status, body) = world
-            .raw("POST", &path, Some(&token), json!({"event": event, "body": "x"}))
-            .await;
+        let (status, body) = world.raw("POST", &path, Some(&token), json!({"event": event, "body": "x"})).await;
         assert_eq!(status, 422);
         assert_eq!(body["errors"], json!([format!("Can not {verb} your own pull request")]));
     }
-    let (status, body) = world
-        .raw(
-            "POST",
-            &path,
-            Some(&token),
-            json!({"event": "COMMENT", "body": "x", "commit_id": head}),
-        )
-        .await;
+    let (status, body) =
+        world.raw("POST", &path, Some(&token), json!({"event": "COMMENT", "body": "x", "commit_id": head})).await;
     assert_eq!((status, &body["state"]), (200, &json!("COMMENTED")));
 }
 
@@ -67,11 +55,7 @@ async fn a_review_with_one_bad_line_is_refused_whole() {
     let (_, reviews) = world.raw("GET", &path, Some(&token), Value::Null).await;
     assert_eq!(reviews, json!([]));
     let wrong = json!({"event": "COMMENT", "body": "x", "commit_id": world.forge.head(REPO, "main").unwrap()});
-    assert_eq!(
-        world.raw("POST", &path, Some(&token), wrong).await.0,
-        422,
-        "a commit of the base"
-    );
+    assert_eq!(world.raw("POST", &path, Some(&token), wrong).await.0, 422, "a commit of the base");
 }
 
 #[tokio::test]
@@ -79,42 +63,18 @@ async fn texts_over_the_limit_are_refused() {
     let (world, token, number, _) = with_pull().await;
     let long = "é".repeat(65_537);
     let calls = [
-        (
-            "POST",
-            format!("/repos/acme/shop/issues/{number}/comments"),
-            json!({"body": long}),
-        ),
-        (
-            "PATCH",
-            format!("/repos/acme/shop/pulls/{number}"),
-            json!({"body": long}),
-        ),
-        (
-            "POST",
-            format!("/repos/acme/shop/pulls/{number}/reviews"),
-            json!({"event": "COMMENT", "body": long}),
-        ),
+        ("POST", format!("/repos/acme/shop/issues/{number}/comments"), json!({"body": long})),
+        ("PATCH", format!("/repos/acme/shop/pulls/{number}"), json!({"body": long})),
+        ("POST", format!("/repos/acme/shop/pulls/{number}/reviews"), json!({"event": "COMMENT", "body": long})),
     ];
     for (method, path, body) in calls {
         let (status, body) = world.raw(method, &path, Some(&token), body).await;
         assert_eq!(status, 422);
-        assert!(
-            body.to_string()
-                .contains("Body is too long (maximum is 65536 characters)"),
-            "{body}"
-        );
+        assert!(body.to_string().contains("Body is too long (maximum is 65536 characters)"), "{body}");
     }
     let exact = json!({"body": "é".repeat(65_536)});
     assert_eq!(
-        world
-            .raw(
-                "POST",
-                &format!("/repos/acme/shop/issues/{number}/comments"),
-                Some(&token),
-                exact
-            )
-            .await
-            .0,
+        world.raw("POST", &format!("/repos/acme/shop/issues/{number}/comments"), Some(&token), exact).await.0,
         201
     );
 }
@@ -125,23 +85,11 @@ async fn pull_requests_that_exist_or_would_be_empty_are_refused() {
     let open = async |head: &str| {
         let new = json!({"title": "x", "head": head, "base": "main"});
         let (status, body) = world.raw("POST", "/repos/acme/shop/pulls", Some(&token), new).await;
-        (
-            status,
-            body["errors"][0]["message"].as_str().unwrap_or_default().to_owned(),
-        )
+        (status, body["errors"][0]["message"].as_str().unwrap_or_default().to_owned())
     };
-    assert_eq!(
-        open("work").await,
-        (422, "A pull request already exists for acme:work.".to_owned())
-    );
+    assert_eq!(open("work").await, (422, "A pull request already exists for acme:work.".to_owned()));
     let main = world.forge.head(REPO, "main").unwrap().unwrap();
-    world
-        .forge
-        .as_user("bob")
-        .unwrap()
-        .set_branch(REPO, "same", &main)
-        .await
-        .unwrap();
+    world.forge.as_user("bob").unwrap().set_branch(REPO, "same", &main).await.unwrap();
     assert_eq!(open("same").await, (422, "No commits between main and same".to_owned()));
     assert_eq!(open("absent").await.0, 422);
 }
@@ -157,80 +105,28 @@ async fn merges_are_refused_for_githubs_reasons_and_then_done() {
     };
     let is = |status: u16, text: &str| (status, text.to_owned());
     let old = json!({"sha": "0".repeat(40)});
-    assert_eq!(
-        merge(old).await,
-        is(409, "Head branch was modified. Review and try the merge again.")
-    );
+    assert_eq!(merge(old).await, is(409, "Head branch was modified. Review and try the merge again."));
     let ann = world.forge.as_user("ann").unwrap();
     ann.set_draft(REPO, number, true).unwrap();
-    assert_eq!(
-        merge(json!({"sha": head})).await,
-        is(405, "Pull Request is still a draft")
-    );
+    assert_eq!(merge(json!({"sha": head})).await, is(405, "Pull Request is still a draft"));
     ann.set_draft(REPO, number, false).unwrap();
-    world
-        .forge
-        .change_settings(REPO, |settings| settings.allow_squash_merge = false)
-        .unwrap();
+    world.forge.change_settings(REPO, |settings| settings.allow_squash_merge = false).unwrap();
     let squash = json!({"merge_method": "squash"});
-    assert_eq!(
-        merge(squash).await,
-        is(405, "Squash merges are not allowed on this repository.")
-    );
-    let rule = |kind| BranchRule {
-        pattern: "ma*".to_owned(),
-        kind,
-    };
-    world
-        .forge
-        .add_rule(REPO, rule(RuleKind::RequiredChecks(vec!["Verdict".to_owned()])))
-        .unwrap();
-    assert_eq!(
-        merge(json!({})).await,
-        is(405, "Required status check \"Verdict\" is expected.")
-    );
+    assert_eq!(merge(squash).await, is(405, "Squash merges are not allowed on this repository."));
+    let rule = |kind| BranchRule { pattern: "ma*".to_owned(), kind };
+    world.forge.add_rule(REPO, rule(RuleKind::RequiredChecks(vec!["Verdict".to_owned()]))).unwrap();
+    assert_eq!(merge(json!({})).await, is(405, "Required status check \"Verdict\" is expected."));
     let run = json!({"name": "Verdict", "head_sha": head, "conclusion": "success"});
-    assert_eq!(
-        world
-            .raw("POST", "/repos/acme/shop/check-runs", Some(&token), run)
-            .await
-            .0,
-        201
-    );
-    world
-        .forge
-        .add_rule(REPO, rule(RuleKind::PullRequest { approvals: 1 }))
-        .unwrap();
+    assert_eq!(world.raw("POST", "/repos/acme/shop/check-runs", Some(&token), run).await.0, 201);
+    world.forge.add_rule(REPO, rule(RuleKind::PullRequest { approvals: 1 })).unwrap();
     assert_eq!(
         merge(json!({})).await,
-        is(
-            405,
-            "At least 1 approving review is required by reviewers with write access."
-        )
+        is(405, "At least 1 approving review is required by reviewers with write access.")
     );
-    world
-        .forge
-        .as_user("eve")
-        .unwrap()
-        .review(REPO, number, "APPROVE", "", &[])
-        .await
-        .unwrap();
-    assert_eq!(
-        merge(json!({})).await.0,
-        405,
-        "anyone may approve, but it does not count"
-    );
-    world
-        .forge
-        .as_user("bob")
-        .unwrap()
-        .review(REPO, number, "APPROVE", "", &[])
-        .await
-        .unwrap();
-    assert_eq!(
-        merge(json!({"sha": head})).await,
-        is(200, "Pull Request successfully merged")
-    );
+    world.forge.as_user("eve").unwrap().review(REPO, number, "APPROVE", "", &[]).await.unwrap();
+    assert_eq!(merge(json!({})).await.0, 405, "anyone may approve, but it does not count");
+    world.forge.as_user("bob").unwrap().review(REPO, number, "APPROVE", "", &[]).await.unwrap();
+    assert_eq!(merge(json!({"sha": head})).await, is(200, "Pull Request successfully merged"));
     assert_eq!(merge(json!({})).await, is(405, "Pull Request is not mergeable"));
 }
 
@@ -238,27 +134,12 @@ async fn merges_are_refused_for_githubs_reasons_and_then_done() {
 async fn a_conflict_shows_as_not_mergeable() {
     let (world, token, number, _) = with_pull().await;
     let bob = world.forge.as_user("bob").unwrap();
-    bob.push(
-        REPO,
-        "main",
-        "Other",
-        &[("src/lib.rs", Some("pub fn one() -> u8 {\n    3\n}\n"))],
-    )
-    .await
-    .unwrap();
+    bob.push(REPO, "main", "Other", &[("src/lib.rs", Some("pub fn one() -> u8 {\n    3\n}\n"))]).await.unwrap();
     let path = format!("/repos/acme/shop/pulls/{number}");
     let (_, pull) = world.raw("GET", &path, Some(&token), Value::Null).await;
-    assert_eq!(
-        (&pull["mergeable"], &pull["mergeable_state"]),
-        (&json!(false), &json!("dirty"))
-    );
-    let (status, body) = world
-        .raw("PUT", &format!("{path}/merge"), Some(&token), json!({}))
-        .await;
-    assert_eq!(
-        (status, &body["message"]),
-        (405, &json!("Pull Request is not mergeable"))
-    );
+    assert_eq!((&pull["mergeable"], &pull["mergeable_state"]), (&json!(false), &json!("dirty")));
+    let (status, body) = world.raw("PUT", &format!("{path}/merge"), Some(&token), json!({})).await;
+    assert_eq!((status, &body["message"]), (405, &json!("Pull Request is not mergeable")));
 }
 
 #[allow(clippy::too_many_lines, reason = "one story")]
@@ -268,9 +149,7 @@ async fn check_runs_keep_their_limits_and_belong_to_their_app() {
     let post = async |more: Value| {
         let mut run = json!({"name": "Verdict", "head_sha": head});
         run.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        world
-            .raw("POST", "/repos/acme/shop/check-runs", Some(&token), run)
-            .await
+        world.raw("POST", "/repos/acme/shop/check-runs", Some(&token), run).await
     };
     let action = json!({"label": "Go", "description": "Goes", "identifier": "go"});
     let refused = [
@@ -292,19 +171,11 @@ async fn check_runs_keep_their_limits_and_belong_to_their_app() {
     let (bob, run) = (user_token(&world.forge, "bob"), json!({"name": "x", "head_sha": head}));
     let person = world.raw("POST", "/repos/acme/shop/check-runs", Some(&bob), run).await;
     assert_eq!(person.0, 403, "only Apps make check runs");
-    world
-        .forge
-        .as_user("bob")
-        .unwrap()
-        .click_check(REPO, id, Some("go"))
-        .unwrap();
+    world.forge.as_user("bob").unwrap().click_check(REPO, id, Some("go")).unwrap();
     world.forge.deliveries_idle().await;
     let clicked = world.inbox.payload("check_run.requested_action");
     assert_eq!(
-        (
-            &clicked["requested_action"]["identifier"],
-            &clicked["check_run"]["external_id"]
-        ),
+        (&clicked["requested_action"]["identifier"], &clicked["check_run"]["external_id"]),
         (&json!("go"), &json!("e7"))
     );
 }
@@ -315,41 +186,20 @@ async fn refs_are_made_under_githubs_rules() {
     let main = world.forge.head(REPO, "main").unwrap().unwrap();
     let work = world.forge.head(REPO, "work").unwrap().unwrap();
     let make = async |name: &str| {
-        let (status, body) = world
-            .raw(
-                "POST",
-                "/repos/acme/shop/git/refs",
-                Some(&token),
-                json!({"ref": name, "sha": main}),
-            )
-            .await;
+        let (status, body) =
+            world.raw("POST", "/repos/acme/shop/git/refs", Some(&token), json!({"ref": name, "sha": main})).await;
         (status, body["message"].as_str().unwrap_or_default().to_owned())
     };
     assert_eq!(make("refs/heads/a/b").await.0, 201);
-    assert_eq!(
-        make("refs/heads/a/b").await,
-        (422, "Reference already exists".to_owned())
-    );
+    assert_eq!(make("refs/heads/a/b").await, (422, "Reference already exists".to_owned()));
     assert_eq!(make("refs/heads/a").await.0, 422, "a folder of refs");
     assert_eq!(make("refs/heads/a..b").await.0, 422);
-    let rule = BranchRule {
-        pattern: "bot/*".to_owned(),
-        kind: RuleKind::Creation,
-    };
+    let rule = BranchRule { pattern: "bot/*".to_owned(), kind: RuleKind::Creation };
     world.forge.add_rule(REPO, rule).unwrap();
     assert!(make("refs/heads/bot/1").await.1.contains("creations being restricted"));
-    let (_, rules) = world
-        .raw(
-            "GET",
-            "/repos/acme/shop/rules/branches/bot%2F1",
-            Some(&token),
-            Value::Null,
-        )
-        .await;
+    let (_, rules) = world.raw("GET", "/repos/acme/shop/rules/branches/bot%2F1", Some(&token), Value::Null).await;
     assert_eq!(rules[0]["type"], "creation");
-    let (_, seen) = world
-        .raw("GET", "/repos/acme/shop/git/ref/heads/work", Some(&token), Value::Null)
-        .await;
+    let (_, seen) = world.raw("GET", "/repos/acme/shop/git/ref/heads/work", Some(&token), Value::Null).await;
     assert_eq!(seen["object"]["sha"], json!(work));
 }
 
@@ -376,14 +226,8 @@ async fn the_forge_signs_what_an_app_makes_in_its_own_name_and_nothing_else() {
     assert_eq!(made["verification"]["verified"], false);
     for (wrong, said) in [
         (json!({"tree": main}), "Tree SHA does not exist"),
-        (
-            json!({"parents": [tree]}),
-            "Parent SHA does not exist or is not a commit object",
-        ),
-        (
-            json!({"message": null}),
-            "Invalid request.\n\n\"message\" wasn't supplied.",
-        ),
+        (json!({"parents": [tree]}), "Parent SHA does not exist or is not a commit object"),
+        (json!({"message": null}), "Invalid request.\n\n\"message\" wasn't supplied."),
     ] {
         let (status, body) = make(wrong).await;
         assert_eq!((status, &body["message"]), (422, &json!(said)));

@@ -16,10 +16,7 @@ type Answer = (u16, String, String);
 
 impl World {
     async fn visits(&self, login: &str) -> Visitor<'_> {
-        let mut visitor = Visitor {
-            world: self,
-            cookie: String::new(),
-        };
+        let mut visitor = Visitor { world: self, cookie: String::new() };
         visitor.cookie = visitor.cookie_of(login).await;
         visitor
     }
@@ -28,9 +25,7 @@ impl World {
 impl Visitor<'_> {
     async fn send(&self, method: &str, path: &str, fields: &[(&str, &str)]) -> http::Response<hyper::body::Incoming> {
         let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();
-        let body = url::form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(fields)
-            .finish();
+        let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let request = http::Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.world.forge.url()))
@@ -49,38 +44,24 @@ impl Visitor<'_> {
     async fn asks(&self, method: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
         let answer = self.send(method, path, fields).await;
         let status = answer.status().as_u16();
-        let to = answer
-            .headers()
-            .get("location")
-            .map(|to| to.to_str().unwrap().to_owned());
+        let to = answer.headers().get("location").map(|to| to.to_str().unwrap().to_owned());
         let body = answer.into_body().collect().await.unwrap().to_bytes();
-        (
-            status,
-            to.unwrap_or_default(),
-            String::from_utf8(body.to_vec()).unwrap(),
-        )
+        (status, to.unwrap_or_default(), String::from_utf8(body.to_vec()).unwrap())
     }
 
     /// Posts a form with the token of the page at `from`.
     async fn posts(&self, page: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
         let (_, rest) = page.split_once("authenticity_token\" value=\"").unwrap();
         let token = rest.split('"').next().unwrap();
-        let all: Vec<(&str, &str)> = [("authenticity_token", token)]
-            .into_iter()
-            .chain(fields.iter().copied())
-            .collect();
+        let all: Vec<(&str, &str)> =
+            [("authenticity_token", token)].into_iter().chain(fields.iter().copied()).collect();
         self.asks("POST", path, &all).await
     }
 
     /// Registers an App of acme; returns the answer that sends the browser back.
     async fn registers(&self, manifest: &str) -> Answer {
-        let (_, _, page) = self
-            .asks(
-                "POST",
-                "/organizations/acme/settings/apps/new?state=s",
-                &[("manifest", manifest)],
-            )
-            .await;
+        let (_, _, page) =
+            self.asks("POST", "/organizations/acme/settings/apps/new?state=s", &[("manifest", manifest)]).await;
         let fields = [("manifest", manifest), ("state", "s")];
         self.posts(&page, "/organizations/acme/settings/apps", &fields).await
     }
@@ -108,17 +89,11 @@ async fn a_code_is_exchanged_once_for_an_hour_and_for_whole_credentials() {
     let ann = world.visits("ann").await;
     let (status, to, _) = ann.registers(&manifest("My Builder")).await;
     assert_eq!(status, 302);
-    assert!(
-        to.starts_with("http://127.0.0.1:1/back?a=b&code=") && to.ends_with("&state=s"),
-        "{to}"
-    );
+    assert!(to.starts_with("http://127.0.0.1:1/back?a=b&code=") && to.ends_with("&state=s"), "{to}");
     let path = format!("/app-manifests/{}/conversions", code(&to));
     let (status, app) = world.raw("POST", &path, None, Value::Null).await;
     assert_eq!(status, 201);
-    assert_eq!(
-        (&app["slug"], &app["owner"]["login"]),
-        (&json!("my-builder"), &json!("acme"))
-    );
+    assert_eq!((&app["slug"], &app["owner"]["login"]), (&json!("my-builder"), &json!("acme")));
     assert_eq!(app["permissions"], json!({"issues": "write"}));
     for field in ["client_id", "client_secret", "webhook_secret", "html_url", "node_id"] {
         assert!(app[field].as_str().is_some_and(|text| !text.is_empty()), "{field}");
@@ -130,9 +105,7 @@ async fn a_code_is_exchanged_once_for_an_hour_and_for_whole_credentials() {
     assert_eq!(world.forge.deliveries("my-builder")[0].1, "ping");
 
     assert_eq!(world.raw("POST", &path, None, Value::Null).await.0, 404, "used");
-    let unknown = world
-        .raw("POST", "/app-manifests/x/conversions", None, Value::Null)
-        .await;
+    let unknown = world.raw("POST", "/app-manifests/x/conversions", None, Value::Null).await;
     assert_eq!(unknown.0, 404);
     let (_, to, _) = ann.registers(&manifest("Late")).await;
     world.forge.site.change(|state| {
@@ -141,11 +114,7 @@ async fn a_code_is_exchanged_once_for_an_hour_and_for_whole_credentials() {
         }
     });
     let path = format!("/app-manifests/{}/conversions", code(&to));
-    assert_eq!(
-        world.raw("POST", &path, None, Value::Null).await.0,
-        404,
-        "older than an hour"
-    );
+    assert_eq!(world.raw("POST", &path, None, Value::Null).await.0, 404, "older than an hour");
 }
 
 #[tokio::test]
@@ -154,11 +123,7 @@ async fn what_github_refuses_is_refused() {
     world.forge.make_owner("acme", "ann").unwrap();
     let (ann, bob) = (world.visits("ann").await, world.visits("bob").await);
     let new = "/organizations/acme/settings/apps/new";
-    assert_eq!(
-        bob.asks("POST", new, &[("manifest", &manifest("B"))]).await.0,
-        404,
-        "no owner"
-    );
+    assert_eq!(bob.asks("POST", new, &[("manifest", &manifest("B"))]).await.0, 404, "no owner");
     let (_, _, page) = ann.asks("POST", new, &[("manifest", "{")]).await;
     assert!(page.contains("Invalid GitHub App configuration"), "{page}");
     ann.registers(&manifest("My Builder")).await;
@@ -168,21 +133,10 @@ async fn what_github_refuses_is_refused() {
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
     let forged = ann.asks("POST", "/organizations/acme/settings/apps", &fields).await;
     assert_eq!(forged.0, 422, "a form of another site");
-    let nobody = Visitor {
-        world: &world,
-        cookie: String::new(),
-    };
+    let nobody = Visitor { world: &world, cookie: String::new() };
     let (_, _, page) = nobody.asks("POST", new, &fields).await;
-    assert!(
-        page.contains("Who are you") && page.contains("name=\"manifest\""),
-        "{page}"
-    );
-    assert_eq!(
-        bob.asks("GET", "/organizations/acme/settings/apps/my-builder", &[])
-            .await
-            .0,
-        404
-    );
+    assert!(page.contains("Who are you") && page.contains("name=\"manifest\""), "{page}");
+    assert_eq!(bob.asks("GET", "/organizations/acme/settings/apps/my-builder", &[]).await.0, 404);
     assert_eq!(bob.asks("GET", "/apps/my-builder/installations/new", &[]).await.0, 404);
 }
 
@@ -197,17 +151,12 @@ async fn an_app_is_installed_where_its_owner_says_and_goes_with_all_its_installa
     let selected = ann.posts(&page, to, &[("install_target", "selected")]).await;
     assert_eq!(selected.0, 422, "none is selected");
     let repo = world.forge.repo_id(REPO).unwrap().to_string();
-    let (status, back, _) = ann
-        .posts(&page, to, &[("install_target", "selected"), ("repository_ids", &repo)])
-        .await;
+    let (status, back, _) = ann.posts(&page, to, &[("install_target", "selected"), ("repository_ids", &repo)]).await;
     assert_eq!(status, 302);
     assert!(back.starts_with("http://127.0.0.1:1/setup?installation_id="), "{back}");
     assert!(back.ends_with("&setup_action=install"), "{back}");
     let (status, there, _) = ann.asks("GET", "/apps/my-builder/installations/new", &[]).await;
-    assert!(
-        status == 302 && there.starts_with("/organizations/acme/settings/installations/"),
-        "{there}"
-    );
+    assert!(status == 302 && there.starts_with("/organizations/acme/settings/installations/"), "{there}");
     let settings = "/organizations/acme/settings/apps/my-builder";
     let (_, _, page) = ann.asks("GET", settings, &[]).await;
     assert_eq!(ann.posts(&page, &format!("{settings}/delete"), &[]).await.0, 302);
@@ -224,11 +173,7 @@ async fn an_issue_is_written_on_its_page_with_what_its_address_brings() {
     let world = World::new().await;
     let path = format!("/{REPO}/issues/new");
     let asked = format!("{path}?labels=autobuild&title=A+title&body=One%0ATwo");
-    let fields = [
-        ("title", "A title"),
-        ("body", "One\r\nTwo"),
-        ("labels", "autobuild, other"),
-    ];
+    let fields = [("title", "A title"), ("body", "One\r\nTwo"), ("labels", "autobuild, other")];
     // A person who may not label can still open an issue, without labels.
     for (login, labelled) in [("ann", true), ("eve", false)] {
         let author = world.visits(login).await;

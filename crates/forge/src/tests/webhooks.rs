@@ -8,33 +8,17 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn deliveries_are_signed_and_named() {
     let world = World::new().await;
-    world
-        .forge
-        .as_user("ann")
-        .unwrap()
-        .open_issue(REPO, "One", "é", &["go"])
-        .unwrap();
+    world.forge.as_user("ann").unwrap().open_issue(REPO, "One", "é", &["go"]).unwrap();
     world.forge.deliveries_idle().await;
-    assert_eq!(
-        world.inbox.kinds(),
-        ["installation.created", "issues.opened", "issues.labeled"]
-    );
+    assert_eq!(world.inbox.kinds(), ["installation.created", "issues.opened", "issues.labeled"]);
     let got = world.inbox.got.lock().unwrap();
     let (headers, body) = &got[1];
     let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(b"s3cret").unwrap();
     mac.update(body);
-    let hex: String = mac
-        .finalize()
-        .into_bytes()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hex: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(headers["x-hub-signature-256"], format!("sha256={hex}"));
     assert_eq!(headers["x-github-hook-installation-target-type"], "integration");
-    assert_eq!(
-        headers["x-github-hook-installation-target-id"],
-        world.worker.id.to_string()
-    );
+    assert_eq!(headers["x-github-hook-installation-target-id"], world.worker.id.to_string());
     assert!(headers["user-agent"].to_str().unwrap().starts_with("GitHub-Hookshot/"));
 }
 
@@ -43,41 +27,20 @@ async fn what_was_not_acknowledged_is_redelivered_with_the_same_guid() {
     let world = World::new().await;
     world.forge.deliveries_idle().await;
     world.inbox.answers.lock().unwrap().push(503);
-    world
-        .forge
-        .as_user("ann")
-        .unwrap()
-        .open_issue(REPO, "One", "", &[])
-        .unwrap();
+    world.forge.as_user("ann").unwrap().open_issue(REPO, "One", "", &[]).unwrap();
     world.forge.deliveries_idle().await;
     assert_eq!(world.forge.redeliver_failed().await, 1);
     assert_eq!(world.forge.redeliver_failed().await, 0);
-    assert_eq!(
-        world.inbox.kinds(),
-        ["installation.created", "issues.opened", "issues.opened"]
-    );
+    assert_eq!(world.inbox.kinds(), ["installation.created", "issues.opened", "issues.opened"]);
     {
         let got = world.inbox.got.lock().unwrap();
         assert_eq!(got[1].0["x-github-delivery"], got[2].0["x-github-delivery"]);
         assert_eq!(got[1].1, got[2].1);
     }
-    let log: Vec<octocrab::models::hooks::Delivery> = world
-        .app(&world.worker)
-        .get("/app/hook/deliveries", None::<&()>)
-        .await
-        .unwrap();
-    let shown: Vec<_> = log
-        .iter()
-        .map(|one| (one.status_code, one.redelivery, one.action.as_deref()))
-        .collect();
-    assert_eq!(
-        shown,
-        [
-            (202, true, Some("opened")),
-            (503, false, Some("opened")),
-            (202, false, Some("created"))
-        ]
-    );
+    let log: Vec<octocrab::models::hooks::Delivery> =
+        world.app(&world.worker).get("/app/hook/deliveries", None::<&()>).await.unwrap();
+    let shown: Vec<_> = log.iter().map(|one| (one.status_code, one.redelivery, one.action.as_deref())).collect();
+    assert_eq!(shown, [(202, true, Some("opened")), (503, false, Some("opened")), (202, false, Some("created"))]);
     let path = format!("/app/hook/deliveries/{}/attempts", log[0].id);
     let _: Value = world.app(&world.worker).post(path, None::<&()>).await.unwrap();
     world.forge.deliveries_idle().await;
@@ -88,12 +51,7 @@ async fn what_was_not_acknowledged_is_redelivered_with_the_same_guid() {
 async fn the_log_is_read_page_by_page_and_shows_what_was_sent() {
     let world = World::new().await;
     for title in ["One", "Two"] {
-        world
-            .forge
-            .as_user("ann")
-            .unwrap()
-            .open_issue(REPO, title, "", &[])
-            .unwrap();
+        world.forge.as_user("ann").unwrap().open_issue(REPO, title, "", &[]).unwrap();
     }
     world.forge.deliveries_idle().await;
     let app = world.app(&world.worker);
@@ -101,16 +59,9 @@ async fn the_log_is_read_page_by_page_and_shows_what_was_sent() {
     let first: Vec<Value> = app.get(page(u64::MAX), None::<&()>).await.unwrap();
     let last = first.last().unwrap()["id"].as_u64().unwrap();
     let rest: Vec<Value> = app.get(page(last), None::<&()>).await.unwrap();
-    let actions: Vec<&str> = first
-        .iter()
-        .chain(&rest)
-        .map(|one| one["action"].as_str().unwrap())
-        .collect();
+    let actions: Vec<&str> = first.iter().chain(&rest).map(|one| one["action"].as_str().unwrap()).collect();
     assert_eq!((actions, first.len()), (vec!["opened", "opened", "created"], 2));
-    let sent: Value = app
-        .get(format!("/app/hook/deliveries/{last}"), None::<&()>)
-        .await
-        .unwrap();
+    let sent: Value = app.get(format!("/app/hook/deliveries/{last}"), None::<&()>).await.unwrap();
     assert_eq!(sent["request"]["payload"]["issue"]["title"], "One");
 }
 
@@ -118,9 +69,7 @@ async fn the_log_is_read_page_by_page_and_shows_what_was_sent() {
 async fn deliveries_can_be_lost_doubled_and_reordered_by_order() {
     let world = World::new().await;
     let ann = world.forge.as_user("ann").unwrap();
-    world
-        .forge
-        .order(Fault::on_delivery("issues.opened", Mishap::LoseRequest));
+    world.forge.order(Fault::on_delivery("issues.opened", Mishap::LoseRequest));
     world.forge.order(Fault::on_delivery("issues.labeled", Mishap::Twice));
     let held = world.forge.order(Fault::on_delivery("issue_comment.*", Mishap::Hold));
     let number = ann.open_issue(REPO, "One", "", &["go"]).unwrap();
@@ -129,12 +78,7 @@ async fn deliveries_can_be_lost_doubled_and_reordered_by_order() {
     world.forge.deliveries_idle().await;
     assert_eq!(
         world.inbox.kinds(),
-        [
-            "installation.created",
-            "issues.labeled",
-            "issues.labeled",
-            "issue_comment.created"
-        ]
+        ["installation.created", "issues.labeled", "issues.labeled", "issue_comment.created"]
     );
     held.release().await;
     while world.inbox.kinds().len() < 5 {
@@ -177,21 +121,12 @@ async fn who_writes_checks_hears_of_runs_and_suites_without_subscribing() {
     assert_eq!(world.inbox.kinds(), expected);
     let completed = &world.inbox.payload("check_suite.completed")["check_suite"];
     assert_eq!(
-        (
-            &completed["conclusion"],
-            &completed["latest_check_runs_count"],
-            &completed["head_commit"]["message"]
-        ),
+        (&completed["conclusion"], &completed["latest_check_runs_count"], &completed["head_commit"]["message"]),
         (&json!("failure"), &json!(2), &json!("One more"))
     );
     let again = &world.inbox.payload("check_suite.rerequested")["check_suite"];
     assert_eq!(
-        (
-            &again["status"],
-            &again["conclusion"],
-            &again["head_branch"],
-            &again["head_sha"]
-        ),
+        (&again["status"], &again["conclusion"], &again["head_branch"], &again["head_sha"]),
         (&json!("queued"), &Value::Null, &json!("x"), &json!(head))
     );
     let run = &world.inbox.payload("check_run.created")["check_run"];
@@ -225,10 +160,7 @@ async fn life_cycle_events_reach_the_app_they_concern() {
         "installation.deleted",
     ];
     assert_eq!(world.inbox.kinds(), expected);
-    assert_eq!(
-        world.inbox.payload("installation.suspend")["installation"]["app_slug"],
-        "worker"
-    );
+    assert_eq!(world.inbox.payload("installation.suspend")["installation"]["app_slug"], "worker");
 }
 
 #[tokio::test]
@@ -245,14 +177,8 @@ async fn a_restarted_forge_goes_on_where_it_stopped() {
     let World { forge, dir, .. } = world;
     forge.shutdown().await.unwrap();
     let forge = Forge::start(ForgeOptions::new(dir.path().join("forge"))).await.unwrap();
-    assert_eq!(
-        forge.look(REPO, &format!("issues/{number}")).await.unwrap()["title"],
-        "One"
-    );
-    assert_eq!(
-        forge.look(REPO, &format!("pulls/{pull}")).await.unwrap()["head"]["sha"],
-        json!(head)
-    );
+    assert_eq!(forge.look(REPO, &format!("issues/{number}")).await.unwrap()["title"], "One");
+    assert_eq!(forge.look(REPO, &format!("pulls/{pull}")).await.unwrap()["head"]["sha"], json!(head));
     assert_eq!(forge.events().len(), events.len());
     assert!(forge.app("worker").is_some());
     let next = forge.as_user("ann").unwrap().open_issue(REPO, "Two", "", &[]).unwrap();

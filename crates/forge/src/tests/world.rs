@@ -20,15 +20,8 @@ pub(super) const WORKER: &[(&str, &str)] = &[
     ("checks", "write"),
     ("statuses", "write"),
 ];
-pub(super) const EVENTS: &[&str] = &[
-    "issues",
-    "issue_comment",
-    "pull_request",
-    "pull_request_review",
-    "push",
-    "repository",
-    "check_run",
-];
+pub(super) const EVENTS: &[&str] =
+    &["issues", "issue_comment", "pull_request", "pull_request_review", "push", "repository", "check_run"];
 
 pub(super) struct World {
     pub(super) forge: Forge,
@@ -98,53 +91,24 @@ impl World {
         for login in ["ann", "bob", "eve"] {
             forge.create_user(login);
         }
-        let files = [
-            ("README.md", "# Shop\n"),
-            ("src/lib.rs", "pub fn one() -> u8 {\n    1\n}\n"),
-        ];
-        forge
-            .create_repo(REPO, RepoSource::Files(&files), Settings::default())
-            .await
-            .unwrap();
+        let files = [("README.md", "# Shop\n"), ("src/lib.rs", "pub fn one() -> u8 {\n    1\n}\n")];
+        forge.create_repo(REPO, RepoSource::Files(&files), Settings::default()).await.unwrap();
         forge.set_role(REPO, "ann", Role::Admin).unwrap();
         forge.set_role(REPO, "bob", Role::Write).unwrap();
         let inbox = Inbox::default();
         let url = receiver(inbox.clone()).await;
-        let new = |slug, permissions, hook| NewApp {
-            slug,
-            owner: "acme",
-            permissions,
-            events: EVENTS,
-            hook,
-        };
-        let worker = forge
-            .create_app(&new("worker", WORKER, Some((url.as_str(), "s3cret"))))
-            .unwrap();
-        let coach = forge
-            .create_app(&new("coach", &[("contents", "read"), ("pull_requests", "write")], None))
-            .unwrap();
+        let new = |slug, permissions, hook| NewApp { slug, owner: "acme", permissions, events: EVENTS, hook };
+        let worker = forge.create_app(&new("worker", WORKER, Some((url.as_str(), "s3cret")))).unwrap();
+        let coach = forge.create_app(&new("coach", &[("contents", "read"), ("pull_requests", "write")], None)).unwrap();
         let worker_at = forge.install("worker", "acme", None).unwrap();
         let coach_at = forge.install("coach", "acme", None).unwrap();
-        Self {
-            forge,
-            worker,
-            coach,
-            worker_at,
-            coach_at,
-            inbox,
-            dir,
-        }
+        Self { forge, worker, coach, worker_at, coach_at, inbox, dir }
     }
 
     /// Returns octocrab with an App's credentials.
     pub(super) fn app(&self, app: &AppCredentials) -> Octocrab {
         let key = jsonwebtoken::EncodingKey::from_rsa_pem(app.private_key.expose_secret().as_bytes()).unwrap();
-        Octocrab::builder()
-            .base_uri(self.forge.api_url())
-            .unwrap()
-            .app(app.id.into(), key)
-            .build()
-            .unwrap()
+        Octocrab::builder().base_uri(self.forge.api_url()).unwrap().app(app.id.into(), key).build().unwrap()
     }
 
     /// Returns octocrab with the working App's installation token.
@@ -159,39 +123,25 @@ impl World {
     /// Mints an installation token with these permissions.
     pub(super) async fn token(&self, permissions: Value) -> String {
         let path = format!("/app/installations/{}/access_tokens", self.worker_at);
-        let answer: Value = self
-            .app(&self.worker)
-            .post(path, Some(&json!({"permissions": permissions})))
-            .await
-            .unwrap();
+        let answer: Value =
+            self.app(&self.worker).post(path, Some(&json!({"permissions": permissions}))).await.unwrap();
         answer["token"].as_str().unwrap().to_owned()
     }
 
     pub(super) fn remote(&self, token: &str) -> String {
-        self.forge
-            .url()
-            .replace("http://", &format!("http://x-access-token:{token}@"))
-            + "/acme/shop.git"
+        self.forge.url().replace("http://", &format!("http://x-access-token:{token}@")) + "/acme/shop.git"
     }
 
     /// Sends a call with any token and body; returns status and JSON.
     pub(super) async fn raw(&self, method: &str, path: &str, token: Option<&str>, body: Value) -> (u16, Value) {
         use http_body_util::BodyExt;
         let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();
-        let mut request = http::Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.forge.api_url()));
+        let mut request = http::Request::builder().method(method).uri(format!("{}{path}", self.forge.api_url()));
         if let Some(token) = token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
-        let text = if body.is_null() {
-            String::new()
-        } else {
-            body.to_string()
-        };
-        let request = request
-            .body(http_body_util::Full::new(bytes::Bytes::from(text)))
-            .unwrap();
+        let text = if body.is_null() { String::new() } else { body.to_string() };
+        let request = request.body(http_body_util::Full::new(bytes::Bytes::from(text))).unwrap();
         match client.request(request).await {
             Ok(answer) => {
                 let status = answer.status().as_u16();
@@ -207,23 +157,14 @@ impl World {
 pub(super) fn user_token(forge: &Forge, login: &str) -> String {
     let user = forge.user_id(login).unwrap();
     let token = format!("ghp_{login}");
-    forge
-        .site
-        .change(|state| state.tokens.insert(token.clone(), Token::Person(user)));
+    forge.site.change(|state| state.tokens.insert(token.clone(), Token::Person(user)));
     token
 }
 
 /// Runs git as a person would, without the machine's configuration.
 pub(super) async fn git(dir: &Path, args: &[&str]) -> Output {
     tokio::process::Command::new("git")
-        .args([
-            "-c",
-            "user.name=Bob",
-            "-c",
-            "user.email=bob@example.com",
-            "-c",
-            "commit.gpgsign=false",
-        ])
+        .args(["-c", "user.name=Bob", "-c", "user.email=bob@example.com", "-c", "commit.gpgsign=false"])
         .args(args)
         .current_dir(dir)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -236,10 +177,6 @@ pub(super) async fn git(dir: &Path, args: &[&str]) -> Output {
 
 pub(super) async fn git_ok(dir: &Path, args: &[&str]) -> String {
     let done = git(dir, args).await;
-    assert!(
-        done.status.success(),
-        "git {args:?}: {}",
-        String::from_utf8_lossy(&done.stderr)
-    );
+    assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8_lossy(&done.stdout).trim().to_owned()
 }

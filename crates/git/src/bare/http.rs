@@ -62,10 +62,7 @@ impl BareRepo {
         command
             .arg("http-backend")
             .env("GIT_PROJECT_ROOT", root)
-            .env(
-                "PATH_INFO",
-                format!("/{}{}", name.to_string_lossy(), request.service_path),
-            )
+            .env("PATH_INFO", format!("/{}{}", name.to_string_lossy(), request.service_path))
             .env("GIT_HTTP_EXPORT_ALL", "1")
             .env("REQUEST_METHOD", request.method)
             .env("QUERY_STRING", request.query)
@@ -82,12 +79,7 @@ impl BareRepo {
         command.envs(request.hook_environment.iter().map(|(name, value)| (*name, value)));
         let mut child = command.spawn()?;
         match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
-            (Some(stdin), Some(stdout), Some(stderr)) => Ok(ServedProcess {
-                child,
-                stdin,
-                stdout,
-                stderr,
-            }),
+            (Some(stdin), Some(stdout), Some(stderr)) => Ok(ServedProcess { child, stdin, stdout, stderr }),
             _ => Err(BareError::Unreadable("http-backend")),
         }
     }

@@ -15,14 +15,8 @@ impl BareRepo {
     /// Merges two commits. With `base`, applies to `ours` the changes from `base` to `theirs`.
     pub async fn merge_tree(&self, base: Option<&str>, ours: &str, theirs: &str) -> Result<Merged, BareError> {
         let base = base.map(|base| format!("--merge-base={base}"));
-        let mut args = vec![
-            "merge-tree",
-            "--write-tree",
-            "-z",
-            "--name-only",
-            "--no-messages",
-            "--allow-unrelated-histories",
-        ];
+        let mut args =
+            vec!["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories"];
         if let Some(base) = base.as_deref() {
             args.push(base);
         }
@@ -71,9 +65,7 @@ impl BareRepo {
         let text = String::from_utf8_lossy(&plain);
         let (header, message) = text.split_once("\n\n").ok_or(BareError::Unreadable("cat-file"))?;
         let signed = format!("{header}\ngpgsig {}\n\n{message}", signature.replace('\n', "\n "));
-        let made = self
-            .run(&["hash-object", "-t", "commit", "-w", "--stdin"], signed.as_bytes())
-            .await?;
+        let made = self.run(&["hash-object", "-t", "commit", "-w", "--stdin"], signed.as_bytes()).await?;
         Ok(String::from_utf8_lossy(&made).trim().to_owned())
     }
 
@@ -88,9 +80,7 @@ impl BareRepo {
                 conflict @ Merged::Conflict(_) => return Ok(conflict),
                 Merged::Clean(tree) => {
                     let author = Ident::new(&commit.author_name, &commit.author_email, commit.authored);
-                    tip = self
-                        .commit_tree(&tree, &[&tip], &author, committer, &commit.message)
-                        .await?;
+                    tip = self.commit_tree(&tree, &[&tip], &author, committer, &commit.message).await?;
                 }
             }
         }

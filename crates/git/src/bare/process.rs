@@ -51,10 +51,7 @@ pub(super) struct Finished {
 
 impl Finished {
     pub(super) fn failure(self, command: &str) -> BareError {
-        BareError::Failed {
-            command: command.to_owned(),
-            stderr: self.stderr,
-        }
+        BareError::Failed { command: command.to_owned(), stderr: self.stderr }
     }
 }
 
@@ -67,21 +64,14 @@ pub(super) fn git(hooks: &OsStr) -> Command {
             command.env(name, value);
         }
     }
-    command
-        .env("GIT_ALLOW_PROTOCOL", "none")
-        .arg("--no-pager")
-        .arg("--literal-pathspecs");
+    command.env("GIT_ALLOW_PROTOCOL", "none").arg("--no-pager").arg("--literal-pathspecs");
     let mut hooks_path = std::ffi::OsString::from("core.hooksPath=");
     hooks_path.push(hooks);
     command.arg("-c").arg(hooks_path);
     for setting in SETTINGS.iter().chain(&SETTINGS_BARE) {
         command.arg("-c").arg(setting);
     }
-    command
-        .kill_on_drop(true)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.kill_on_drop(true).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
@@ -116,11 +106,7 @@ pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finishe
     out?;
     err?;
     let status = child.wait().await?;
-    Ok(Finished {
-        code: status.code(),
-        stdout,
-        stderr: String::from_utf8_lossy(&stderr).trim().to_owned(),
-    })
+    Ok(Finished { code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).trim().to_owned() })
 }
 
 impl BareRepo {

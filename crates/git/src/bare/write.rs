@@ -25,11 +25,7 @@ impl Ident {
     #[must_use]
     pub fn new(name: &str, email: &str, seconds: i64) -> Self {
         let clean = |text: &str| -> String { text.chars().filter(|c| !c.is_control() && !"<>".contains(*c)).collect() };
-        Self {
-            name: clean(name),
-            email: clean(email),
-            seconds,
-        }
+        Self { name: clean(name), email: clean(email), seconds }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -180,8 +176,7 @@ impl BareRepo {
             }
         }
         stream.extend(b"done\n");
-        self.run(&["fast-import", "--quiet", "--force", "--done"], &stream)
-            .await?;
+        self.run(&["fast-import", "--quiet", "--force", "--done"], &stream).await?;
         let id = self.commit_id(&format!("refs/heads/{}", new.branch)).await?;
         id.ok_or(BareError::Unreadable("fast-import"))
     }
@@ -189,14 +184,7 @@ impl BareRepo {
 
 /// Returns the branch that `source`'s HEAD names, if any, and the id of HEAD's commit (empty if there is none).
 async fn head_of(repo: &BareRepo, source: &str) -> Result<(Option<String>, String), BareError> {
-    let mut command = repo.command(&[
-        "ls-remote",
-        "--symref",
-        WHOEVER_OWNS_IT,
-        "--end-of-options",
-        source,
-        "HEAD",
-    ]);
+    let mut command = repo.command(&["ls-remote", "--symref", WHOEVER_OWNS_IT, "--end-of-options", source, "HEAD"]);
     command.env("GIT_ALLOW_PROTOCOL", "file:http:https");
     let done = finish(command, b"").await?;
     if done.code != Some(0) {

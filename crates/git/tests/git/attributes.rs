@@ -28,10 +28,7 @@ fn renormalized(world: &World, prepared: &Prepared) -> String {
     let _ = fs::remove_dir_all(&clone);
     git(world.folder(), &["init", "-q", "clone"]);
     let source = world.mirror.dir().to_str().unwrap().to_owned();
-    git(
-        &clone,
-        &["fetch", "-q", &source, "+refs/autobuild/held/turn:refs/heads/turn"],
-    );
+    git(&clone, &["fetch", "-q", &source, "+refs/autobuild/held/turn:refs/heads/turn"]);
     git(&clone, &["checkout", "-q", "turn"]);
     assert_eq!(git(&clone, &["rev-parse", "HEAD"]), prepared.sha().as_str());
     git(&clone, &["add", "--renormalize", "."]);
@@ -77,15 +74,7 @@ async fn work_is_stored_as_git_add_would_store_it() {
     write(checkout.path(), "t.csv", b"1\r\n");
     let prepared = commit(&world, &checkout).await.unwrap().unwrap();
     prepared.keep("turn").await.unwrap();
-    let read = async |path: &str| {
-        world
-            .mirror
-            .read_file(prepared.sha(), path, 99)
-            .await
-            .unwrap()
-            .unwrap()
-            .bytes
-    };
+    let read = async |path: &str| world.mirror.read_file(prepared.sha(), path, 99).await.unwrap().unwrap().bytes;
     assert_eq!(read("run.bat").await, b"off\non\n");
     assert_eq!(read("new.bat").await, b"a\nb\n");
     assert_eq!(read("a.pic").await, b"\r\n\0\r\n");
@@ -114,27 +103,14 @@ async fn line_ends_that_were_never_normalized_stay() {
     let prepared = commit(&world, &checkout).await.unwrap().unwrap();
     prepared.keep("turn").await.unwrap();
     assert_eq!(world.changed(prepared.sha()), ["a.txt", "new.txt"]);
-    let read = async |path: &str| {
-        world
-            .mirror
-            .read_file(prepared.sha(), path, 99)
-            .await
-            .unwrap()
-            .unwrap()
-            .bytes
-    };
+    let read = async |path: &str| world.mirror.read_file(prepared.sha(), path, 99).await.unwrap().unwrap().bytes;
     assert_eq!(read("a.txt").await, b"1\r\n2\r\n3\r\n");
     assert_eq!(read("new.txt").await, b"1\n");
 }
 
 #[tokio::test]
 async fn new_attributes_normalize_the_files_that_they_concern() {
-    let files = [
-        ("a.txt", "1\r\n2\r\n"),
-        ("b.txt", "1\n"),
-        ("c.dat", "1\r\n"),
-        ("v.id", "$Id: old $\n"),
-    ];
+    let files = [("a.txt", "1\r\n2\r\n"), ("b.txt", "1\n"), ("c.dat", "1\r\n"), ("v.id", "$Id: old $\n")];
     let world = World::with(&files).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     write(checkout.path(), ".gitattributes", b"*.txt text=auto\n*.id ident\n");
@@ -162,16 +138,9 @@ async fn bytes_in_another_encoding_are_refused_with_the_rule() {
 
 #[tokio::test]
 async fn what_a_filter_would_store_is_refused_unless_it_has_stored_it() {
-    let pointer = format!(
-        "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n",
-        "a".repeat(64)
-    );
-    let world = World::with(&[
-        (".gitattributes", "*.bin filter=lfs -text\n"),
-        ("a.bin", &pointer),
-        ("raw.dat", "raw\n"),
-    ])
-    .await;
+    let pointer = format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n", "a".repeat(64));
+    let world =
+        World::with(&[(".gitattributes", "*.bin filter=lfs -text\n"), ("a.bin", &pointer), ("raw.dat", "raw\n")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     fs::rename(checkout.path().join("a.bin"), checkout.path().join("moved.bin")).unwrap();
     fs::copy(checkout.path().join("raw.dat"), checkout.path().join("raw.bin")).unwrap();

@@ -82,10 +82,7 @@ async fn who_and_when_may_be_told_in_any_way() {
 async fn old_spellings_of_a_tree_are_taken_and_can_be_checked_out() {
     let world = World::with(&[("a", "1"), ("dir/b", "2")]).await;
     let forge = world.forge_repository();
-    let (a, dir) = (
-        git(&forge, &["rev-parse", "main:a"]),
-        git(&forge, &["rev-parse", "main:dir"]),
-    );
+    let (a, dir) = (git(&forge, &["rev-parse", "main:a"]), git(&forge, &["rev-parse", "main:dir"]));
     let people = format!("author {PERSON}\ncommitter {PERSON}\n");
     let padded = tree(&world, &[("100644", "a", &a), ("040000", "dir", &dir)]);
     let modes = tree(&world, &[("100664", "a", &a), ("40000", "dir", &dir)]);
@@ -102,11 +99,7 @@ async fn old_spellings_of_a_tree_are_taken_and_can_be_checked_out() {
     let checkout = world.mirror.checkout(&head).await.unwrap();
     assert_eq!(std::fs::read_to_string(checkout.path().join("dir/b")).unwrap(), "2");
     let files = [("c".to_owned(), Some(b"3".to_vec()))].into();
-    let made = world
-        .mirror
-        .commit_files(files, &crate::origin::request(&[&head]))
-        .await
-        .unwrap();
+    let made = world.mirror.commit_files(files, &crate::origin::request(&[&head])).await.unwrap();
     assert_eq!(world.tree(&made), ["100644 a", "100644 c", "100644 dir/b"]);
 }
 
@@ -128,14 +121,8 @@ async fn what_attacks_a_checkout_is_refused_with_gits_own_line() {
         ("hasDotdot", tree(&world, &[("40000", "..", &sub)])),
         ("hasDot", tree(&world, &[("40000", ".", &sub)])),
         ("fullPathname", tree(&world, &[("100644", "../../x", &a)])),
-        (
-            "duplicateEntries",
-            tree(&world, &[("120000", "a", &a), ("40000", "a", &sub)]),
-        ),
-        (
-            "treeNotSorted",
-            tree(&world, &[("100644", "b", &a), ("100644", "a", &a)]),
-        ),
+        ("duplicateEntries", tree(&world, &[("120000", "a", &a), ("40000", "a", &sub)])),
+        ("treeNotSorted", tree(&world, &[("100644", "b", &a), ("100644", "a", &a)])),
         ("gitmodulesSymlink", tree(&world, &[("120000", ".gitmodules", &a)])),
         ("gitmodulesUrl", tree(&world, &[("100644", ".gitmodules", &option)])),
         ("gitmodulesName", tree(&world, &[("100644", ".gitmodules", &name)])),
@@ -143,10 +130,7 @@ async fn what_attacks_a_checkout_is_refused_with_gits_own_line() {
     for (rule, tree) in attacks {
         match fetched(&world, &commit(&world, &tree, &people)).await {
             Err(GitError::History(said)) => {
-                assert!(
-                    said.starts_with("error: object ") && said.contains(rule),
-                    "{rule}: {said}"
-                );
+                assert!(said.starts_with("error: object ") && said.contains(rule), "{rule}: {said}");
             }
             other => panic!("{rule}: {other:?}"),
         }

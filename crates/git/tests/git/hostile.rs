@@ -15,11 +15,7 @@ use text::secret::{SecretKind, Secrets};
 /// Writes an executable script that makes `marker`.
 pub fn trap(file: &Path, marker: &Path) {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(
-        file,
-        format!("#!/bin/sh\necho caught >> {}\ncat 2>/dev/null\n", marker.display()),
-    )
-    .unwrap();
+    fs::write(file, format!("#!/bin/sh\necho caught >> {}\ncat 2>/dev/null\n", marker.display())).unwrap();
     fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
@@ -27,17 +23,9 @@ pub fn trap(file: &Path, marker: &Path) {
 fn plant_everything(work: &Path, marker: &Path) {
     let script = work.join("trap.sh");
     trap(&script, marker);
-    let hooks = [
-        "pre-commit",
-        "post-checkout",
-        "post-index-change",
-        "reference-transaction",
-        "pre-push",
-        "post-commit",
-    ];
-    hooks
-        .iter()
-        .for_each(|hook| trap(&work.join(".git/hooks").join(hook), marker));
+    let hooks =
+        ["pre-commit", "post-checkout", "post-index-change", "reference-transaction", "pre-push", "post-commit"];
+    hooks.iter().for_each(|hook| trap(&work.join(".git/hooks").join(hook), marker));
     let script = script.display();
     let config = format!(
         "[core]\n\tfsmonitor = {script}\n\tsshCommand = {script}\n\tpager = {script}\n[filter \"x\"]\n\tclean = {script}\n\
@@ -55,11 +43,7 @@ fn plant_everything(work: &Path, marker: &Path) {
     write(&nested, "file", b"nested");
     write(&nested, ".gitattributes", b"* filter=x diff=x\n");
     write(work, "bare/HEAD", b"ref: refs/heads/main\n");
-    write(
-        work,
-        "bare/config",
-        format!("[core]\n\tbare = false\n\tworktree = ..\n{config}").as_bytes(),
-    );
+    write(work, "bare/config", format!("[core]\n\tbare = false\n\tworktree = ..\n{config}").as_bytes());
     fs::create_dir_all(work.join("bare/objects")).unwrap();
     fs::create_dir_all(work.join("bare/refs")).unwrap();
     write(work, "redirected/.git", b"gitdir: ../bare\n");
@@ -74,39 +58,21 @@ async fn nothing_planted_in_a_checkout_ever_runs() {
     plant_everything(checkout.path(), &marker);
     write(checkout.path(), "a", b"changed");
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
-    let prepared = world
-        .mirror
-        .commit_changes(&checkout, &changes, &request(&[checkout.head()]))
-        .await
-        .unwrap()
-        .unwrap();
-    Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default())
-        .check(&prepared)
-        .await
-        .unwrap();
+    let prepared =
+        world.mirror.commit_changes(&checkout, &changes, &request(&[checkout.head()])).await.unwrap().unwrap();
+    Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default()).check(&prepared).await.unwrap();
     prepared.keep("k").await.unwrap();
     let branch = "autobuild/1/x".parse().unwrap();
-    world
-        .mirror
-        .push(&world.remote, &branch, prepared.sha(), &Lease::Absent)
-        .await
-        .unwrap();
+    world.mirror.push(&world.remote, &branch, prepared.sha(), &Lease::Absent).await.unwrap();
     world.fetch().await;
-    world
-        .mirror
-        .diff_text(checkout.head(), prepared.sha(), 1 << 20)
-        .await
-        .unwrap();
+    world.mirror.diff_text(checkout.head(), prepared.sha(), 1 << 20).await.unwrap();
     world.mirror.hunks(checkout.head(), prepared.sha()).await.unwrap();
     let coach = world.mirror.checkout(prepared.sha()).await.unwrap();
     assert_eq!(coach.changed_paths().await.unwrap(), []);
     assert!(!marker.exists(), "something planted ran");
     let tree = world.tree(prepared.sha());
     assert!(tree.contains(&"100644 nested/file".to_owned()) && tree.contains(&"100644 redirected/file".to_owned()));
-    assert!(
-        !tree.iter().any(|line| line.contains(".git/") || line.ends_with(".git")),
-        "{tree:?}"
-    );
+    assert!(!tree.iter().any(|line| line.contains(".git/") || line.ends_with(".git")), "{tree:?}");
     // The control: a careless git in the same folder falls for it.
     careless(checkout.path()).args(["add", "-A"]).output().unwrap();
     assert!(marker.exists(), "the trap does not work, so the test proves nothing");
@@ -123,11 +89,8 @@ async fn forged_alternates_bring_no_object_in() {
     let stolen = git(&private, &["rev-parse", "HEAD"]);
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     let git_dir = checkout.path().join(".git");
-    fs::write(
-        git_dir.join("objects/info/alternates"),
-        format!("{}\n", private.join(".git/objects").display()),
-    )
-    .unwrap();
+    fs::write(git_dir.join("objects/info/alternates"), format!("{}\n", private.join(".git/objects").display()))
+        .unwrap();
     fs::write(git_dir.join("refs/heads/main"), format!("{stolen}\n")).unwrap();
     write(checkout.path(), "b", b"2");
     let prepared = commit(&world, &checkout).await;
@@ -139,12 +102,7 @@ async fn forged_alternates_bring_no_object_in() {
 async fn commit(world: &World, checkout: &autobuild_git::Checkout) -> Prepared {
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
     assert!(!changes.rejected(), "{:?}", changes.findings());
-    world
-        .mirror
-        .commit_changes(checkout, &changes, &request(&[checkout.head()]))
-        .await
-        .unwrap()
-        .unwrap()
+    world.mirror.commit_changes(checkout, &changes, &request(&[checkout.head()])).await.unwrap().unwrap()
 }
 
 #[tokio::test]
@@ -157,44 +115,23 @@ async fn fifos_sockets_and_devices_are_left_out_and_told() {
         assert!(Command::new("mkfifo").arg(at(fifo)).status().unwrap().success());
     }
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
-    let device = Command::new("mknod")
-        .arg(at("device"))
-        .args(["c", "1", "5"])
-        .status()
-        .unwrap()
-        .success();
+    let device = Command::new("mknod").arg(at("device")).args(["c", "1", "5"]).status().unwrap().success();
     write(checkout.path(), "b", b"2");
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
     let special = |path: &str| TreeFinding::Special { path: path.into() };
-    let expected = ["device", "fifo", "socket", "was-a-file"]
-        .into_iter()
-        .filter(|name| device || *name != "device");
+    let expected = ["device", "fifo", "socket", "was-a-file"].into_iter().filter(|name| device || *name != "device");
     assert_eq!(changes.findings(), expected.map(special).collect::<Vec<_>>());
     assert!(!changes.rejected());
     let prepared = commit(&world, &checkout).await;
     prepared.keep("k").await.unwrap();
     assert_eq!(world.tree(prepared.sha()), ["100644 a", "100644 b"]);
-    assert!(
-        checkout
-            .changed_paths()
-            .await
-            .unwrap()
-            .contains(&RepoPath::from("fifo"))
-    );
+    assert!(checkout.changed_paths().await.unwrap().contains(&RepoPath::from("fifo")));
 }
 
 #[tokio::test]
 async fn names_that_disguise_dot_git_reject_the_turn() {
     let world = World::with(&[("a", "1")]).await;
-    for name in [
-        ".GIT/config",
-        "sub/.Git",
-        "git~1/x",
-        ".g\u{200c}it/config",
-        ".git./x",
-        "sub/.git /x",
-        "w\\.git",
-    ] {
+    for name in [".GIT/config", "sub/.Git", "git~1/x", ".g\u{200c}it/config", ".git./x", "sub/.git /x", "w\\.git"] {
         let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
         write(checkout.path(), name, b"x");
         let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
@@ -207,24 +144,13 @@ async fn names_that_disguise_dot_git_reject_the_turn() {
 async fn work_over_the_limits_rejects_the_turn_without_reading_it() {
     let world = World::with(&[("a", "1")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
-    fs::File::create(checkout.path().join("huge"))
-        .unwrap()
-        .set_len(2 << 30)
-        .unwrap();
+    fs::File::create(checkout.path().join("huge")).unwrap().set_len(2 << 30).unwrap();
     write(checkout.path(), "b", &[b'b'; 60]);
     write(checkout.path(), "c", &[b'c'; 60]);
-    let limits = TakeOutLimits {
-        file_bytes: 100,
-        total_bytes: 100,
-        files: 1,
-    };
+    let limits = TakeOutLimits { file_bytes: 100, total_bytes: 100, files: 1 };
     let changes = checkout.take_out(&limits).await.unwrap();
     let expected = [
-        TreeFinding::FileTooLarge {
-            path: "huge".into(),
-            size: 2 << 30,
-            limit: 100,
-        },
+        TreeFinding::FileTooLarge { path: "huge".into(), size: 2 << 30, limit: 100 },
         TreeFinding::TotalTooLarge { size: 120, limit: 100 },
         TreeFinding::TooManyFiles { limit: 1 },
     ];
@@ -244,18 +170,12 @@ async fn links_are_taken_as_links_and_never_followed() {
     symlink("../..", checkout.path().join("up")).unwrap();
     symlink("a", checkout.path().join("fine")).unwrap();
     let prepared = commit(&world, &checkout).await;
-    let findings = Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default())
-        .check(&prepared)
-        .await
-        .unwrap();
+    let findings = Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default()).check(&prepared).await.unwrap();
     let escaping = ["d", "passwd", "up"].map(|path| ForbiddenChange::file(path, Forbidden::EscapingLink));
     assert_eq!(findings, escaping);
     prepared.keep("k").await.unwrap();
     let links = ["d", "fine", "loop", "passwd", "up"].map(|path| format!("120000 {path}"));
-    assert_eq!(
-        world.tree(prepared.sha()),
-        [&["100644 a".to_owned()], &links[..]].concat()
-    );
+    assert_eq!(world.tree(prepared.sha()), [&["100644 a".to_owned()], &links[..]].concat());
 }
 
 #[tokio::test]
@@ -276,11 +196,7 @@ async fn deep_trees_end_in_a_finding() {
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     write(checkout.path(), &format!("{}x", "d/".repeat(400)), b"deep");
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
-    assert!(
-        matches!(changes.findings(), [TreeFinding::TooDeep { .. }]),
-        "{:?}",
-        changes.findings()
-    );
+    assert!(matches!(changes.findings(), [TreeFinding::TooDeep { .. }]), "{:?}", changes.findings());
 }
 
 /// Root reads everything, so only other users see the finding.
@@ -294,11 +210,7 @@ async fn closed_folders_do_not_count_as_deleted() {
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(changes.is_empty());
-    let expected = if readable {
-        Vec::new()
-    } else {
-        vec![TreeFinding::Unreadable { path: "closed".into() }]
-    };
+    let expected = if readable { Vec::new() } else { vec![TreeFinding::Unreadable { path: "closed".into() }] };
     assert_eq!(changes.findings(), expected);
 }
 
@@ -309,26 +221,15 @@ async fn what_may_not_be_pushed_is_found_and_can_be_kept() {
     let world = World::with(&[("a", "1"), ("fixture", &fixture), ("gone.yml", "x")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     write(checkout.path(), "fixture", format!("# moved\n{fixture}").as_bytes());
-    write(
-        checkout.path(),
-        "leak.rs",
-        b"\nlet t = \"ghs_Zz3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7b\";\n",
-    );
+    write(checkout.path(), "leak.rs", b"\nlet t = \"ghs_Zz3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7b\";\n");
     write(checkout.path(), "own.txt", b"the service's own-secret-value here");
     write(checkout.path(), ".github/workflows/ci.yml", b"on: push\n");
-    write(
-        checkout.path(),
-        ".gitmodules",
-        b"[submodule \"-x\"]\n\tpath = -x\n\turl = -u./x\n",
-    );
+    write(checkout.path(), ".gitmodules", b"[submodule \"-x\"]\n\tpath = -x\n\turl = -u./x\n");
     fs::remove_file(checkout.path().join("gone.yml")).unwrap();
     let prepared = commit(&world, &checkout).await;
     let protected = [".github/workflows/**", "gone.yml"].map(str::to_owned);
     let own = Secrets::new(&[SecretString::from("own-secret-value".to_owned())]);
-    let findings = Policy::new(ProtectedPaths::new(&protected).unwrap(), own)
-        .check(&prepared)
-        .await
-        .unwrap();
+    let findings = Policy::new(ProtectedPaths::new(&protected).unwrap(), own).check(&prepared).await.unwrap();
     let protects = |path: &str, pattern: &str| ForbiddenChange::file(path, Forbidden::Protected(pattern.to_owned()));
     let holds = |path: &str, line, kind: SecretKind| ForbiddenChange {
         path: Some(path.into()),

@@ -12,18 +12,13 @@ const INTEGRATION: &str = "autobuild/7/integration";
 
 /// A commit on top of the integration branch, held as `turn`; the repository has a large file beside.
 async fn hold_commit(world: &World) -> Sha {
-    let noise: String = (0..200_000_u64)
-        .map(|n| format!("{:x}\n", n.wrapping_mul(0x9e37_79b9)))
-        .collect();
+    let noise: String = (0..200_000_u64).map(|n| format!("{:x}\n", n.wrapping_mul(0x9e37_79b9))).collect();
     let start = world.people_push(INTEGRATION, &[("noise", &noise)]);
     world.fetch().await;
     let checkout = world.mirror.checkout(&start).await.unwrap();
     write(checkout.path(), "noise", format!("{noise}more\n").as_bytes());
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
-    let prepared = world
-        .mirror
-        .commit_changes(&checkout, &changes, &request(&[&start]))
-        .await;
+    let prepared = world.mirror.commit_changes(&checkout, &changes, &request(&[&start])).await;
     let prepared = prepared.unwrap().expect("a change");
     prepared.keep("turn").await.unwrap();
     prepared.sha().clone()
@@ -115,11 +110,7 @@ async fn a_pack_with_an_object_that_harms_a_checkout_is_refused() {
     let inner = world.folder().join("inner");
     fs::write(&inner, format!("100644 blob {blob}\tconfig\n")).unwrap();
     let make = |listing: &std::path::Path| {
-        let output = careless(&people)
-            .arg("mktree")
-            .stdin(fs::File::open(listing).unwrap())
-            .output()
-            .unwrap();
+        let output = careless(&people).arg("mktree").stdin(fs::File::open(listing).unwrap()).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     let tree = make(&inner);

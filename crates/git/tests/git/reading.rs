@@ -5,14 +5,8 @@ use autobuild_git::{ChangedFile, FileStatus, GitError, MergeOutcome};
 use domain::ids::Sha;
 
 async fn child(world: &World, parents: &[&Sha], files: &[(&str, &str)]) -> Sha {
-    let files = files
-        .iter()
-        .map(|(path, content)| ((*path).to_owned(), Some(content.as_bytes().to_vec())));
-    world
-        .mirror
-        .commit_files(files.collect(), &request(parents))
-        .await
-        .unwrap()
+    let files = files.iter().map(|(path, content)| ((*path).to_owned(), Some(content.as_bytes().to_vec())));
+    world.mirror.commit_files(files.collect(), &request(parents)).await.unwrap()
 }
 
 fn missing() -> Sha {
@@ -73,12 +67,7 @@ async fn commits_that_are_not_there_are_told() {
 #[tokio::test]
 async fn diffs_show_status_text_and_visible_lines() {
     let long: String = (1..=40).map(|line| format!("line {line}\n")).collect();
-    let world = World::with(&[
-        ("long", &long),
-        ("moved", &long.replace("line", "row")),
-        ("gone", "g\n"),
-    ])
-    .await;
+    let world = World::with(&[("long", &long), ("moved", &long.replace("line", "row")), ("gone", "g\n")]).await;
     let base = world.main().await;
     git(&world.people(), &["mv", "moved", "new name"]);
     git(&world.people(), &["rm", "-q", "gone"]);
@@ -86,10 +75,7 @@ async fn diffs_show_status_text_and_visible_lines() {
     let head = world.people_push("main", &[("long", &changed), ("added", "1\n2\n")]);
     world.fetch().await;
     let files = world.mirror.changed_files(&base, &head).await.unwrap();
-    let file = |path: &str, status| ChangedFile {
-        path: path.into(),
-        status,
-    };
+    let file = |path: &str, status| ChangedFile { path: path.into(), status };
     let expected = [
         file("added", FileStatus::Added),
         file("gone", FileStatus::Deleted),
@@ -123,9 +109,7 @@ async fn ancestry_and_merges() {
     assert_eq!(mirror.merge(&ours, &base).await.unwrap(), MergeOutcome::AlreadyUpToDate);
     assert_eq!(mirror.merge(&base, &ours).await.unwrap(), MergeOutcome::FastForward);
     let outcome = mirror.merge(&ours, &theirs).await.unwrap();
-    let MergeOutcome::Clean { tree } = outcome else {
-        panic!("{outcome:?}")
-    };
+    let MergeOutcome::Clean { tree } = outcome else { panic!("{outcome:?}") };
     let merged = mirror.commit_merge(&tree, &request(&[&ours, &theirs])).await.unwrap();
     let info = mirror.commit_info(&merged).await.unwrap().unwrap();
     assert_eq!((info.tree, info.parents), (tree, vec![ours.clone(), theirs]));

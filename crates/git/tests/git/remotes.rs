@@ -11,11 +11,7 @@ use std::{fs, path::Path};
 
 async fn ours(world: &World, content: &str) -> Sha {
     let files = [("f".to_owned(), Some(content.as_bytes().to_vec()))].into();
-    world
-        .mirror
-        .commit_files(files, &request(&[&world.main().await]))
-        .await
-        .unwrap()
+    world.mirror.commit_files(files, &request(&[&world.main().await])).await.unwrap()
 }
 
 /// The forge's address.
@@ -30,11 +26,7 @@ fn branch() -> BranchName {
 #[tokio::test]
 async fn a_push_obeys_its_lease_and_says_where_the_branch_is() {
     let world = World::with(&[("a", "1")]).await;
-    let (one, two, three) = (
-        ours(&world, "1").await,
-        ours(&world, "2").await,
-        ours(&world, "3").await,
-    );
+    let (one, two, three) = (ours(&world, "1").await, ours(&world, "2").await, ours(&world, "3").await);
     let push = async |sha: &Sha, lease: Lease| world.mirror.push(&world.remote, &branch(), sha, &lease).await;
     assert_eq!(push(&one, Lease::Absent).await.unwrap(), Pushed::Done);
     // The same push again, as after a lost reply.
@@ -65,18 +57,11 @@ async fn a_rule_of_the_remote_is_told_in_its_own_words() {
     let world = World::with(&[("a", "1")]).await;
     let hook = world.forge_repository().join("hooks/pre-receive");
     trap(&hook, Path::new("/dev/null"));
-    fs::write(
-        &hook,
-        "#!/bin/sh\necho 'GH013: Repository rule violations found' >&2\nexit 1\n",
-    )
-    .unwrap();
+    fs::write(&hook, "#!/bin/sh\necho 'GH013: Repository rule violations found' >&2\nexit 1\n").unwrap();
     let sha = ours(&world, "1").await;
     match world.mirror.push(&world.remote, &branch(), &sha, &Lease::Absent).await {
         Err(PushError::Rejected { reason }) => {
-            assert!(
-                reason.contains("pre-receive hook declined") && reason.contains("GH013"),
-                "{reason}"
-            );
+            assert!(reason.contains("pre-receive hook declined") && reason.contains("GH013"), "{reason}");
         }
         other => panic!("{other:?}"),
     }
@@ -143,33 +128,20 @@ async fn failures_say_what_to_do_next_and_never_hold_the_token() {
 #[tokio::test]
 async fn an_unreachable_forge_is_a_passing_failure() {
     let world = World::with(&[("a", "1")]).await;
-    let free = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let forge = ForgeAccess::new(&format!("http://{free}")).unwrap();
     let remote = forge.remote(&"o/r".parse().unwrap(), None);
-    assert!(matches!(
-        world.mirror.fetch(&remote, &["main"]).await,
-        Err(GitError::Transient(_))
-    ));
+    assert!(matches!(world.mirror.fetch(&remote, &["main"]).await, Err(GitError::Transient(_))));
 }
 
 #[tokio::test]
 async fn the_token_is_nowhere_on_the_disk() {
     let world = World::with(&[("a", "1")]).await;
     let sha = ours(&world, "1").await;
-    world
-        .mirror
-        .push(&world.remote, &branch(), &sha, &Lease::Absent)
-        .await
-        .unwrap();
+    world.mirror.push(&world.remote, &branch(), &sha, &Lease::Absent).await.unwrap();
     let _checkout = world.mirror.checkout(&sha).await.unwrap();
-    let found = std::process::Command::new("grep")
-        .args(["-r", TOKEN])
-        .arg(world.folder().join("data"))
-        .output()
-        .unwrap();
+    let found =
+        std::process::Command::new("grep").args(["-r", TOKEN]).arg(world.folder().join("data")).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&found.stdout), "");
     assert!(address(&world).starts_with("http://127.0.0.1:"));
 }
@@ -179,44 +151,22 @@ async fn the_mirror_takes_only_what_it_is_told_and_forgets_what_is_gone() {
     let world = World::with(&[("a", "1")]).await;
     let forge = world.forge_repository();
     let tip = git(&forge, &["rev-parse", "main"]);
-    for name in [
-        "refs/pull/1/head",
-        "refs/heads/feature",
-        "refs/heads/autobuild/1/x",
-        "refs/tags/v1",
-    ] {
+    for name in ["refs/pull/1/head", "refs/heads/feature", "refs/heads/autobuild/1/x", "refs/tags/v1"] {
         git(&forge, &["update-ref", name, &tip]);
     }
     world.fetch().await;
     let refs = || git(world.mirror.dir(), &["for-each-ref", "--format=%(refname)"]);
     assert_eq!(refs(), "refs/heads/autobuild/1/x\nrefs/heads/main");
-    let listed = world
-        .mirror
-        .ls_remote(&world.remote, &["autobuild/*", "main"])
-        .await
-        .unwrap();
+    let listed = world.mirror.ls_remote(&world.remote, &["autobuild/*", "main"]).await.unwrap();
     assert_eq!(listed.into_keys().collect::<Vec<_>>(), ["autobuild/1/x", "main"]);
     git(&forge, &["update-ref", "-d", "refs/heads/autobuild/1/x"]);
     world.fetch().await;
     assert_eq!(refs(), "refs/heads/main");
     assert_eq!(
-        world
-            .mirror
-            .remote_tip(&world.remote, &"feature".parse().unwrap())
-            .await
-            .unwrap()
-            .unwrap()
-            .as_str(),
+        world.mirror.remote_tip(&world.remote, &"feature".parse().unwrap()).await.unwrap().unwrap().as_str(),
         tip
     );
-    assert_eq!(
-        world
-            .mirror
-            .remote_tip(&world.remote, &"none".parse().unwrap())
-            .await
-            .unwrap(),
-        None
-    );
+    assert_eq!(world.mirror.remote_tip(&world.remote, &"none".parse().unwrap()).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -256,10 +206,7 @@ async fn a_checkout_has_the_refs_of_a_clone_and_only_the_tags_of_its_history() {
     let checkout = follow().await;
     let ask = |words: &[&str]| git(checkout.path(), words);
     assert_eq!(ask(&["tag", "--list"]), "light/one\nv1.0\nv2.0");
-    assert_eq!(
-        ask(&["rev-parse", "v1.0^{commit}", "origin/main"]),
-        format!("{head}\n{head}")
-    );
+    assert_eq!(ask(&["rev-parse", "v1.0^{commit}", "origin/main"]), format!("{head}\n{head}"));
     assert_eq!(ask(&["describe", "--tags", "--match", "v*"]), "v2.0");
 }
 

@@ -19,11 +19,7 @@ use std::{
 async fn commit(world: &World, checkout: &Checkout) -> Option<Prepared> {
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
     assert_eq!(changes.findings(), []);
-    world
-        .mirror
-        .commit_changes(checkout, &changes, &request(&[checkout.head()]))
-        .await
-        .unwrap()
+    world.mirror.commit_changes(checkout, &changes, &request(&[checkout.head()])).await.unwrap()
 }
 
 async fn committed(world: &World, checkout: &Checkout) -> Sha {
@@ -44,26 +40,13 @@ async fn work_reaches_the_forge_as_one_commit_of_ours() {
     git(checkout.path(), &["add", "-A"]);
     git(checkout.path(), &["commit", "-q", "-m", "mine"]);
     let sha = committed(&world, &checkout).await;
-    assert_eq!(
-        world.tree(&sha),
-        ["100644 d/f", "100644 edit", "100644 keep", "100644 new/file"]
-    );
+    assert_eq!(world.tree(&sha), ["100644 d/f", "100644 edit", "100644 keep", "100644 new/file"]);
     let info = world.mirror.commit_info(&sha).await.unwrap().unwrap();
     assert_eq!((info.parents, info.author_name.as_str()), (vec![base], "AutoBuild"));
-    assert_eq!(
-        info.message,
-        "Do the task\n\nWith a body.\n\nAutoBuild-Task: TASK-001\n"
-    );
+    assert_eq!(info.message, "Do the task\n\nWith a body.\n\nAutoBuild-Task: TASK-001\n");
     assert_eq!(info.trailers, [("AutoBuild-Task".to_owned(), "TASK-001".to_owned())]);
     let branch = "autobuild/7/task-001".parse().unwrap();
-    assert_eq!(
-        world
-            .mirror
-            .push(&world.remote, &branch, &sha, &Lease::Absent)
-            .await
-            .unwrap(),
-        Pushed::Done
-    );
+    assert_eq!(world.mirror.push(&world.remote, &branch, &sha, &Lease::Absent).await.unwrap(), Pushed::Done);
     assert_eq!(world.forge_tip("autobuild/7/task-001"), sha.as_str());
 }
 
@@ -84,15 +67,7 @@ async fn a_named_file_is_taken_and_others_are_left_out_with_their_rule() {
     let rules = "# data\n*.json\n!keep.json\nout/\n";
     let world = World::with(&[(".gitignore", rules), ("sub/.gitignore", "*.log\n"), ("out/kept", "k")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
-    let files = [
-        "rates.json",
-        "keep.json",
-        "other.json",
-        "sub/x.log",
-        "out/named",
-        "out/deep/y",
-        "build/a.json",
-    ];
+    let files = ["rates.json", "keep.json", "other.json", "sub/x.log", "out/named", "out/deep/y", "build/a.json"];
     for path in files {
         write(checkout.path(), path, b"1");
     }
@@ -103,14 +78,7 @@ async fn a_named_file_is_taken_and_others_are_left_out_with_their_rule() {
         .iter()
         .map(|left| {
             let rule = &left.rule;
-            format!(
-                "{} {}:{} {} {}",
-                left.path,
-                rule.file,
-                rule.line,
-                rule.pattern,
-                left.folder.is_none()
-            )
+            format!("{} {}:{} {} {}", left.path, rule.file, rule.line, rule.pattern, left.folder.is_none())
         })
         .collect();
     assert_eq!(
@@ -123,12 +91,7 @@ async fn a_named_file_is_taken_and_others_are_left_out_with_their_rule() {
         ]
     );
     let request = request(&[checkout.head()]);
-    let prepared = world
-        .mirror
-        .commit_changes(&checkout, &changes, &request)
-        .await
-        .unwrap()
-        .unwrap();
+    let prepared = world.mirror.commit_changes(&checkout, &changes, &request).await.unwrap().unwrap();
     prepared.keep("turn").await.unwrap();
     assert_eq!(world.changed(prepared.sha()), ["keep.json", "out/named", "rates.json"]);
 }
@@ -148,12 +111,7 @@ async fn no_change_makes_no_commit() {
 #[tokio::test]
 async fn bytes_rights_and_links_survive() {
     let attributes = "*.f filter=x\n";
-    let files = [
-        (".gitattributes", attributes),
-        ("a.txt", "one\ntwo\n"),
-        ("b.id", "$Id$\n"),
-        ("c.f", "c\n"),
-    ];
+    let files = [(".gitattributes", attributes), ("a.txt", "one\ntwo\n"), ("b.id", "$Id$\n"), ("c.f", "c\n")];
     let world = World::with(&files).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     write(checkout.path(), "n.txt", b"x\r\ny\n");
@@ -167,10 +125,7 @@ async fn bytes_rights_and_links_survive() {
     assert_eq!(world.tree(&sha), [&expected[..], &more[..]].concat());
     let read = world.mirror.read_file(&sha, "n.txt", 100).await.unwrap().unwrap();
     assert_eq!(read.bytes, b"x\r\ny\n");
-    assert_eq!(
-        world.mirror.read_file(&sha, "link", 100).await.unwrap().unwrap().bytes,
-        b"a.txt"
-    );
+    assert_eq!(world.mirror.read_file(&sha, "link", 100).await.unwrap().unwrap().bytes, b"a.txt");
 }
 
 #[tokio::test]
@@ -217,42 +172,23 @@ async fn odd_names_survive() {
     assert_eq!(listed, expected);
     assert_eq!(prepared.changes().len(), 11);
     let again = world.mirror.checkout(prepared.sha()).await.unwrap();
-    assert_eq!(
-        fs::read(again.path().join(OsStr::from_bytes(b"\xff\xfe"))).unwrap(),
-        b"\xff\xfe"
-    );
+    assert_eq!(fs::read(again.path().join(OsStr::from_bytes(b"\xff\xfe"))).unwrap(), b"\xff\xfe");
 }
 
 #[tokio::test]
 async fn ignored_files_stay_behind_and_known_ones_do_not() {
     let rules = "target/\n*.log\n!keep.log\n/only-here\n";
-    let base = [
-        (".gitignore", rules),
-        ("target/tracked", "t"),
-        ("sub/.gitignore", "secret\n"),
-        ("x.log", "tracked"),
-    ];
+    let base = [(".gitignore", rules), ("target/tracked", "t"), ("sub/.gitignore", "secret\n"), ("x.log", "tracked")];
     let world = World::with(&base).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
-    for path in [
-        "target/new",
-        "target/deep/new",
-        "y.log",
-        "sub/y.log",
-        "sub/secret",
-        "only-here",
-        "sub/deep/secret",
-    ] {
+    for path in ["target/new", "target/deep/new", "y.log", "sub/y.log", "sub/secret", "only-here", "sub/deep/secret"] {
         write(checkout.path(), path, b"ignored");
     }
     for path in ["keep.log", "sub/only-here", "target/tracked", "x.log", "secret"] {
         write(checkout.path(), path, b"counts");
     }
     let sha = committed(&world, &checkout).await;
-    assert_eq!(
-        world.changed(&sha),
-        ["keep.log", "secret", "sub/only-here", "target/tracked", "x.log"]
-    );
+    assert_eq!(world.changed(&sha), ["keep.log", "secret", "sub/only-here", "target/tracked", "x.log"]);
 }
 
 #[tokio::test]
@@ -277,55 +213,25 @@ async fn a_conflict_is_resolved_by_a_commit_with_both_parents() {
     let files = [("f".to_owned(), Some(b"ours\n".to_vec()))].into();
     let ours = world.mirror.commit_files(files, &request(&[&base])).await.unwrap();
     let outcome = world.mirror.merge(&ours, &theirs).await.unwrap();
-    let MergeOutcome::Conflict { tree, files } = outcome else {
-        panic!("{outcome:?}")
-    };
+    let MergeOutcome::Conflict { tree, files } = outcome else { panic!("{outcome:?}") };
     assert_eq!(files, [RepoPath::from("f")]);
-    let checkout = world
-        .mirror
-        .checkout_as_on(&ours, Some((&tree, &files)), &ours, &[])
-        .await
-        .unwrap();
+    let checkout = world.mirror.checkout_as_on(&ours, Some((&tree, &files)), &ours, &[]).await.unwrap();
     let marked = fs::read_to_string(checkout.path().join("f")).unwrap();
-    assert!(
-        marked.contains("<<<<<<<") && marked.contains("ours") && marked.contains("theirs"),
-        "{marked}"
-    );
+    assert!(marked.contains("<<<<<<<") && marked.contains("ours") && marked.contains("theirs"), "{marked}");
     write(checkout.path(), "f", b"both\n");
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
     let request = request(&[&ours, &theirs]);
-    let prepared = world
-        .mirror
-        .commit_changes(&checkout, &changes, &request)
-        .await
-        .unwrap()
-        .unwrap();
+    let prepared = world.mirror.commit_changes(&checkout, &changes, &request).await.unwrap().unwrap();
     prepared.keep("merge").await.unwrap();
     let info = world.mirror.commit_info(prepared.sha()).await.unwrap().unwrap();
     assert_eq!(info.parents, [ours, theirs]);
-    let read = async |path| {
-        world
-            .mirror
-            .read_file(prepared.sha(), path, 99)
-            .await
-            .unwrap()
-            .unwrap()
-            .text()
-    };
-    assert_eq!(
-        (read("f").await, read("other").await),
-        ("both\n".to_owned(), "theirs too\n".to_owned())
-    );
+    let read = async |path| world.mirror.read_file(prepared.sha(), path, 99).await.unwrap().unwrap().text();
+    assert_eq!((read("f").await, read("other").await), ("both\n".to_owned(), "theirs too\n".to_owned()));
 }
 
 #[tokio::test]
 async fn what_instructs_agents_is_as_on_another_commit_and_no_part_of_the_work() {
-    let files = [
-        ("CLAUDE.md", "ours\n"),
-        ("f", "f\n"),
-        (".cursor/rules/a.mdc", "ours\n"),
-        ("sub/AGENTS.md", "ours\n"),
-    ];
+    let files = [("CLAUDE.md", "ours\n"), ("f", "f\n"), (".cursor/rules/a.mdc", "ours\n"), ("sub/AGENTS.md", "ours\n")];
     let world = World::with(&files).await;
     let base = world.main().await;
     let head = world.people_push(
@@ -339,11 +245,7 @@ async fn what_instructs_agents_is_as_on_another_commit_and_no_part_of_the_work()
     );
     world.fetch().await;
     let patterns = ["CLAUDE.md", "AGENTS.md", ".codex", ".cursor"];
-    let checkout = world
-        .mirror
-        .checkout_as_on(&head, None, &base, &patterns)
-        .await
-        .unwrap();
+    let checkout = world.mirror.checkout_as_on(&head, None, &base, &patterns).await.unwrap();
     let text = |path: &str| fs::read_to_string(checkout.path().join(path)).ok();
     assert_eq!(text("CLAUDE.md").as_deref(), Some("ours\n"));
     assert_eq!(text("sub/AGENTS.md").as_deref(), Some("ours\n"));
@@ -368,10 +270,7 @@ async fn a_file_that_changes_while_it_is_read_is_told() {
     write(checkout.path(), "a", b"first");
     let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
     write(checkout.path(), "a", b"second, longer");
-    let refused = world
-        .mirror
-        .commit_changes(&checkout, &changes, &request(&[checkout.head()]))
-        .await;
+    let refused = world.mirror.commit_changes(&checkout, &changes, &request(&[checkout.head()])).await;
     match refused.err() {
         Some(CommitError::TakeOut(TakeOutError::Changing(path))) => assert_eq!(path, RepoPath::from("a")),
         other => panic!("{other:?}"),
@@ -387,20 +286,11 @@ async fn every_write_of_a_reader_is_seen_and_reading_is_not() {
         let paths = checkout.changed_paths().await.unwrap();
         paths.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
-    assert_eq!(
-        changed(&|root| drop(fs::read(root.join("a")).unwrap())).await,
-        Vec::<String>::new()
-    );
+    assert_eq!(changed(&|root| drop(fs::read(root.join("a")).unwrap())).await, Vec::<String>::new());
     assert_eq!(changed(&|root| write(root, "a", b"2")).await, ["a"]);
     assert_eq!(changed(&|root| write(root, "ignored", b"x")).await, ["ignored"]);
-    assert_eq!(
-        changed(&|root| fs::remove_file(root.join("d/b")).unwrap()).await,
-        ["d/b"]
-    );
-    assert_eq!(
-        changed(&|root| fs::rename(root.join("d"), root.join("e")).unwrap()).await,
-        ["d/b", "e/b"]
-    );
+    assert_eq!(changed(&|root| fs::remove_file(root.join("d/b")).unwrap()).await, ["d/b"]);
+    assert_eq!(changed(&|root| fs::rename(root.join("d"), root.join("e")).unwrap()).await, ["d/b", "e/b"]);
     assert_eq!(changed(&|root| fs::remove_dir_all(root).unwrap()).await, ["."]);
 }
 
@@ -412,12 +302,7 @@ async fn a_write_that_hides_its_time_is_seen() {
     let file = checkout.path().join("a");
     let before = fs::metadata(&file).unwrap().modified().unwrap();
     fs::write(&file, "2222").unwrap();
-    fs::File::options()
-        .write(true)
-        .open(&file)
-        .unwrap()
-        .set_modified(before)
-        .unwrap();
+    fs::File::options().write(true).open(&file).unwrap().set_modified(before).unwrap();
     assert!(commit(&world, &checkout).await.is_some());
 }
 
@@ -441,13 +326,7 @@ async fn checkouts_go_away_and_do_not_disturb_each_other() {
 
 #[tokio::test]
 async fn a_kept_checkout_outlives_its_process_until_it_is_settled() {
-    let world = World::with(&[
-        ("edit", "before"),
-        ("gone", "g"),
-        ("same", "s"),
-        ("d/.gitignore", "*.tmp\n"),
-    ])
-    .await;
+    let world = World::with(&[("edit", "before"), ("gone", "g"), ("same", "s"), ("d/.gitignore", "*.tmp\n")]).await;
     let base = world.main().await;
     let mut checkout = world.mirror.checkout(&base).await.unwrap();
     checkout.keep_as("1-autobuild/7/task-001").await.unwrap();
@@ -464,20 +343,14 @@ async fn a_kept_checkout_outlives_its_process_until_it_is_settled() {
     let mut again = world.mirror.unsettled("1-autobuild/7/task-001").await.unwrap();
     assert_eq!(again.head(), &base);
     let sha = committed(&world, &again).await;
-    assert_eq!(
-        world.tree(&sha),
-        ["100644 d/.gitignore", "100644 d/new", "100644 edit", "100644 same"]
-    );
+    assert_eq!(world.tree(&sha), ["100644 d/.gitignore", "100644 d/new", "100644 edit", "100644 same"]);
     assert!(world.mirror.unsettled("1-autobuild/7/task-002").await.is_none());
     again.settle();
     again.keep_as("old").await.unwrap();
     drop(again);
     assert!(world.mirror.unsettled("1-autobuild/7/task-001").await.is_none());
     world.mirrors.sweep_leftovers(Millis(i64::MAX)).unwrap();
-    assert!(
-        world.mirror.unsettled("old").await.is_none(),
-        "nothing is kept for ever"
-    );
+    assert!(world.mirror.unsettled("old").await.is_none(), "nothing is kept for ever");
 }
 
 #[tokio::test]
@@ -496,10 +369,7 @@ async fn only_the_last_checkout_of_a_name_is_kept() {
     fs::remove_dir_all(kept.path()).unwrap();
     fs::create_dir(kept.path()).unwrap();
     write(kept.path(), "a", b"planted");
-    assert!(
-        world.mirror.unsettled("x").await.is_none(),
-        "another folder is in its place"
-    );
+    assert!(world.mirror.unsettled("x").await.is_none(), "another folder is in its place");
 }
 
 /// Changes a file's time, as a change of its owner does.
@@ -517,10 +387,7 @@ async fn a_checkout_that_was_handed_over_looks_unchanged_to_git() {
     let mirror = mirrors.mirror(RepoId(7));
     mirror.fetch(&world.remote, &["main"]).await.unwrap();
     let checkout = mirror.checkout(&world.main().await).await.unwrap();
-    assert_eq!(
-        git(&checkout.home().join("work"), &["diff-index", "--name-only", "HEAD"]),
-        ""
-    );
+    assert_eq!(git(&checkout.home().join("work"), &["diff-index", "--name-only", "HEAD"]), "");
 }
 
 #[tokio::test]

@@ -61,12 +61,7 @@ pub(super) fn check(at: At<'_>, found: &QueryMatch<'_>, body: At<'_>, vocabulary
     let strength = reached(&vocabulary.words.flow, at, body, strength(at, found, body, vocabulary));
     let mut words = at.words();
     let condition = found.first(Capture::AssertionCondition);
-    words.extend(
-        condition
-            .filter(|condition| !at.holds(*condition))
-            .into_iter()
-            .flat_map(At::words),
-    );
+    words.extend(condition.filter(|condition| !at.holds(*condition)).into_iter().flat_map(At::words));
     Check {
         line: at.line(),
         words,
@@ -87,10 +82,7 @@ fn failing(at: At<'_>, found: &QueryMatch<'_>, vocabulary: &Vocabulary) -> Optio
         ReplacedCode::Statement => {
             let is_around = |outer: &At<'_>| outer.is_one_of(&made.around);
             let around = at.ancestors().take_while(is_around).last();
-            around.or_else(|| {
-                at.parent()
-                    .filter(|outer| outer.is_one_of(&vocabulary.words.statements))
-            })
+            around.or_else(|| at.parent().filter(|outer| outer.is_one_of(&vocabulary.words.statements)))
         }
     }?;
     // An assertion of a constant, such as `assert false`, marks code that must not be reached, so it must not be
@@ -98,10 +90,8 @@ fn failing(at: At<'_>, found: &QueryMatch<'_>, vocabulary: &Vocabulary) -> Optio
     let condition = found.first(Capture::AssertionCondition);
     let is_apart =
         condition.is_some_and(|condition| !at.holds(condition) || is_constant(&Operand::of(condition), vocabulary));
-    (!is_apart && found.first(Capture::AssertionGuard).is_none()).then(|| Failing {
-        range: place.range(),
-        text: made.text.replace("{}", place.text()),
-    })
+    (!is_apart && found.first(Capture::AssertionGuard).is_none())
+        .then(|| Failing { range: place.range(), text: made.text.replace("{}", place.text()) })
 }
 
 #[derive(Clone)]
@@ -112,10 +102,7 @@ struct Operand {
 
 impl Operand {
     fn of(at: At<'_>) -> Self {
-        Self {
-            words: at.words(),
-            calls: at.text().trim_start_matches('(').contains('('),
-        }
+        Self { words: at.words(), calls: at.text().trim_start_matches('(').contains('(') }
     }
 
     /// Returns the value of a variable of the test that is assigned once, if that is all that stands here.
@@ -141,14 +128,8 @@ impl Operand {
             in_text ^= word == "\"";
             !in_text && is_one_of(words, word)
         })?;
-        let part = |words: &[String]| Self {
-            words: words.to_vec(),
-            calls: self.calls,
-        };
-        Some([
-            part(self.words.get(..at)?),
-            part(self.words.get(at.saturating_add(1)..)?),
-        ])
+        let part = |words: &[String]| Self { words: words.to_vec(), calls: self.calls };
+        Some([part(self.words.get(..at)?), part(self.words.get(at.saturating_add(1)..)?)])
     }
 }
 
@@ -267,11 +248,7 @@ fn condition(side: &Operand, body: At<'_>, vocabulary: &Vocabulary) -> Strength 
     }
     if let Some([left, right]) = side.split_at("== === is") {
         let is_not = right.words.first().is_some_and(|word| word == "not");
-        return if is_not {
-            Strength::Weak
-        } else {
-            equality(&left, &right, body, vocabulary)
-        };
+        return if is_not { Strength::Weak } else { equality(&left, &right, body, vocabulary) };
     }
     let orders = has("< > <= >=") && !words.iter().any(|word| word.ends_with("abs")) && !has("::");
     let is_name = |word: &String| word == "." || word.chars().all(|c| c.is_alphanumeric() || c == '_');

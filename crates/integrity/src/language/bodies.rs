@@ -56,10 +56,7 @@ impl ExecutableCode {
 
     /// Adds the value or statement `at`.
     pub fn value(&mut self, name: Option<&str>, at: At<'_>) {
-        self.values.push(Value {
-            name: name.map(str::to_owned),
-            words: at.words(),
-        });
+        self.values.push(Value { name: name.map(str::to_owned), words: at.words() });
     }
 }
 
@@ -119,14 +116,8 @@ mod tests {
                     \"\"\"Doc.\"\"\"\n        return self.low\n\n    def all(self):\n        for one in RATES:\n            yield one\n\n\n\
                     def still(self): pass\n\n\nregister(Tax)\nif __name__ == \"__main__\":\n    main()\n";
         let ([first, second], values) = empty_bodies("tax.py", text);
-        assert!(
-            first.contains("    def rate(self) -> int:\n        return 7919\n\n"),
-            "{first}"
-        );
-        assert!(
-            second.contains("    def all(self):\n        yield __import__"),
-            "{second}"
-        );
+        assert!(first.contains("    def rate(self) -> int:\n        return 7919\n\n"), "{first}");
+        assert!(second.contains("    def all(self):\n        yield __import__"), "{second}");
         assert!(first.contains("def still(self): pass"), "{first}");
         assert_eq!(values, [Some("RATES".to_owned()), Some("low".to_owned()), None]);
         assert!(language::read("tax.py", &first).is_some() && language::read("tax.py", &second).is_some());
@@ -142,10 +133,7 @@ mod tests {
         assert!(first.contains("constructor(a) { super(...arguments); }"), "{first}");
         assert!(second.contains("get size() { return 'hollow'; }"), "{second}");
         assert!(second.contains("*all() { yield 'hollow'; }"), "{second}");
-        assert!(
-            first.contains("memo(async function load() { return undefined; })"),
-            "{first}"
-        );
+        assert!(first.contains("memo(async function load() { return undefined; })"), "{first}");
         assert_eq!(values, [Some("RATE".to_owned()), Some("#lines".to_owned()), None]);
         let ([first, second], _) = empty_bodies("a.ts", "export function rate(kind: string): number { return 7; }\n");
         assert_eq!(
@@ -161,13 +149,7 @@ mod tests {
     fn go_functions_do_nothing_and_leave_no_import_over() {
         let text = "package a\n\nfunc Rate(kind string) (int, error) {\n\treturn ask(kind)\n}\n";
         let ([first, second], _) = empty_bodies("a.go", text);
-        assert!(
-            first.contains("{ if true { return *new(int), *new(error) };"),
-            "{first}"
-        );
-        assert!(
-            second.contains("{ if true { return 113, *new(error) };\n\treturn ask(kind)"),
-            "{second}"
-        );
+        assert!(first.contains("{ if true { return *new(int), *new(error) };"), "{first}");
+        assert!(second.contains("{ if true { return 113, *new(error) };\n\treturn ask(kind)"), "{second}");
     }
 }

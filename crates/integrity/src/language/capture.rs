@@ -137,11 +137,7 @@ pub(crate) fn find<'t>(compiled: &Compiled, tree: &'t Syntax<'t>) -> Vec<QueryMa
     };
     let places = |captures: Vec<_>| captures.into_iter().filter_map(named).collect();
     let matches = tree.matches(&compiled.query).into_iter();
-    matches
-        .map(|captures| QueryMatch {
-            places: places(captures),
-        })
-        .collect()
+    matches.map(|captures| QueryMatch { places: places(captures) }).collect()
 }
 
 /// Returns one match per node with the capture `main`; the captures of several matches of that node are combined.

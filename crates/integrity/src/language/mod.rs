@@ -49,17 +49,13 @@ pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
 /// Returns the functions and values of a file; `None` as for [`read`].
 #[must_use]
 pub fn executable_code(path: &str, text: &str) -> Option<bodies::ExecutableCode> {
-    parsed(path, text, |vocabulary, _, source, _| {
-        (vocabulary.executable_code)(source)
-    })
+    parsed(path, text, |vocabulary, _, source, _| (vocabulary.executable_code)(source))
 }
 
 /// Returns the tests inside a source file; `None` as for [`read`], and if its language has none.
 #[must_use]
 pub fn test_parts(path: &str, text: &str) -> Option<test_parts::TestParts> {
-    parsed(path, text, |vocabulary, _, source, _| {
-        vocabulary.test_parts.map(|read| read(source))
-    })?
+    parsed(path, text, |vocabulary, _, source, _| vocabulary.test_parts.map(|read| read(source)))?
 }
 
 /// Returns the words of a file without comments and without statements that are only a text, such as docstrings; `None`
@@ -80,9 +76,7 @@ pub fn words_of_code(path: &str, text: &str) -> Option<Vec<String>> {
 /// for [`read`], and if there is no such function.
 #[must_use]
 pub fn change_return_values(path: &str, text: &str, names: &BTreeSet<String>) -> Option<[String; 2]> {
-    let made = parsed(path, text, |vocabulary, _, source, _| {
-        (vocabulary.return_values)(source, names)
-    })?;
+    let made = parsed(path, text, |vocabulary, _, source, _| (vocabulary.return_values)(source, names))?;
     made?.of(text)
 }
 
@@ -94,11 +88,7 @@ fn parsed<T>(
     let (vocabulary, grammar) = grammar_of(path)?;
     let language = (grammar.language)();
     let tree = syntax::parse(&language, text)?;
-    let source = outline::Source {
-        path,
-        role: role(path),
-        root: tree.root(),
-    };
+    let source = outline::Source { path, role: role(path), root: tree.root() };
     Some(look(vocabulary, grammar, &source, &tree))
 }
 
@@ -110,9 +100,8 @@ pub fn of(path: &str) -> Option<&'static Vocabulary> {
 
 fn grammar_of(path: &str) -> Option<(&'static Vocabulary, &'static Grammar)> {
     let (stem, extension) = role::file_name(path).rsplit_once('.')?;
-    let grammars = ALL
-        .iter()
-        .flat_map(|vocabulary| vocabulary.grammars.iter().map(move |grammar| (*vocabulary, grammar)));
+    let grammars =
+        ALL.iter().flat_map(|vocabulary| vocabulary.grammars.iter().map(move |grammar| (*vocabulary, grammar)));
     let mut known = grammars.filter(|(_, grammar)| grammar.extensions.contains(&extension));
     known.next().filter(|_| !stem.is_empty())
 }
@@ -128,11 +117,7 @@ mod tests {
             let read: Result<Words, _> = toml::from_str(&std::fs::read_to_string(table).unwrap());
             let read = read.unwrap_or_else(|error| panic!("{}: {error}", vocabulary.name));
             assert_eq!(read.literals, vocabulary.words.literals);
-            assert!(
-                !read.literals.is_empty() && !read.flow.functions.is_empty(),
-                "{}",
-                vocabulary.name
-            );
+            assert!(!read.literals.is_empty() && !read.flow.functions.is_empty(), "{}", vocabulary.name);
         }
     }
 
@@ -142,13 +127,7 @@ mod tests {
             for grammar in vocabulary.grammars {
                 for text in grammar.queries {
                     let compiled = capture::compile(&(grammar.language)(), text);
-                    assert_eq!(
-                        compiled.err(),
-                        None,
-                        "{} {:?}:\n{text}",
-                        vocabulary.name,
-                        grammar.extensions
-                    );
+                    assert_eq!(compiled.err(), None, "{} {:?}:\n{text}", vocabulary.name, grammar.extensions);
                 }
             }
         }

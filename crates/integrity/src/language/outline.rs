@@ -263,10 +263,8 @@ pub fn quoted(text: &str) -> String {
 
 pub(super) fn outline(source: &Source<'_>, found: &[QueryMatch<'_>], vocabulary: &Vocabulary) -> Outline {
     let reader = Reader::new(source, found, vocabulary);
-    let mut outline = Outline {
-        classes: reader.classes.iter().map(|(_, class)| class.clone()).collect(),
-        ..Outline::default()
-    };
+    let mut outline =
+        Outline { classes: reader.classes.iter().map(|(_, class)| class.clone()).collect(), ..Outline::default() };
     reader.tests(found, &mut outline);
     reader.functions(found, &mut outline);
     reader.makers(found, &mut outline);
@@ -315,10 +313,7 @@ impl<'a> Reader<'a> {
             let class = Class {
                 name: title(one.first(Capture::ClassName)),
                 bases: bases.collect(),
-                fields: one
-                    .all(Capture::ClassField)
-                    .map(|field| field.text().to_owned())
-                    .collect(),
+                fields: one.all(Capture::ClassField).map(|field| field.text().to_owned()).collect(),
             };
             (at, class)
         };
@@ -467,14 +462,10 @@ impl<'a> Reader<'a> {
 
     /// Returns the bytes of a test's statement, with its rows, decorators and attributes.
     fn whole_test(&self, test: At<'a>, found: &QueryMatch<'a>) -> Range<usize> {
-        let outer = test
-            .parent()
-            .filter(|outer| outer.is_one_of(&self.vocabulary.words.statements));
+        let outer = test.parent().filter(|outer| outer.is_one_of(&self.vocabulary.words.statements));
         let parts = found.all(Capture::TestRows).chain(found.all(Capture::TestBody));
         let own = outer.unwrap_or(test).range();
-        let range = parts
-            .map(At::range)
-            .fold(own, |all, part| all.start.min(part.start)..all.end.max(part.end));
+        let range = parts.map(At::range).fold(own, |all, part| all.start.min(part.start)..all.end.max(part.end));
         whole_lines(self.source.root.text(), range)
     }
 
@@ -549,11 +540,7 @@ impl<'a> Reader<'a> {
         if of_others || !value.is_some_and(is_constant) {
             return Answer::Computed;
         }
-        if self.parameter_names(function).is_empty() {
-            Answer::Constant
-        } else {
-            Answer::Ignores
-        }
+        if self.parameter_names(function).is_empty() { Answer::Constant } else { Answer::Ignores }
     }
 
     /// Returns the parameters that a function never reads. What others define or call decides about their order.
@@ -574,19 +561,13 @@ impl<'a> Reader<'a> {
     fn parameter_names(&self, function: At<'a>) -> Vec<&'a str> {
         let given = function.field("parameters").or_else(|| function.field("parameter"));
         let parts: Vec<At<'_>> = given.map_or_else(Vec::new, |given| {
-            if given.is(&["identifier"]) {
-                vec![given]
-            } else {
-                given.children().collect()
-            }
+            if given.is(&["identifier"]) { vec![given] } else { given.children().collect() }
         });
         let of_lifetime = |at: &At<'a>| at.parent().is_some_and(|outer| outer.is(&["lifetime"]));
         let is_name = |at: &At<'a>| at.kind().ends_with("identifier") && !of_lifetime(at);
         let name = |part: At<'a>| part.below().find(is_name);
         let names = parts.into_iter().filter_map(name).map(At::text);
-        names
-            .filter(|name| !matches!(*name, "" | "self" | "cls" | "this"))
-            .collect()
+        names.filter(|name| !matches!(*name, "" | "self" | "cls" | "this")).collect()
     }
 
     fn marks(&self, found: &[QueryMatch<'a>], outline: &mut Outline) {
@@ -606,12 +587,7 @@ impl<'a> Reader<'a> {
         }
         marks.sort_by_key(|(index, _)| *index);
         let of_product = |function: &&Function| function.of == Purpose::Product;
-        let lines: Vec<u32> = outline
-            .functions
-            .iter()
-            .filter(of_product)
-            .map(|one| one.line)
-            .collect();
+        let lines: Vec<u32> = outline.functions.iter().filter(of_product).map(|one| one.line).collect();
         marks.retain(|(_, mark)| mark.fact != Fact::Empty || lines.contains(&mark.line));
         outline.marks = marks.into_iter().map(|(_, mark)| mark).collect();
     }
@@ -642,9 +618,7 @@ impl<'a> Reader<'a> {
         let of_product = |at: &At<'a>| self.of(*at) == Purpose::Product;
         let variables = firsts(found, Capture::Variable).filter(of_product);
         outline.variables = variables.map(|at| at.text().to_owned()).collect();
-        let answers = merged(found, Capture::Answer)
-            .into_iter()
-            .filter(|(at, _)| of_product(at));
+        let answers = merged(found, Capture::Answer).into_iter().filter(|(at, _)| of_product(at));
         let answers = answers.filter_map(|(at, one)| {
             let around = self.functions.iter().filter(|(outer, _)| outer.holds(at));
             let owner = around.max_by_key(|(outer, _)| outer.index()).map(|(outer, _)| *outer);
@@ -660,9 +634,7 @@ impl<'a> Reader<'a> {
     }
 
     fn literals(&self, value: At<'a>) -> Option<Vec<String>> {
-        let leaves = value
-            .below()
-            .filter(|at| at.is_named() && at.children().next().is_none());
+        let leaves = value.below().filter(|at| at.is_named() && at.children().next().is_none());
         let comparison = &self.vocabulary.words.comparison;
         let mut literals = Vec::new();
         for leaf in leaves {
@@ -680,13 +652,9 @@ impl<'a> Reader<'a> {
 }
 
 fn content(body: At<'_>) -> Vec<String> {
-    let leaves = body
-        .below()
-        .filter(|at| at.is_named() && at.children().next().is_none());
+    let leaves = body.below().filter(|at| at.is_named() && at.children().next().is_none());
     let words = leaves.map(|at| at.text().to_owned());
-    words
-        .filter(|word| word.contains(char::is_alphanumeric) && !word.contains(char::is_whitespace))
-        .collect()
+    words.filter(|word| word.contains(char::is_alphanumeric) && !word.contains(char::is_whitespace)).collect()
 }
 
 /// Drops tests that a later one of the same name hides, if the language has the last definition win.

@@ -49,11 +49,8 @@ fn is_conditional_assertion(flow: &Flow, at: At<'_>, body: At<'_>) -> bool {
     let guards = |outer: At<'_>| {
         let asks = outer.field("condition").is_some_and(|condition| condition.holds(at));
         let is_condition = outer.is_one_of(&flow.conditions) && outer.field("condition").is_some();
-        let is_perhaps = || {
-            outer
-                .field("function")
-                .is_some_and(|called| is_one_of(&flow.perhaps, called.field_text("field")))
-        };
+        let is_perhaps =
+            || outer.field("function").is_some_and(|called| is_one_of(&flow.perhaps, called.field_text("field")));
         outer.is_one_of(&flow.arms) || is_perhaps() || is_condition && outer.field("alternative").is_none() && !asks
     };
     !ends_test && around.any(guards)

@@ -28,10 +28,7 @@ impl ReturnValueChanges {
             Some((body.range(), made(function, body)?))
         });
         let replacements: Vec<_> = replacements.collect();
-        (!replacements.is_empty()).then(|| Self {
-            replacements,
-            ..Self::default()
-        })
+        (!replacements.is_empty()).then(|| Self { replacements, ..Self::default() })
     }
 
     /// Returns the file in both forms.
@@ -66,21 +63,14 @@ mod tests {
                        class A { get size() { return __made((() => { return 1; })()); } set size(n) { this.n = n; } }\n";
         assert!(other.starts_with(wrapped), "{other}");
         assert!(nothing.starts_with(wrapped) && nothing != other, "{nothing}");
-        let typed = change_return_values(
-            "src/a.ts",
-            "async function f(): Promise<number> { return 1; }\n",
-            &["f"],
-        )
-        .unwrap();
+        let typed =
+            change_return_values("src/a.ts", "async function f(): Promise<number> { return 1; }\n", &["f"]).unwrap();
         let wrapped =
             "// @ts-nocheck\nasync function f(): Promise<number> { return __made((async () => { return 1; })()); }\n";
         assert!(typed[0].starts_with(wrapped), "{typed:?}");
         let python = "def fee(n):\n    return n\n";
         let both = change_return_values("fees.py", python, &["fee"]).unwrap();
-        assert!(
-            both.iter()
-                .all(|text| text.starts_with(python) && language::read("fees.py", text).is_some())
-        );
+        assert!(both.iter().all(|text| text.starts_with(python) && language::read("fees.py", text).is_some()));
         let rust = "impl Price {\n    fn of(&self, n: u32) -> Option<u32> { Some(n) }\n    fn all(&self) -> Self { todo() }\n}\n";
         let [other, nothing] = change_return_values("src/a.rs", rust, &["of", "all"]).unwrap();
         let body = "{ let value = (|| -> Option<u32> { Some(n) })();";
@@ -89,10 +79,7 @@ mod tests {
         assert!(other.contains("fn all(&self) -> Self { todo() }"), "{other}");
         let go = "package a\n\nfunc Rate(n int) int {\n\treturn n\n}\n";
         let [other, _] = change_return_values("a.go", go, &["Rate"]).unwrap();
-        assert!(
-            other.contains("made := func() int {\n\treturn n\n}(); return made + made/10*3 + 1 }"),
-            "{other}"
-        );
+        assert!(other.contains("made := func() int {\n\treturn n\n}(); return made + made/10*3 + 1 }"), "{other}");
     }
 
     #[test]

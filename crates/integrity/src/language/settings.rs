@@ -26,8 +26,5 @@ fn setting(at: At<'_>) -> Option<Setting> {
     } else {
         vec![plain(value.text())]
     };
-    Some(Setting {
-        name: names.join("."),
-        values,
-    })
+    Some(Setting { name: names.join("."), values })
 }

@@ -68,22 +68,13 @@ pub fn parse<'s>(grammar: &'s tree_sitter::Language, text: &'s str) -> Option<Sy
     let mut read = |at: usize, _| bytes.get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut read, None, Some(options))?;
     let (nodes, places) = flatten(grammar, &tree)?;
-    Some(Syntax {
-        text,
-        nodes,
-        tree,
-        places,
-    })
+    Some(Syntax { text, nodes, tree, places })
 }
 
 /// Counts a progress report; breaks off after too many.
 fn within(most: usize, steps: &mut usize) -> ControlFlow<()> {
     *steps = steps.saturating_add(1);
-    if *steps > most {
-        ControlFlow::Break(())
-    } else {
-        ControlFlow::Continue(())
-    }
+    if *steps > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// The nodes ordered by where they begin, and the index of each by its id.
@@ -105,9 +96,7 @@ fn flatten<'s>(grammar: &'s tree_sitter::Language, tree: &Tree) -> Option<Flat<'
             field: cursor.field_id().and_then(|id| grammar.field_name_for_id(id.get())),
             start: node.start_byte(),
             end: node.end_byte(),
-            line: u32::try_from(node.start_position().row)
-                .unwrap_or(u32::MAX)
-                .saturating_add(1),
+            line: u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(1),
             parent: open.last().copied(),
             previous,
             next: 0,
@@ -246,12 +235,7 @@ impl<'t> At<'t> {
     /// Returns its previous sibling, skipping comments.
     #[must_use]
     pub fn previous(self) -> Option<Self> {
-        let before = |at: &Self| {
-            Some(Self {
-                index: at.node()?.previous?,
-                ..self
-            })
-        };
+        let before = |at: &Self| Some(Self { index: at.node()?.previous?, ..self });
         let mut above = std::iter::successors(before(&self), before);
         above.find(|at| at.node().is_some_and(|node| !node.extra))
     }
@@ -298,8 +282,7 @@ impl<'t> At<'t> {
     /// Returns the child in a field of the grammar.
     #[must_use]
     pub fn field(self, name: &str) -> Option<Self> {
-        self.everything()
-            .find(|at| at.node().is_some_and(|node| node.field == Some(name)))
+        self.everything().find(|at| at.node().is_some_and(|node| node.field == Some(name)))
     }
 
     /// Returns the text of the child in a field of the grammar; empty if there is none.
@@ -327,9 +310,7 @@ impl<'t> At<'t> {
 
     /// `true` if it is a leaf with a meaning: not a comment or a separator.
     fn is_word(self) -> bool {
-        let leaf = self
-            .node()
-            .is_some_and(|node| node.next == self.index.saturating_add(1) && !node.extra);
+        let leaf = self.node().is_some_and(|node| node.next == self.index.saturating_add(1) && !node.extra);
         leaf && !matches!(self.text(), "," | ";" | "(" | ")" | "")
     }
 
@@ -372,13 +353,7 @@ impl<'t> At<'t> {
         };
         let mut words = vec![alike(opening.text()).to_owned()];
         let mut from = opening.range().end;
-        let text = |range: Range<usize>| {
-            self.tree
-                .text
-                .get(range)
-                .filter(|text| !text.is_empty())
-                .map(str::to_owned)
-        };
+        let text = |range: Range<usize>| self.tree.text.get(range).filter(|text| !text.is_empty()).map(str::to_owned);
         let is_code = |part: &&Self| part.is(&["interpolation", "template_substitution"]);
         for code in inside.iter().filter(is_code) {
             words.extend(text(from..code.range().start));
@@ -414,11 +389,7 @@ mod tests {
         let text = "fn a() { /* no */ b(1, 'x'); }\nfn c() {}\n";
         let grammar = tree_sitter_rust::LANGUAGE.into();
         let tree = parse(&grammar, text).unwrap();
-        let functions: Vec<_> = tree
-            .root()
-            .children()
-            .map(|at| (at.field_text("name"), at.line()))
-            .collect();
+        let functions: Vec<_> = tree.root().children().map(|at| (at.field_text("name"), at.line())).collect();
         assert_eq!(functions, [("a", 1), ("c", 2)]);
         let body = tree.root().children().next().and_then(|at| at.field("body")).unwrap();
         assert_eq!(body.phrase(), "{ b 1 \" x \" }".replace("\" x \"", "'x'"));
@@ -431,34 +402,17 @@ mod tests {
         let grammars: [(tree_sitter::Language, &[&str]); 4] = [
             (
                 tree_sitter_rust::LANGUAGE.into(),
-                &[
-                    "fn a() { b(\"<>\"); }",
-                    "fn a() { b(r#\"<>\"#); }",
-                    "fn a() { b!(\"<>\"); }",
-                ],
+                &["fn a() { b(\"<>\"); }", "fn a() { b(r#\"<>\"#); }", "fn a() { b!(\"<>\"); }"],
             ),
-            (
-                tree_sitter_python::LANGUAGE.into(),
-                &["a(\"<>\")", "a('<>')", "a(f'<>{b}<>')", "a(\"\"\"<>\"\"\")"],
-            ),
-            (
-                tree_sitter_javascript::LANGUAGE.into(),
-                &["a(\"<>\");", "a('<>');", "a(`<>${b}<>`);"],
-            ),
-            (
-                tree_sitter_go::LANGUAGE.into(),
-                &["package a\nvar b = \"<>\"", "package a\nvar b = `<>`"],
-            ),
+            (tree_sitter_python::LANGUAGE.into(), &["a(\"<>\")", "a('<>')", "a(f'<>{b}<>')", "a(\"\"\"<>\"\"\")"]),
+            (tree_sitter_javascript::LANGUAGE.into(), &["a(\"<>\");", "a('<>');", "a(`<>${b}<>`);"]),
+            (tree_sitter_go::LANGUAGE.into(), &["package a\nvar b = \"<>\"", "package a\nvar b = `<>`"]),
         ];
-        let texts = [
-            " ", "  ", "x", " x", "x ", "x  y", "x y", ",", ";", ")", "a\\nb", "c\\nb", "a\\n b",
-        ];
+        let texts = [" ", "  ", "x", " x", "x ", "x  y", "x y", ",", ";", ")", "a\\nb", "c\\nb", "a\\n b"];
         for (grammar, forms) in grammars {
             for form in forms {
-                let all: BTreeSet<Vec<String>> = texts
-                    .iter()
-                    .map(|text| words(grammar.clone(), &form.replace("<>", text)))
-                    .collect();
+                let all: BTreeSet<Vec<String>> =
+                    texts.iter().map(|text| words(grammar.clone(), &form.replace("<>", text))).collect();
                 assert_eq!(all.len(), texts.len(), "{form}: {all:?}");
             }
         }

@@ -88,14 +88,8 @@ impl Installed {
     pub(crate) fn is_replaced_by(&self, path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<String>)) -> bool {
         let Some(around) = self.around(path) else { return false };
         let folder = format!("{around}{}/", self.folder);
-        let is_committed = base
-            .range(folder.clone()..)
-            .next()
-            .is_some_and(|first| first.starts_with(&folder));
-        let is_used = self
-            .index
-            .as_ref()
-            .is_none_or(|index| head.contains(&format!("{folder}{index}")));
+        let is_committed = base.range(folder.clone()..).next().is_some_and(|first| first.starts_with(&folder));
+        let is_used = self.index.as_ref().is_none_or(|index| head.contains(&format!("{folder}{index}")));
         base.contains(&format!("{around}{}", self.manifest)) && is_used && !is_committed
     }
 }

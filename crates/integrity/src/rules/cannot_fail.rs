@@ -9,29 +9,18 @@ use crate::{
 use domain::integrity::{Detail, Rule};
 use std::collections::BTreeSet;
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::CannotFail,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::CannotFail, applies: ANYWHERE, check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let of_tests = |file: &ChangedFile<'_>| -> Vec<String> {
-        let functions = file
-            .after
-            .functions
-            .iter()
-            .filter(|function| function.of == Purpose::Tests);
+        let functions = file.after.functions.iter().filter(|function| function.of == Purpose::Tests);
         functions.map(|function| function.name.clone()).collect()
     };
     let helpers: BTreeSet<String> = reading.files.iter().flat_map(of_tests).collect();
     let asks_nothing = |test: &Test| test.checks.is_empty() && !test.words.iter().any(|word| helpers.contains(word));
     let silent = reading.new_tests().filter(|(_, test)| asks_nothing(test));
     let silent = silent.map(|(file, test)| at(file.path, test.line, Detail::Test(test.name.clone())));
-    let others = reading
-        .files
-        .iter()
-        .flat_map(|file| always_holding(file).into_iter().chain(leaving_early(file)));
+    let others = reading.files.iter().flat_map(|file| always_holding(file).into_iter().chain(leaving_early(file)));
     silent.chain(others).collect()
 }
 
@@ -44,10 +33,7 @@ fn always_holding(file: &ChangedFile<'_>) -> Vec<Violation> {
     let first = |test: &Test| {
         let mut checks = test.checks.iter();
         let check = checks.find(|check| check.strength < Strength::Same && !is_old(check))?;
-        let what = Detail::InTest {
-            test: test.name.clone(),
-            code: quoted(&check.words.join(" ")),
-        };
+        let what = Detail::InTest { test: test.name.clone(), code: quoted(&check.words.join(" ")) };
         Some(at(file.path, check.line, what))
     };
     file.after.tests.iter().filter_map(first).collect()
@@ -60,16 +46,8 @@ fn leaving_early(file: &ChangedFile<'_>) -> Vec<Violation> {
         before.any(|old| old.name == test.name && old.returns_early == test.returns_early)
     };
     let early = |test: &Test| {
-        let what = Detail::InTest {
-            test: test.name.clone(),
-            code: quoted(test.returns_early.as_deref()?),
-        };
+        let what = Detail::InTest { test: test.name.clone(), code: quoted(test.returns_early.as_deref()?) };
         Some(at(file.path, test.line, what))
     };
-    file.after
-        .tests
-        .iter()
-        .filter(|test| !is_old(test))
-        .filter_map(early)
-        .collect()
+    file.after.tests.iter().filter(|test| !is_old(test)).filter_map(early).collect()
 }

@@ -8,11 +8,7 @@ use crate::{
 };
 use domain::{ci_definitions::definition, integrity::Rule};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::CiWeakened,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::CiWeakened, applies: ANYWHERE, check };
 
 const FOLDERS: [&str; 2] = [".github/workflows/", ".github/actions/"];
 /// The beginnings of the names of a coverage service's files at the root.

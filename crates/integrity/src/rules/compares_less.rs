@@ -11,20 +11,13 @@ use crate::{
 use domain::integrity::{Detail, Rule};
 use std::collections::BTreeSet;
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::ComparesLess,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::ComparesLess, applies: ANYWHERE, check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let equalities = reading.files.iter().flat_map(equalities);
     let of_tests = reading.new_tests().filter_map(|(file, test)| {
         let strongest = test.checks.iter().max_by_key(|check| check.strength)?;
-        let what = Detail::InTest {
-            test: test.name.clone(),
-            code: quoted(&strongest.words.join(" ")),
-        };
+        let what = Detail::InTest { test: test.name.clone(), code: quoted(&strongest.words.join(" ")) };
         (strongest.strength == Strength::Reshaped).then(|| at(file.path, strongest.line, what))
     });
     equalities.chain(of_tests).collect()
@@ -37,11 +30,7 @@ fn equalities(file: &ChangedFile<'_>) -> Vec<Violation> {
     };
     let comparison = &language.words.comparison;
     let compares_less = |function: &&Function| {
-        let classes = file
-            .after
-            .classes
-            .iter()
-            .filter(|class| function.class.as_ref() == Some(&class.name));
+        let classes = file.after.classes.iter().filter(|class| function.class.as_ref() == Some(&class.name));
         let fields: BTreeSet<&String> = classes.flat_map(|class| &class.fields).collect();
         let compared = fields.iter().filter(|field| function.words.contains(field)).count();
         let value = function.value.as_deref();
@@ -51,6 +40,5 @@ fn equalities(file: &ChangedFile<'_>) -> Vec<Violation> {
         is_one_of(&comparison.methods, &function.name) && (always_holds || leaves_out)
     };
     let new = new_functions(file).filter(compares_less);
-    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
-        .collect()
+    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }

@@ -8,21 +8,12 @@ use crate::{
 };
 use domain::integrity::Rule;
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::DiffersUnderTest,
-    applies: &[Role::Source],
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::DiffersUnderTest, applies: &[Role::Source], check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = at_marks(reading, Fact::Differs, Purpose::Product);
     let of_tests = |file: &&ChangedFile<'_>| matches!(file.role, Role::Test | Role::Support | Role::Settings);
-    let tests: Vec<String> = reading
-        .files
-        .iter()
-        .filter(of_tests)
-        .map(|file| file.texts().1)
-        .collect();
+    let tests: Vec<String> = reading.files.iter().filter(of_tests).map(|file| file.texts().1).collect();
     let task = reading.change.task;
     let is_of_tests = |name: &str| {
         let is_named = |text: &String| variables(text).any(|word| word == name);
@@ -48,10 +39,6 @@ fn switched_on(file: &ChangedFile<'_>, is_of_tests: impl Fn(&str) -> bool) -> Op
 /// Returns the words that are written like variables of the environment.
 fn variables(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.filter(|word| {
-        word.len() > 2
-            && word
-                .chars()
-                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
-    })
+    words
+        .filter(|word| word.len() > 2 && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'))
 }

@@ -8,11 +8,8 @@ use crate::{
 use domain::integrity::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::FewerCases,
-    applies: &[Role::Test, Role::Support, Role::Settings],
-    check,
-};
+pub(super) static RULE: ReadingRule =
+    ReadingRule { rule: Rule::FewerCases, applies: &[Role::Test, Role::Support, Role::Settings], check };
 
 /// The fewest cases that count as many.
 const MANY: u64 = 10;
@@ -34,10 +31,7 @@ fn in_one(file: &ChangedFile<'_>) -> Option<Violation> {
         let old = setting(line).and_then(|(form, is)| Some((*gone.get(&form)?, is)));
         old.is_some_and(|(was, is)| was >= MANY && is.saturating_mul(2) <= was)
     };
-    let mut fewer = file
-        .new_lines(&after)
-        .into_iter()
-        .filter(|(number, line)| !is_check(*number) && is_fewer(line));
+    let mut fewer = file.new_lines(&after).into_iter().filter(|(number, line)| !is_check(*number) && is_fewer(line));
     fewer.next().map(|(number, line)| at_line(file.path, number, line))
 }
 

@@ -9,11 +9,8 @@ use crate::{
 };
 use domain::integrity::{Detail, Rule};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::FileDeleted,
-    applies: &[Role::Source, Role::Other, Role::Settings],
-    check,
-};
+pub(super) static RULE: ReadingRule =
+    ReadingRule { rule: Rule::FileDeleted, applies: &[Role::Source, Role::Other, Role::Settings], check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = || reading.change.files.iter();

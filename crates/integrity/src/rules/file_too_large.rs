@@ -7,11 +7,7 @@ use crate::{
 };
 use domain::integrity::{Detail, Rule};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::FileTooLarge,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::FileTooLarge, applies: ANYWHERE, check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let most = reading.change.max_file_bytes;

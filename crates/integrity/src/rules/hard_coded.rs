@@ -11,11 +11,7 @@ use crate::{
 use domain::integrity::{Detail, Rule};
 use std::collections::BTreeMap;
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::HardCoded,
-    applies: &[Role::Source],
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::HardCoded, applies: &[Role::Source], check };
 
 /// The most answers of one function or table; a longer table is data.
 const MOST: usize = 40;
@@ -59,11 +55,7 @@ fn groups<'a>(file: &'a ChangedFile<'_>) -> BTreeMap<usize, Vec<&'a FixedAnswer>
 
 /// Returns the first telling answer of a group whose answers all stand in tests, unless the task's words ask for them.
 fn first_of_tests<'a>(group: &[&'a FixedAnswer], tests: &[Vec<&str>], wanted: &str) -> Option<&'a FixedAnswer> {
-    let group: Vec<&FixedAnswer> = group
-        .iter()
-        .copied()
-        .filter(|answer| !answer.input.is_empty())
-        .collect();
+    let group: Vec<&FixedAnswer> = group.iter().copied().filter(|answer| !answer.input.is_empty()).collect();
     let stands = |answer: &&FixedAnswer| tests.iter().any(|words| expects(words, &answer.input, &answer.result));
     if group.len() > MOST || !group.iter().all(stands) {
         return None;
@@ -111,6 +103,5 @@ fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<V
     };
     let of_product = new_functions(file).filter(|one| one.of == Purpose::Product && one.answer == Answer::Constant);
     let new = of_product.filter(is_expected);
-    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
-        .collect()
+    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }

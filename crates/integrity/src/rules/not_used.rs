@@ -14,11 +14,7 @@ use crate::{
 use domain::integrity::{Detail, Rule};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::NotUsed,
-    applies: &[Role::Source],
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::NotUsed, applies: &[Role::Source], check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let in_tests: BTreeSet<&String> = reading.new_tests().flat_map(|(_, test)| &test.words).collect();
@@ -39,13 +35,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
             let before = || file.before.functions.iter().filter(|old| old.name == new.name);
             let is_new = |name: &&String| !before().any(|old| old.unread.contains(name));
             // If other classes have such a method as well, the parameters are not its own choice.
-            let is_shared = file
-                .after
-                .functions
-                .iter()
-                .filter(|other| other.name == new.name)
-                .count()
-                > 1;
+            let is_shared = file.after.functions.iter().filter(|other| other.name == new.name).count() > 1;
             let unread = new.unread.iter().find(is_new).filter(|_| !is_shared);
             let left = || (before().next().is_none() && is_left(&new.name)).then(|| format!("`{}`", new.name));
             let what = unread.map(|name| format!("`{}`: `{name}`", new.name)).or_else(left)?;
@@ -68,12 +58,7 @@ fn rewrites(file: &ChangedFile<'_>) -> bool {
 
 fn leaves_planned_code(reading: &Reading<'_>) -> bool {
     let change = reading.change;
-    let is_changed = |path: &String| {
-        change
-            .files
-            .iter()
-            .any(|file| file.path == *path && file.before != file.after)
-    };
+    let is_changed = |path: &String| change.files.iter().any(|file| file.path == *path && file.before != file.after);
     let is_code = |path: &String| role(path) == Role::Source && language::of(path).is_some();
     let mut planned = change.task.files.iter();
     planned.any(|path| is_code(path) && change.base.contains(path) && !is_changed(path))

@@ -7,11 +7,7 @@ use crate::{
 use domain::integrity::{Detail, Rule};
 use std::path::Path;
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::ProtectedPath,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::ProtectedPath, applies: ANYWHERE, check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = reading.change.files.iter();

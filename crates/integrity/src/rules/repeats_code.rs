@@ -10,11 +10,8 @@ use crate::{
 };
 use domain::integrity::{Detail, Rule};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::RepeatsCode,
-    applies: &[Role::Test, Role::Support, Role::Source],
-    check,
-};
+pub(super) static RULE: ReadingRule =
+    ReadingRule { rule: Rule::RepeatsCode, applies: &[Role::Test, Role::Support, Role::Source], check };
 
 /// The fewest names and numbers of a function that say how it computes.
 const FEWEST: usize = 4;
@@ -31,9 +28,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         own.len() >= FEWEST && product.contains(&own)
     };
     let found = new(Purpose::Tests).filter(repeats);
-    found
-        .map(|(file, function)| at(file.path, function.line, Detail::Function(function.name.clone())))
-        .collect()
+    found.map(|(file, function)| at(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }
 
 /// Returns the names, numbers and texts of a function in one order, without the language's own words.

@@ -31,20 +31,12 @@ pub(crate) struct Violation {
 }
 
 pub(crate) fn at(path: &str, line: u32, what: Detail) -> Violation {
-    Violation {
-        path: path.to_owned(),
-        line: Some(line),
-        what,
-    }
+    Violation { path: path.to_owned(), line: Some(line), what }
 }
 
 /// Creates a violation without a line: the line is gone, or it is about a whole file.
 pub(crate) fn in_file(path: &str, what: Detail) -> Violation {
-    Violation {
-        path: path.to_owned(),
-        line: None,
-        what,
-    }
+    Violation { path: path.to_owned(), line: None, what }
 }
 
 pub(crate) fn at_line(path: &str, number: u32, line: &str) -> Violation {

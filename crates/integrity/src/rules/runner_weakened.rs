@@ -14,18 +14,10 @@ use domain::{integrity::Rule, plan::Check};
 use std::collections::BTreeSet;
 use text::shell_command::ShellCommand;
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::RunnerWeakened,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::RunnerWeakened, applies: ANYWHERE, check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let repository = Repository {
-        base: reading.change.base,
-        head: reading.change.head,
-        test_command: "",
-    };
+    let repository = Repository { base: reading.change.base, head: reading.change.head, test_command: "" };
     let mut found = at_marks(reading, Fact::Runner, Purpose::Tests);
     found.extend(reading.files.iter().filter_map(|file| in_one(&repository, file)));
     found.extend(reading.files.iter().filter_map(|file| of_command(reading, file)));
@@ -40,13 +32,10 @@ fn of_command(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation
         let mut words = command.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '(' | ')'));
         words.any(|word| word.trim_start_matches("./") == file.path)
     };
-    let of_criteria = task
-        .acceptance_criteria
-        .iter()
-        .filter_map(|criterion| match &criterion.check {
-            Check::Command(command) => Some(command.as_str()),
-            Check::Test(_) | Check::File(_) | Check::Human => None,
-        });
+    let of_criteria = task.acceptance_criteria.iter().filter_map(|criterion| match &criterion.check {
+        Check::Command(command) => Some(command.as_str()),
+        Check::Test(_) | Check::File(_) | Check::Human => None,
+    });
     let mut commands = of_criteria.chain(reading.change.coverage.map(ShellCommand::text));
     let is_old = file.file.before != FileContent::Absent;
     let is_other = !task.files.iter().any(|path| path == file.path);

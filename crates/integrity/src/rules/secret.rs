@@ -7,11 +7,7 @@ use crate::{
 };
 use domain::integrity::{Detail, Rule};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::Secret,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::Secret, applies: ANYWHERE, check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let secrets = reading.change.known_secrets;

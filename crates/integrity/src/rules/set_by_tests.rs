@@ -9,11 +9,8 @@ use crate::{
 use domain::integrity::Rule;
 use std::collections::BTreeSet;
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::SetByTests,
-    applies: &[Role::Test, Role::Support],
-    check,
-};
+pub(super) static RULE: ReadingRule =
+    ReadingRule { rule: Rule::SetByTests, applies: &[Role::Test, Role::Support], check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let sources = || reading.files.iter().filter(|file| file.role == Role::Source);

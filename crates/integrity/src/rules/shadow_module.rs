@@ -20,19 +20,12 @@ use crate::{
 use domain::integrity::{Detail, Rule};
 use std::collections::BTreeSet;
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::ShadowModule,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::ShadowModule, applies: ANYWHERE, check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = at_marks(reading, Fact::Shadow, Purpose::Tests);
     let sides = (reading.change.base, reading.change.head);
-    let new = reading
-        .files
-        .iter()
-        .filter(|file| file.file.before == FileContent::Absent);
+    let new = reading.files.iter().filter(|file| file.file.before == FileContent::Absent);
     let shadows = new.filter(|file| is_shadow(file.path, sides));
     found.extend(shadows.map(|file| at(file.path, 1, Detail::Code(format!("`{}`", file.path)))));
     let of_settings = reading.files.iter().filter(|file| file.role == Role::Settings);
@@ -49,9 +42,7 @@ fn imported_before(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Viol
     let is_import = |line: &str| imports.iter().any(|part| line.contains(part));
     let (before, after) = file.texts();
     let kept: BTreeSet<&str> = after.lines().map(str::trim).collect();
-    let gone = before
-        .lines()
-        .filter(|line| is_import(line) && !kept.contains(line.trim()));
+    let gone = before.lines().filter(|line| is_import(line) && !kept.contains(line.trim()));
     let used: BTreeSet<&str> = after.lines().filter(|line| !is_import(line)).flat_map(names).collect();
     let gone: BTreeSet<&str> = gone.flat_map(names).filter(|name| used.contains(name)).collect();
     let has = |list: &[String], name: &str| list.iter().any(|known| known == name);
@@ -63,18 +54,12 @@ fn imported_before(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Viol
     let is_new = |other: &&ChangedFile<'_>| {
         matches!(other.role, Role::Support | Role::Test) && other.file.before == FileContent::Absent
     };
-    let stems = reading
-        .files
-        .iter()
-        .filter(is_new)
-        .filter_map(|other| file_name(other.path).split('.').next());
+    let stems = reading.files.iter().filter(is_new).filter_map(|other| file_name(other.path).split('.').next());
     let stems: BTreeSet<&str> = stems.collect();
     let means_more = |(_, line): &(u32, &str)| {
         let words: Vec<&str> = names(line).collect();
         let from_new = is_import(line) && words.iter().any(|word| stems.contains(word));
-        let mut imported = words
-            .iter()
-            .filter(|word| gone.contains(*word) && !stems.contains(*word));
+        let mut imported = words.iter().filter(|word| gone.contains(*word) && !stems.contains(*word));
         imported.any(|name| is_defined(name) || from_new && !is_moved(name) && !is_of_import(name, imports))
     };
     let (number, line) = file.new_lines(&after).into_iter().find(means_more)?;
@@ -82,8 +67,7 @@ fn imported_before(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Viol
 }
 
 fn names(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| word.len() > 1)
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 1)
 }
 
 /// `true` if a word belongs to the language's way to import.
@@ -96,15 +80,11 @@ fn redirected(file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
     let all = |text: &str, outline: &Outline| [flatten(file.path, text), outline.settings.clone()].concat();
     let (old, new) = (all(&before, &file.before), all(&after, &file.after));
-    let is_new = |new: &&Setting| {
-        !old.iter()
-            .any(|old| (&old.name, &old.values) == (&new.name, &new.values))
-    };
+    let is_new = |new: &&Setting| !old.iter().any(|old| (&old.name, &old.values) == (&new.name, &new.values));
     let leads_here = |new: &&Setting| {
         let parts: Vec<&str> = new.name.split('.').collect();
-        let is_redirect = ALL
-            .iter()
-            .any(|language| parts.iter().any(|part| is_one_of(&language.words.redirects, part)));
+        let is_redirect =
+            ALL.iter().any(|language| parts.iter().any(|part| is_one_of(&language.words.redirects, part)));
         let name = new.name.strip_suffix(".path").unwrap_or(&new.name);
         let was_elsewhere = || {
             let of_dependency = |old: &&Setting| old.name.starts_with(name) && name.contains("ependenc");
@@ -115,18 +95,12 @@ fn redirected(file: &ChangedFile<'_>) -> Vec<Violation> {
     let line = first_changed_line(file.file).unwrap_or(1);
     let written = |setting: &Setting| format!("{} = {}", setting.name, setting.values.join(" "));
     let found = new.iter().filter(is_new).filter(leads_here);
-    found
-        .map(|setting| at_line(file.path, line, &written(setting)))
-        .collect()
+    found.map(|setting| at_line(file.path, line, &written(setting))).collect()
 }
 
 /// `true` if a setting's value is written as a path.
 fn leads_to_path(setting: &Setting) -> bool {
-    let mut starts = ALL
-        .iter()
-        .flat_map(|language| &language.words.local)
-        .map(String::as_str)
-        .chain(["./", "/"]);
+    let mut starts = ALL.iter().flat_map(|language| &language.words.local).map(String::as_str).chain(["./", "/"]);
     let is_path = |value: &String| starts.any(|start| value.starts_with(start));
     setting.name.ends_with(".path")
         || setting.name.ends_with(".directory")

@@ -9,19 +9,12 @@ use crate::{
 };
 use domain::integrity::{Detail, Rule};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::SnapshotByHand,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::SnapshotByHand, applies: ANYWHERE, check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = &reading.change.files;
     let existed = |file: &&FileChange| file.before != FileContent::Absent;
-    let changes_code = files
-        .iter()
-        .filter(existed)
-        .any(|file| role(&file.path) == Role::Source);
+    let changes_code = files.iter().filter(existed).any(|file| role(&file.path) == Role::Source);
     let is_moved = |gone: &FileChange| {
         let mut new = files.iter().filter(|file| file.before == FileContent::Absent);
         new.any(|file| file_name(&file.path) == file_name(&gone.path))

@@ -12,11 +12,7 @@ use crate::{
 };
 use domain::integrity::{Detail, Rule};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::Stub,
-    applies: &[Role::Source],
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::Stub, applies: &[Role::Source], check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Stub, Fact::Empty, Fact::Borrowed], Purpose::Product);
@@ -32,12 +28,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
     let Some(class) = &mark.class else { return false };
     let mut classes = reading.files.iter().flat_map(|file| &file.after.classes);
-    let is_base = classes.any(|other| {
-        other
-            .bases
-            .iter()
-            .any(|base| base.rsplit('.').next() == Some(&class.name))
-    });
+    let is_base = classes.any(|other| other.bases.iter().any(|base| base.rsplit('.').next() == Some(&class.name)));
     is_base || mark.fact == Fact::Empty && !class.bases.is_empty()
 }
 
@@ -45,6 +36,5 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
 fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
     let ignores = |function: &&Function| function.of == Purpose::Product && function.answer == Answer::Ignores;
     let new = new_functions(file).filter(ignores);
-    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone())))
-        .collect()
+    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }

@@ -27,11 +27,7 @@ fn task() -> PlannedTask {
         description: String::new(),
         acceptance_criteria: Vec::new(),
         files: vec!["station.py".to_owned()],
-        factors: Factors {
-            integration_points: 0,
-            tests: TestEffort::Unit,
-            risks: Vec::new(),
-        },
+        factors: Factors { integration_points: 0, tests: TestEffort::Unit, risks: Vec::new() },
         changes: Vec::new(),
         removes: Vec::new(),
         dependencies: Vec::new(),
@@ -42,10 +38,9 @@ fn task() -> PlannedTask {
 pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
     let version = |text: &str| match text {
         "" => FileContent::Absent,
-        text => FileContent::Bytes(
-            text.replace("{deep}", &format!("{}{}", "[".repeat(900), "]".repeat(900)))
-                .into_bytes(),
-        ),
+        text => {
+            FileContent::Bytes(text.replace("{deep}", &format!("{}{}", "[".repeat(900), "]".repeat(900))).into_bytes())
+        }
     };
     let file = |(path, before, after): &(&str, &str, &str)| FileChange {
         path: (*path).to_owned(),
@@ -93,27 +88,13 @@ fn each_rule_stands_in_the_table_once() {
 #[test]
 fn go_is_read_as_the_others_are() {
     let table: [(Rule, &str, &str, &str); 2] = [
-        (
-            Rule::Stub,
-            "sum.go",
-            "",
-            "package sum\n\nfunc Add(a, b int) int {\n\tpanic(\"not implemented\")\n}\n",
-        ),
-        (
-            Rule::ExitInTest,
-            "sum_test.go",
-            "",
-            "package sum\n\nfunc TestAdds(t *testing.T) {\n\tos.Exit(0)\n}\n",
-        ),
+        (Rule::Stub, "sum.go", "", "package sum\n\nfunc Add(a, b int) int {\n\tpanic(\"not implemented\")\n}\n"),
+        (Rule::ExitInTest, "sum_test.go", "", "package sum\n\nfunc TestAdds(t *testing.T) {\n\tos.Exit(0)\n}\n"),
     ];
     for (rule, path, before, after) in table {
         let file = FileChange {
             path: path.to_owned(),
-            before: if before.is_empty() {
-                FileContent::Absent
-            } else {
-                FileContent::Bytes(before.into())
-            },
+            before: if before.is_empty() { FileContent::Absent } else { FileContent::Bytes(before.into()) },
             after: FileContent::Bytes(after.into()),
         };
         let there = BTreeSet::from([path.to_owned()]);

@@ -6,11 +6,7 @@ use crate::{
 };
 use domain::integrity::{Detail, Rule};
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::Unreadable,
-    applies: ANYWHERE,
-    check,
-};
+pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::Unreadable, applies: ANYWHERE, check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let unreadable = reading.files.iter().filter(|file| file.is_unreadable);

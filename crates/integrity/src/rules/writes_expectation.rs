@@ -9,11 +9,8 @@ use crate::{
 };
 use domain::integrity::Rule;
 
-pub(super) static RULE: ReadingRule = ReadingRule {
-    rule: Rule::WritesExpectation,
-    applies: &[Role::Test, Role::Support],
-    check,
-};
+pub(super) static RULE: ReadingRule =
+    ReadingRule { rule: Rule::WritesExpectation, applies: &[Role::Test, Role::Support], check };
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let stored = stored_names(reading.change);

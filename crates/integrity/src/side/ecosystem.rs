@@ -84,9 +84,7 @@ pub(super) fn shared_file(path: &str) -> Option<&'static SharedFile> {
 /// `true` if a file stands where a test tool, or an installed package, would be looked for, and the base has nothing
 /// there.
 pub(crate) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<String>)) -> bool {
-    let mut installed = language::ALL
-        .iter()
-        .filter_map(|language| language.words.installed.as_ref());
+    let mut installed = language::ALL.iter().filter_map(|language| language.words.installed.as_ref());
     if installed.any(|installed| installed.is_replaced_by(path, (base, head))) || make::is_shadow(path, base) {
         return true;
     }
@@ -103,11 +101,7 @@ pub(crate) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<
         let rest = path.strip_prefix(start.as_str());
         rest.is_some_and(|rest| rest.starts_with(['.', '/']))
     };
-    let is_own = || {
-        base.range(start.clone()..)
-            .take_while(|path| path.starts_with(&start))
-            .any(stands)
-    };
+    let is_own = || base.range(start.clone()..).take_while(|path| path.starts_with(&start)).any(stands);
     ALL.iter().any(is_module) && !is_own()
 }
 

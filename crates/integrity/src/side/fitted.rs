@@ -36,12 +36,7 @@ pub fn without_tests_at(path: &str, text: &str, lines: &BTreeSet<usize>) -> Opti
         let before = text.get(..byte).unwrap_or_default();
         before.matches('\n').count().saturating_add(1)
     };
-    let is_named = |test: &&Test| {
-        lines
-            .range(line(test.range.start)..line(test.range.end))
-            .next()
-            .is_some()
-    };
+    let is_named = |test: &&Test| lines.range(line(test.range.start)..line(test.range.end)).next().is_some();
     let tests = outermost(path, text)?;
     let named = tests.iter().filter(is_named);
     let edits: Vec<(Range<usize>, String)> = named.map(|test| (test.range.clone(), String::new())).collect();
@@ -108,14 +103,8 @@ mod tests {
         let at =
             |lines: &[usize]| without_tests_at("tests/a.rs", text, &lines.iter().copied().collect::<BTreeSet<_>>());
         let without = at(&[1, 11]).unwrap();
-        assert_eq!(
-            without,
-            "use a::b;\n\n#[test]\n#[ignore]\nfn one() {\n    assert_eq!(b(), 1);\n}\n\n"
-        );
-        assert_eq!(
-            at(&[3]).unwrap(),
-            "use a::b;\n\n\n#[test]\nfn two() {\n    gone();\n}\n"
-        );
+        assert_eq!(without, "use a::b;\n\n#[test]\n#[ignore]\nfn one() {\n    assert_eq!(b(), 1);\n}\n\n");
+        assert_eq!(at(&[3]).unwrap(), "use a::b;\n\n\n#[test]\nfn two() {\n    gone();\n}\n");
         assert_eq!(at(&[1]), None);
         let go =
             "package a\n\nfunc TestOne(t *testing.T) {\n\tt.Run(\"x\", func(t *testing.T) {\n\t\tgone()\n\t})\n}\n";

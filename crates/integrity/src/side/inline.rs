@@ -19,11 +19,8 @@ pub fn with_inline_tests_of(path: &str, code: &str, tests: &str) -> Option<Strin
         edits.push((part.range.clone(), other.to_owned()));
     }
     let ends: HashMap<&str, usize> = own.ends.iter().map(|(name, end)| (name.as_str(), *end)).collect();
-    let mut new: Vec<&TestPart> = other_names
-        .iter()
-        .filter(|(name, _)| !own_names.contains_key(*name))
-        .map(|(_, part)| *part)
-        .collect();
+    let mut new: Vec<&TestPart> =
+        other_names.iter().filter(|(name, _)| !own_names.contains_key(*name)).map(|(_, part)| *part).collect();
     new.sort_by_key(|part| part.range.start);
     for part in new {
         let Some(end) = ends.get(part.container.as_str()) else {
@@ -68,9 +65,7 @@ fn parts(path: &str, text: &str) -> Vec<TestPart> {
 /// Returns the text of each test inside a source file.
 #[must_use]
 pub fn test_items(path: &str, text: &str) -> Vec<String> {
-    let texts = parts(path, text)
-        .into_iter()
-        .filter_map(|part| text.get(part.range).map(str::to_owned));
+    let texts = parts(path, text).into_iter().filter_map(|part| text.get(part.range).map(str::to_owned));
     texts.collect()
 }
 
@@ -82,11 +77,7 @@ pub fn only_tests(path: &str, text: &str) -> String {
     let kept = text.split_inclusive('\n').map(|line| {
         let at = next;
         next = next.saturating_add(line.len());
-        if parts.iter().any(|part| part.range.contains(&at)) {
-            line
-        } else {
-            "\n"
-        }
+        if parts.iter().any(|part| part.range.contains(&at)) { line } else { "\n" }
     });
     kept.collect()
 }

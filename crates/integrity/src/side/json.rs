@@ -47,30 +47,21 @@ fn members(text: &str) -> Option<Vec<(String, &RawValue)>> {
 pub(super) fn merged((product, tests): (&str, &str), keys: &[&str]) -> Option<String> {
     let made = object((&members(product)?, &members(tests)?), &mut Vec::new(), keys);
     let own = object((&members(product)?, &members(product)?), &mut Vec::new(), keys);
-    Some(if made == own {
-        product.to_owned()
-    } else {
-        format!("{made}\n")
-    })
+    Some(if made == own { product.to_owned() } else { format!("{made}\n") })
 }
 
 type Pair<'a, 't> = (&'a [(String, &'t RawValue)], &'a [(String, &'t RawValue)]);
 
 fn object((product, tests): Pair<'_, '_>, path: &mut Vec<String>, keys: &[&str]) -> String {
     let find = |list: &[(String, &RawValue)], name: &str| {
-        list.iter()
-            .find(|(own, _)| own == name)
-            .map(|(_, value)| value.get().to_owned())
+        list.iter().find(|(own, _)| own == name).map(|(_, value)| value.get().to_owned())
     };
     let is_here = |name: &str| product.iter().any(|(own, _)| own == name);
     let new = tests.iter().filter(|(name, _)| !is_here(name));
     let mut written = Vec::new();
     for (name, value) in product.iter().chain(new) {
         path.push(name.clone());
-        let value = match (
-            keys.iter().any(|key| is_below(key, path)),
-            keys.iter().any(|key| is_above(key, path)),
-        ) {
+        let value = match (keys.iter().any(|key| is_below(key, path)), keys.iter().any(|key| is_above(key, path))) {
             (true, _) => find(tests, name),
             (false, true) => nested((find(product, name), find(tests, name)), path, keys),
             (false, false) => Some(value.get().to_owned()).filter(|_| is_here(name)),
@@ -80,11 +71,7 @@ fn object((product, tests): Pair<'_, '_>, path: &mut Vec<String>, keys: &[&str])
         written.extend(value.map(|value| format!("{}{name}: {value}", "  ".repeat(path.len().saturating_add(1)))));
     }
     let indent = "  ".repeat(path.len());
-    if written.is_empty() {
-        "{}".to_owned()
-    } else {
-        format!("{{\n{}\n{indent}}}", written.join(",\n"))
-    }
+    if written.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n{indent}}}", written.join(",\n")) }
 }
 
 /// Merges what may be two objects; one that the product does not have is there only if it has keys of the tests.

@@ -55,11 +55,7 @@ impl Repository<'_> {
             return Side::Tests;
         }
         let has_tests = |text: &&str| self.with_tests_of(path, text, "").is_some_and(|bare| bare != **text);
-        if versions.iter().any(has_tests) {
-            Side::Both
-        } else {
-            Side::Product
-        }
+        if versions.iter().any(has_tests) { Side::Both } else { Side::Product }
     }
 
     /// Returns what differs between two versions of a file; `None` if they are equal.
@@ -136,14 +132,10 @@ impl Repository<'_> {
             return true;
         }
         let above = (1..=names.len()).map(|depth| names.iter().take(depth).copied().collect::<Vec<_>>().join("/"));
-        let around = above
-            .map(|folder| format!("{folder}/"))
-            .find(|folder| in_test_folder(folder));
+        let around = above.map(|folder| format!("{folder}/")).find(|folder| in_test_folder(folder));
         let Some(around) = around else { return false };
         let is_test_inside = |paths: &BTreeSet<String>| {
-            let inside = paths
-                .range(around.clone()..)
-                .take_while(|path| path.starts_with(&around));
+            let inside = paths.range(around.clone()..).take_while(|path| path.starts_with(&around));
             inside.into_iter().any(|path| role(path) == Role::Test)
         };
         is_test_inside(self.base) || is_test_inside(self.head)

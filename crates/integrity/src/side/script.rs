@@ -5,9 +5,7 @@ const INTERPRETERS: &str = "sh bash dash zsh ksh python python3 node ruby perl p
 
 /// `true` if a command runs the file of this path, rather than passing it to a program.
 pub(super) fn is_called(path: &str, command: &str) -> bool {
-    command
-        .split(['\n', ';', '|', '&', '(', ')'])
-        .any(|call| calls(path, call))
+    command.split(['\n', ';', '|', '&', '(', ')']).any(|call| calls(path, call))
 }
 
 fn calls(path: &str, call: &str) -> bool {

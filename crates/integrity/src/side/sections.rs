@@ -48,37 +48,19 @@ pub(super) fn sections<'t>(
         at = at.saturating_add(line.len());
     }
     starts.extend(comments.map(|from| (from, Line::Comment)));
-    let headers = starts
-        .iter()
-        .filter(|(_, line)| matches!(line, Line::Header(_)))
-        .count();
+    let headers = starts.iter().filter(|(_, line)| matches!(line, Line::Header(_))).count();
     (headers <= MOST).then(|| collect(text, starts))
 }
 
 fn collect(text: &str, starts: Vec<(usize, Line)>) -> Vec<Section<'_>> {
-    let ends: Vec<usize> = starts
-        .iter()
-        .skip(1)
-        .map(|(start, _)| *start)
-        .chain([text.len()])
-        .collect();
-    let mut sections: Vec<Section<'_>> = vec![Section {
-        path: Vec::new(),
-        nth: 0,
-        header: "",
-        entries: Vec::new(),
-    }];
+    let ends: Vec<usize> = starts.iter().skip(1).map(|(start, _)| *start).chain([text.len()]).collect();
+    let mut sections: Vec<Section<'_>> = vec![Section { path: Vec::new(), nth: 0, header: "", entries: Vec::new() }];
     for ((start, line), end) in starts.into_iter().zip(ends) {
         let text = text.get(start..end).unwrap_or_default();
         let (names, section) = match (line, sections.last_mut()) {
             (Line::Header(path), _) => {
                 let nth = sections.iter().filter(|section| section.path == path).count();
-                sections.push(Section {
-                    path,
-                    nth,
-                    header: text,
-                    entries: Vec::new(),
-                });
+                sections.push(Section { path, nth, header: text, entries: Vec::new() });
                 continue;
             }
             (Line::Key(names), Some(section)) => (names, section),
@@ -105,13 +87,8 @@ pub(super) fn merged(
             whole.by_ref().for_each(|section| text.section(section, |_| true));
             continue;
         }
-        let twin = tests
-            .iter()
-            .find(|other| (&other.path, other.nth) == (&section.path, section.nth));
-        let mut put = twin
-            .into_iter()
-            .flat_map(|twin| &twin.entries)
-            .filter(|entry| is_of_tests(&entry.path));
+        let twin = tests.iter().find(|other| (&other.path, other.nth) == (&section.path, section.nth));
+        let mut put = twin.into_iter().flat_map(|twin| &twin.entries).filter(|entry| is_of_tests(&entry.path));
         text.push(section.header);
         let end = section.entries.last().filter(|entry| entry.path == section.path);
         for entry in &section.entries {
@@ -124,16 +101,10 @@ pub(super) fn merged(
         }
         put.for_each(|entry| text.push(entry.text));
     }
-    let is_here = |section: &Section<'_>| {
-        product
-            .iter()
-            .any(|own| (&own.path, own.nth) == (&section.path, section.nth))
-    };
+    let is_here =
+        |section: &Section<'_>| product.iter().any(|own| (&own.path, own.nth) == (&section.path, section.nth));
     let has_some = |section: &Section<'_>| section.entries.iter().any(|entry| is_of_tests(&entry.path));
-    for section in tests
-        .iter()
-        .filter(|section| !is_whole(section) && !is_here(section) && has_some(section))
-    {
+    for section in tests.iter().filter(|section| !is_whole(section) && !is_here(section) && has_some(section)) {
         text.section(section, |entry| is_of_tests(&entry.path));
     }
     whole.for_each(|section| text.section(section, |_| true));

@@ -8,19 +8,9 @@ fn paths(list: &[&str]) -> BTreeSet<String> {
 }
 
 fn with_repository<T>(test_command: &str, look: impl FnOnce(&Repository<'_>) -> T) -> T {
-    let base = paths(&[
-        "pytest/__init__.py",
-        "package.json",
-        "web/package.json",
-        "go.mod",
-        "spec/calc_spec.rb",
-    ]);
+    let base = paths(&["pytest/__init__.py", "package.json", "web/package.json", "go.mod", "spec/calc_spec.rb"]);
     let head = paths(&["src/a.rs", "specs/api/openapi.yaml", "vendor/modules.txt"]);
-    look(&Repository {
-        base: &base,
-        head: &head,
-        test_command,
-    })
+    look(&Repository { base: &base, head: &head, test_command })
 }
 
 const OF_TESTS: &str = "
@@ -166,11 +156,7 @@ fn a_file_with_both_sides_is_split_in_both_directions() {
             assert_eq!(repository.side(path, &[one, other]), Side::Both, "{path}");
             for (product, tests) in [(one, other), (other, one)] {
                 let mixed = mix(product, tests);
-                assert_eq!(
-                    mix(&mixed, tests),
-                    mixed,
-                    "the tests of the mix are those of the second: {path}"
-                );
+                assert_eq!(mix(&mixed, tests), mixed, "the tests of the mix are those of the second: {path}");
                 assert_eq!(mix(tests, &mixed), mix(tests, tests), "and nothing else is: {path}");
                 assert_eq!(mix("", &mixed), mix("", tests), "{path}");
             }
@@ -194,12 +180,7 @@ fn what_cannot_be_split_is_product() {
     ];
     with_repository("", |repository| {
         for (path, text) in table {
-            assert_eq!(
-                repository.side(path, &[text]),
-                Side::Product,
-                "{path}: {}",
-                text.get(..20).unwrap_or(text)
-            );
+            assert_eq!(repository.side(path, &[text]), Side::Product, "{path}: {}", text.get(..20).unwrap_or(text));
             assert_eq!(repository.mixed(path, Some(text), None).as_deref(), Some(text));
         }
     });
@@ -209,39 +190,20 @@ fn what_cannot_be_split_is_product() {
 fn a_change_is_on_the_side_of_the_keys_that_differ() {
     let base = "[package]\nname = \"a\"\n[dev-dependencies]\nb = \"1\"\n";
     let table = [
-        (
-            "[package]\nname = \"a\"\n[dev-dependencies]\nb = \"2\"\n",
-            Some(Side::Tests),
-        ),
-        (
-            "[package]\nname = \"b\"\n[dev-dependencies]\nb = \"1\"\n",
-            Some(Side::Product),
-        ),
+        ("[package]\nname = \"a\"\n[dev-dependencies]\nb = \"2\"\n", Some(Side::Tests)),
+        ("[package]\nname = \"b\"\n[dev-dependencies]\nb = \"1\"\n", Some(Side::Product)),
         ("[package]\nname = \"b\"\n", Some(Side::Both)),
         (base, None),
     ];
     with_repository("", |repository| {
         for (after, expected) in table {
-            assert_eq!(
-                repository.changed_side("Cargo.toml", Some(base), Some(after)),
-                expected,
-                "{after}"
-            );
+            assert_eq!(repository.changed_side("Cargo.toml", Some(base), Some(after)), expected, "{after}");
         }
         let apart = "[dev-dependencies]\nb = \"1\"\n[features]\nstd = []\n[profile.bench]\ndebug = true\n";
         let after = format!("[dependencies]\nc = \"1\"\n{apart}");
-        assert_eq!(
-            repository.changed_side("Cargo.toml", Some(apart), Some(&after)),
-            Some(Side::Product)
-        );
-        assert_eq!(
-            repository.changed_side("src/a.rs", None, Some("fn a() {}\n")),
-            Some(Side::Product)
-        );
-        assert_eq!(
-            repository.changed_side("tests/a.rs", Some("fn a() {}\n"), None),
-            Some(Side::Tests)
-        );
+        assert_eq!(repository.changed_side("Cargo.toml", Some(apart), Some(&after)), Some(Side::Product));
+        assert_eq!(repository.changed_side("src/a.rs", None, Some("fn a() {}\n")), Some(Side::Product));
+        assert_eq!(repository.changed_side("tests/a.rs", Some("fn a() {}\n"), None), Some(Side::Tests));
         assert_eq!(repository.mixed("tests/a.rs", Some("new"), None), None);
         assert_eq!(repository.mixed("src/a.rs", None, Some("#[test]\nfn a() {}\n")), None);
     });

@@ -55,9 +55,7 @@ fn collect(text: &str, span: Range<usize>, value: &DeValue<'_>, found: &mut Vec<
     }
     match value {
         DeValue::Table(table) => several_lines(text, table, found),
-        DeValue::Array(items) => items
-            .iter()
-            .for_each(|item| collect(text, item.span(), item.get_ref(), found)),
+        DeValue::Array(items) => items.iter().for_each(|item| collect(text, item.span(), item.get_ref(), found)),
         DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {}
     }
 }

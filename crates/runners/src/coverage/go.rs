@@ -10,10 +10,7 @@ const LONGEST: u32 = 100_000;
 
 /// Reads lines such as `example.com/x/a.go:12.34,15.2 3 1`: from line 12 to 15, three statements, run once.
 pub(super) fn read(text: &str) -> Result<Measured, String> {
-    let mut measured = Measured {
-        names: Names::ImportPaths,
-        ..Measured::default()
-    };
+    let mut measured = Measured { names: Names::ImportPaths, ..Measured::default() };
     let lines = text.lines().map(str::trim);
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with(BEGINS)) {
         let Some((file, first, last, hits)) = block(line) else {

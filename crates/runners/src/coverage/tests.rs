@@ -38,13 +38,7 @@ fn a_profile_of_go_names_files_by_their_import_paths() {
 #[test]
 fn files_are_found_however_they_are_spelled_and_never_guessed() {
     let read = |name: &str| Measured::read(format!("SF:{name}\nDA:1,1\n").as_bytes()).unwrap();
-    for name in [
-        "pkg/src/a.py",
-        "./pkg/src/a.py",
-        "/build/pkg/src/a.py",
-        "src/a.py",
-        "a.py",
-    ] {
+    for name in ["pkg/src/a.py", "./pkg/src/a.py", "/build/pkg/src/a.py", "src/a.py", "a.py"] {
         assert!(read(name).of("pkg/src/a.py", "/build").is_some(), "{name}");
     }
     for name in ["b.py", "xa.py", "/elsewhere/a.py", "other/src/a.py"] {
@@ -57,16 +51,8 @@ fn files_are_found_however_they_are_spelled_and_never_guessed() {
 #[test]
 fn what_is_no_coverage_is_refused() {
     let bomb = "<!DOCTYPE x [<!ENTITY a '&b;&b;&b;'><!ENTITY b '&a;&a;'>]><coverage>&a;</coverage>";
-    let texts: [&[u8]; 8] = [
-        b"",
-        b"hello",
-        b"{}",
-        b"{\"data\": 3}",
-        b"<html/>",
-        b"SF:a\nDA:x,y\n",
-        bomb.as_bytes(),
-        &[0xff, 0xfe],
-    ];
+    let texts: [&[u8]; 8] =
+        [b"", b"hello", b"{}", b"{\"data\": 3}", b"<html/>", b"SF:a\nDA:x,y\n", bomb.as_bytes(), &[0xff, 0xfe]];
     for text in texts {
         assert!(Measured::read(text).is_err(), "{}", String::from_utf8_lossy(text));
     }
@@ -82,11 +68,7 @@ fn a_file_that_is_nested_or_long_without_end_is_refused_in_one_pass() {
     let class = "<class filename='a'><lines><line number='1' hits='1'/></lines>";
     let nested = format!("<coverage>{}", class.repeat(300_000));
     assert!(refusal(&nested).contains("nested deeper than 128 elements"));
-    let closed = format!(
-        "<coverage>{}{}</coverage>",
-        class.repeat(300_000),
-        "</class>".repeat(300_000)
-    );
+    let closed = format!("<coverage>{}{}</coverage>", class.repeat(300_000), "</class>".repeat(300_000));
     assert!(refusal(&closed).contains("nested deeper than 128 elements"));
     let laughs = "<!DOCTYPE coverage [<!ENTITY a 'ha'><!ENTITY b '&a;&a;'>]><coverage>&b;</coverage>";
     assert!(refusal(laughs).contains("entities of its own"));
@@ -96,20 +78,12 @@ fn a_file_that_is_nested_or_long_without_end_is_refused_in_one_pass() {
     assert!(refusal(&format!("{{\"data\": {}", "[".repeat(1_000_000))).contains("JSON"));
     let many = format!("[{}true]", "1,".repeat(1_000_000));
     assert!(
-        refusal(&format!(
-            r#"{{"data": [{{"files": [{{"filename": "a", "segments": [{many}]}}]}}]}}"#
-        ))
-        .contains("JSON")
+        refusal(&format!(r#"{{"data": [{{"files": [{{"filename": "a", "segments": [{many}]}}]}}]}}"#)).contains("JSON")
     );
     assert!(refusal(&format!("SF:{}\nDA:1,1\n", "a".repeat(5_000))).contains("4096 bytes"));
     // Two segments may cover all the lines between them.
-    let segments: Vec<String> = (0..100)
-        .map(|n| format!("[{},1,1,true,true,false]", n * 900_000))
-        .collect();
-    let far = format!(
-        r#"{{"data": [{{"files": [{{"filename": "a", "segments": [{}]}}]}}]}}"#,
-        segments.join(",")
-    );
+    let segments: Vec<String> = (0..100).map(|n| format!("[{},1,1,true,true,false]", n * 900_000)).collect();
+    let far = format!(r#"{{"data": [{{"files": [{{"filename": "a", "segments": [{}]}}]}}]}}"#, segments.join(","));
     assert!(refusal(&far).contains("more than 4000000 lines"));
 }
 
@@ -118,10 +92,7 @@ fn cobertura_is_read_in_utf_16_and_wherever_its_sources_stand() {
     let text = "<coverage><packages><package><classes><class filename='a.py'><lines><line number='1' hits='3'/></lines>\
         <methods><method><lines><line number='2' hits='-1'/></lines></method></methods></class></classes></package></packages>\
         <sources><source>\n/build/<![CDATA[src]]>/</source><source>.</source></sources></coverage>";
-    let wide: Vec<u8> = std::iter::once(0xfeff)
-        .chain(text.encode_utf16())
-        .flat_map(u16::to_le_bytes)
-        .collect();
+    let wide: Vec<u8> = std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     for bytes in [text.as_bytes(), &wide] {
         assert_eq!(hits(&Measured::read(bytes).unwrap(), "src/a.py"), [(1, 3), (2, 0)]);
     }
@@ -138,11 +109,7 @@ fn eight_times_the_file_is_eight_times_the_work() {
             Text("", "", "SF:f{n}\nDA:1,1\n"),
             Text("<coverage><class filename='a'>", "", "<line number='{n}' hits='1'/>"),
             Text("<coverage>", "", "<class filename='a{n}'/>"),
-            Text(
-                "{\"data\":[{\"files\":[",
-                "",
-                "{\"filename\":\"a{n}\",\"segments\":[]},",
-            ),
+            Text("{\"data\":[{\"files\":[", "", "{\"filename\":\"a{n}\",\"segments\":[]},"),
             Text("mode: set\n", "", "a.go:{n}.1,{n}.2 1 1\n"),
         ],
     }]);

@@ -3,13 +3,7 @@
 use crate::detect::repository::{Detection, Repository};
 use integrity::make::rules;
 
-pub(super) const FILES: &[&str] = &[
-    "configure.ac",
-    "configure.in",
-    "configure",
-    "Makefile.am",
-    "Makefile.in",
-];
+pub(super) const FILES: &[&str] = &["configure.ac", "configure.in", "configure", "Makefile.am", "Makefile.in"];
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let [source, old_source, script, automake, template] = FILES else {
@@ -29,9 +23,5 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
         (false, true) => "NOCONFIGURE=1 sh ./autogen.sh && ",
         (false, false) => "autoreconf --install && ",
     };
-    Some(Detection::new(
-        format!("{generate}sh ./configure"),
-        format!("make {target}"),
-        file,
-    ))
+    Some(Detection::new(format!("{generate}sh ./configure"), format!("make {target}"), file))
 }

@@ -13,11 +13,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
         Some(_) | None => "",
     };
     // If the workspace's root is a package, plain `cargo test` tests only that package.
-    let test = if is_workspace && manifest.contains_key("package") {
-        "cargo test --workspace"
-    } else {
-        "cargo test"
-    };
+    let test = if is_workspace && manifest.contains_key("package") { "cargo test --workspace" } else { "cargo test" };
     Some(Detection::new(setup, test, "Cargo.toml"))
 }
 

@@ -9,11 +9,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let manifest: Value = serde_json::from_str(&plain_json(&repository.text(file)?)).ok()?;
     // `test` outside `tasks` holds options of the runner.
-    let test = if manifest.pointer("/tasks/test").is_some() {
-        "deno task test"
-    } else {
-        "deno test"
-    };
+    let test = if manifest.pointer("/tasks/test").is_some() { "deno task test" } else { "deno test" };
     let needs = repository.has("deno.lock") || manifest.get("imports").is_some();
     Some(Detection::new(if needs { "deno install" } else { "" }, test, file))
 }

@@ -11,12 +11,7 @@ const MANAGE: &str = "manage.py";
 pub(super) const FILES: &[&str] = &[MANAGE, "conftest.py"];
 
 /// Words that a project writes to let pytest run Django's tests.
-const FOR_PYTEST: [&str; 4] = [
-    "pytest-django",
-    "pytest_django",
-    "DJANGO_SETTINGS_MODULE",
-    "django.setup",
-];
+const FOR_PYTEST: [&str; 4] = ["pytest-django", "pytest_django", "DJANGO_SETTINGS_MODULE", "django.setup"];
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let folder = folder(repository)?;
@@ -25,11 +20,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
         folder => Some(repository.below(folder)),
     };
     let is_for_pytest = |place: &Repository<'_>| {
-        let texts = python::FILES
-            .iter()
-            .chain(FILES)
-            .copied()
-            .filter(|file| *file != MANAGE);
+        let texts = python::FILES.iter().chain(FILES).copied().filter(|file| *file != MANAGE);
         texts.chain(python::requirements(place)).any(|file| {
             let text = place.text(file).unwrap_or_default();
             FOR_PYTEST.iter().any(|word| text.contains(word))
@@ -51,10 +42,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
         },
         _ => (setup, from_below(&test, &folder)),
     };
-    Some(Detection {
-        folder,
-        ..Detection::new(setup, test, evidence)
-    })
+    Some(Detection { folder, ..Detection::new(setup, test, evidence) })
 }
 
 /// Returns a test command that starts a program of the root's virtual environment from one of its folders.
@@ -78,9 +66,7 @@ fn folder(repository: &Repository<'_>) -> Option<String> {
     if is_django("") {
         return Some(String::new());
     }
-    let folders = repository
-        .own()
-        .filter_map(|path| path.strip_suffix(MANAGE)?.strip_suffix('/'));
+    let folders = repository.own().filter_map(|path| path.strip_suffix(MANAGE)?.strip_suffix('/'));
     let is_own =
         |folder: &&str| folder.split('/').count() <= DEEPEST && !folder.split('/').any(|part| NOT_OWN.contains(&part));
     let mut own = folders.filter(is_own).filter(|folder| is_django(folder));

@@ -15,7 +15,5 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
             (parameters.is_empty() || parameters.starts_with(' ')) && !rest.starts_with('=')
         })
     };
-    text.lines()
-        .any(is_test)
-        .then(|| Detection::new("", "just test", format!("the recipe test in {file}")))
+    text.lines().any(is_test).then(|| Detection::new("", "just test", format!("the recipe test in {file}")))
 }

@@ -7,11 +7,7 @@ pub(super) const FILES: &[&str] = &["pom.xml", "build.gradle", "build.gradle.kts
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let program = |wrapper: &str, installed: &str| {
-        if repository.has(wrapper) {
-            format!("sh ./{wrapper}")
-        } else {
-            installed.to_owned()
-        }
+        if repository.has(wrapper) { format!("sh ./{wrapper}") } else { installed.to_owned() }
     };
     // Both fetch their test engines only when tests run, so set-up asks for a test that does not exist. Maven needs a
     // class that does, or it skips the engine.

@@ -9,9 +9,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let text = repository.text(file)?;
     let lines = text.lines().map(str::trim_start);
     // A dependency is a tuple that begins with its name: `{:jason, "~> 1.4"}`.
-    let needs = lines
-        .filter(|line| !line.starts_with('#'))
-        .any(|line| line.contains("{:"));
+    let needs = lines.filter(|line| !line.starts_with('#')).any(|line| line.contains("{:"));
     let setup = "mix local.hex --force --if-missing && mix local.rebar --force --if-missing && mix deps.get";
     Some(Detection::new(if needs { setup } else { "" }, "mix test", file))
 }

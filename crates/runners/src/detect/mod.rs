@@ -65,108 +65,28 @@ pub enum NamesOfTests {
 
 /// Every tool chain, in the order in which they are tried.
 pub const TOOL_CHAINS: &[ToolChain] = &[
-    ToolChain {
-        name: "Cargo",
-        files: cargo::FILES,
-        detect: cargo::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: "npm, pnpm, yarn",
-        files: node::FILES,
-        detect: node::detect,
-        names: NamesOfTests::OfCalled,
-    },
-    ToolChain {
-        name: "Deno",
-        files: deno::FILES,
-        detect: deno::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: "Django",
-        files: django::FILES,
-        detect: django::detect,
-        names: NamesOfTests::Each,
-    },
+    ToolChain { name: "Cargo", files: cargo::FILES, detect: cargo::detect, names: NamesOfTests::Each },
+    ToolChain { name: "npm, pnpm, yarn", files: node::FILES, detect: node::detect, names: NamesOfTests::OfCalled },
+    ToolChain { name: "Deno", files: deno::FILES, detect: deno::detect, names: NamesOfTests::Each },
+    ToolChain { name: "Django", files: django::FILES, detect: django::detect, names: NamesOfTests::Each },
     ToolChain {
         name: "pytest, unittest, uv, poetry, tox, nox",
         files: python::FILES,
         detect: python::detect,
         names: NamesOfTests::Each,
     },
-    ToolChain {
-        name: "Go",
-        files: go::FILES,
-        detect: go::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: "Maven, Gradle",
-        files: jvm::FILES,
-        detect: jvm::detect,
-        names: NamesOfTests::OfFiles,
-    },
-    ToolChain {
-        name: "RSpec, Rails, Rake",
-        files: ruby::FILES,
-        detect: ruby::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: "PHPUnit, Pest, Composer",
-        files: php::FILES,
-        detect: php::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: ".NET",
-        files: dotnet::FILES,
-        detect: dotnet::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: "Mix",
-        files: mix::FILES,
-        detect: mix::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: "CMake",
-        files: cmake::FILES,
-        detect: cmake::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: "meson",
-        files: meson::FILES,
-        detect: meson::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: "autotools",
-        files: autotools::FILES,
-        detect: autotools::detect,
-        names: NamesOfTests::Each,
-    },
-    ToolChain {
-        name: "just",
-        files: just::FILES,
-        detect: just::detect,
-        names: NamesOfTests::OfCalled,
-    },
-    ToolChain {
-        name: "task",
-        files: task::FILES,
-        detect: task::detect,
-        names: NamesOfTests::OfCalled,
-    },
-    ToolChain {
-        name: "Make",
-        files: make::FILES,
-        detect: make::detect,
-        names: NamesOfTests::OfCalled,
-    },
+    ToolChain { name: "Go", files: go::FILES, detect: go::detect, names: NamesOfTests::Each },
+    ToolChain { name: "Maven, Gradle", files: jvm::FILES, detect: jvm::detect, names: NamesOfTests::OfFiles },
+    ToolChain { name: "RSpec, Rails, Rake", files: ruby::FILES, detect: ruby::detect, names: NamesOfTests::Each },
+    ToolChain { name: "PHPUnit, Pest, Composer", files: php::FILES, detect: php::detect, names: NamesOfTests::Each },
+    ToolChain { name: ".NET", files: dotnet::FILES, detect: dotnet::detect, names: NamesOfTests::Each },
+    ToolChain { name: "Mix", files: mix::FILES, detect: mix::detect, names: NamesOfTests::Each },
+    ToolChain { name: "CMake", files: cmake::FILES, detect: cmake::detect, names: NamesOfTests::Each },
+    ToolChain { name: "meson", files: meson::FILES, detect: meson::detect, names: NamesOfTests::Each },
+    ToolChain { name: "autotools", files: autotools::FILES, detect: autotools::detect, names: NamesOfTests::Each },
+    ToolChain { name: "just", files: just::FILES, detect: just::detect, names: NamesOfTests::OfCalled },
+    ToolChain { name: "task", files: task::FILES, detect: task::detect, names: NamesOfTests::OfCalled },
+    ToolChain { name: "Make", files: make::FILES, detect: make::detect, names: NamesOfTests::OfCalled },
 ];
 
 /// Returns the names of all tool chains, for people.
@@ -241,9 +161,7 @@ pub fn in_folders(repository: &Repository<'_>) -> impl Iterator<Item = Detected>
 /// Returns commands of the repository's own workflows and make files that seem to run tests by a runner of which no tool
 /// chain knows.
 pub fn mentioned(repository: &Repository<'_>) -> impl Iterator<Item = String> {
-    workflow::test_commands(repository)
-        .into_iter()
-        .chain(make::test_targets(repository))
+    workflow::test_commands(repository).into_iter().chain(make::test_targets(repository))
 }
 
 /// Returns the commands of the first tool chain that can run tests.
@@ -260,9 +178,7 @@ fn detected(found: Detection, folder: Option<String>) -> Option<Detected> {
         Some(folder) => format!("cd {} && ", shell_words::quote(folder)),
         None => String::new(),
     };
-    let parts = folder
-        .iter()
-        .chain(Some(&found.folder).filter(|inner| !inner.is_empty()));
+    let parts = folder.iter().chain(Some(&found.folder).filter(|inner| !inner.is_empty()));
     let whole = parts.cloned().reduce(|outer, inner| format!("{outer}/{inner}"));
     let below = whole.as_ref().map(|folder| format!(" in {folder}")).unwrap_or_default();
     let setup = Some(found.setup).filter(|setup| !setup.is_empty());

@@ -75,11 +75,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
 pub(super) fn starter(repository: &Repository<'_>, program: &str) -> &'static str {
     const COREPACK: &str = "corepack";
     let is_served = ["pnpm", "yarn"].contains(&program);
-    if is_served && !repository.is_installed(program) && repository.is_installed(COREPACK) {
-        "corepack "
-    } else {
-        ""
-    }
+    if is_served && !repository.is_installed(program) && repository.is_installed(COREPACK) { "corepack " } else { "" }
 }
 
 /// `true` if there is a test script other than the placeholder that `npm init` writes.

@@ -39,17 +39,9 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
         None if script.is_some() => "composer test".to_owned(),
         None => return None,
     };
-    let setup = if manifest.is_some() {
-        "composer install --no-interaction --no-progress"
-    } else {
-        ""
-    };
+    let setup = if manifest.is_some() { "composer install --no-interaction --no-progress" } else { "" };
     let evidence = [manifest.is_some().then_some(COMPOSER), configured];
     let evidence: Vec<&str> = evidence.into_iter().flatten().collect();
-    let evidence = if evidence.is_empty() {
-        "tests".to_owned()
-    } else {
-        evidence.join(" and ")
-    };
+    let evidence = if evidence.is_empty() { "tests".to_owned() } else { evidence.join(" and ") };
     Some(Detection::new(setup, test, evidence))
 }

@@ -8,15 +8,8 @@ use crate::detect::{
 use std::{iter::successors, path::Path};
 use toml::{Table, Value};
 
-pub(super) const FILES: &[&str] = &[
-    "pyproject.toml",
-    "setup.cfg",
-    "setup.py",
-    "pytest.ini",
-    "tox.ini",
-    "noxfile.py",
-    OWN_NEEDS,
-];
+pub(super) const FILES: &[&str] =
+    &["pyproject.toml", "setup.cfg", "setup.py", "pytest.ini", "tox.ini", "noxfile.py", OWN_NEEDS];
 
 /// The file that lists the project's own dependencies.
 const OWN_NEEDS: &str = "requirements.txt";
@@ -38,11 +31,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let unittest = unittest(repository, evidence);
     let project = Project::read(repository);
     let (setup, test, more) = project.commands(repository, unittest.as_deref());
-    let imports = if unittest.is_some() {
-        ", which imports unittest"
-    } else {
-        ""
-    };
+    let imports = if unittest.is_some() { ", which imports unittest" } else { "" };
     let more = more.filter(|file| *file != evidence);
     let by_workflow = project.workflow.as_deref().filter(|_| setup.contains(" pip "));
     let more = more.into_iter().chain(by_workflow).map(|file| format!(" and {file}"));
@@ -82,13 +71,9 @@ impl Project {
         let legacy = ["setup.cfg", "setup.py"].map(|file| repository.text(file).unwrap_or_default());
         let keys = ["install_requires", "tests_require", "extras_require"];
         let requires = |text: &String| keys.iter().any(|key| text.contains(key));
-        let is_dynamic = list_at(&["project", "dynamic"])
-            .iter()
-            .any(|field| field == "dependencies");
+        let is_dynamic = list_at(&["project", "dynamic"]).iter().any(|field| field == "dependencies");
         let mut found = Self {
-            is_package: ["project", "build-system"]
-                .iter()
-                .any(|key| manifest.contains_key(*key))
+            is_package: ["project", "build-system"].iter().any(|key| manifest.contains_key(*key))
                 || repository.has("setup.py"),
             needs: is_dynamic || legacy.iter().any(requires),
             ..Self::default()
@@ -101,9 +86,7 @@ impl Project {
         if let Some(named) = named {
             found.packages.extend(["-e".to_owned(), named.clone()]);
         } else if found.is_package {
-            let itself = extra
-                .as_ref()
-                .map_or_else(|| ".".to_owned(), |name| format!(".[{name}]"));
+            let itself = extra.as_ref().map_or_else(|| ".".to_owned(), |name| format!(".[{name}]"));
             found.packages.extend(["-e".to_owned(), itself]);
         }
         found.add(&packages.unwrap_or_default());
@@ -113,22 +96,13 @@ impl Project {
         found.add(&packages.unwrap_or_default());
         found.add_listed(repository, (&manifest, &by_workflow));
         found.add_from(&workflow.path, &by_workflow);
-        Self {
-            manifest,
-            extra,
-            group,
-            ..found
-        }
+        Self { manifest, extra, group, ..found }
     }
 
     /// Adds what requirements files, hatch and tox list.
     fn add_listed(&mut self, repository: &Repository<'_>, (manifest, by_workflow): (&Table, &[String])) {
         let own = Some(OWN_NEEDS).filter(|file| repository.has(file));
-        let lists = |file: &&&str| {
-            by_workflow
-                .windows(2)
-                .any(|pair| matches!(pair, [_, named] if named == **file))
-        };
+        let lists = |file: &&&str| by_workflow.windows(2).any(|pair| matches!(pair, [_, named] if named == **file));
         let all = requirements(repository);
         // Separate pinned lists for tests and for development often conflict, so only one is installed: that of the
         // repository's own CI, else the likeliest.
@@ -143,10 +117,7 @@ impl Project {
             self.add(&packages);
             self.packages.extend(packages);
         }
-        let of_tox = repository
-            .text("tox.ini")
-            .map(|text| tox_packages(&text))
-            .unwrap_or_default();
+        let of_tox = repository.text("tox.ini").map(|text| tox_packages(&text)).unwrap_or_default();
         if !self.has_pytest && of_tox.iter().any(|package| package.contains("pytest")) {
             self.add(&of_tox);
             self.packages.extend(of_tox);
@@ -214,9 +185,7 @@ impl Project {
         let packages = self.packages.iter().cloned();
         let packages: Vec<String> = packages.chain(lacks_pytest.then(|| "pytest".to_owned())).collect();
         let setup = workflow::venv(&packages);
-        let evidence = repository
-            .first(FILES)
-            .or_else(|| requirements(repository).first().copied());
+        let evidence = repository.first(FILES).or_else(|| requirements(repository).first().copied());
         (setup, format!(".venv/bin/{test}"), evidence)
     }
 }
@@ -237,20 +206,13 @@ pub(super) fn requirements<'r>(repository: &'r Repository<'_>) -> Vec<&'r str> {
 /// Returns the rank of a list of requirements for tests, such as `requirements-dev.txt`, `requirements/test.txt` or
 /// `tests/requirements.txt`: by its word, then by its depth. `None` for any other file.
 fn rank(path: &str) -> Option<(usize, usize)> {
-    let folders: Vec<&str> = path
-        .rsplit_once('/')
-        .map_or(Vec::new(), |(folders, _)| folders.split('/').collect());
+    let folders: Vec<&str> = path.rsplit_once('/').map_or(Vec::new(), |(folders, _)| folders.split('/').collect());
     let is_foreign = |folder: &&str| NOT_OWN.contains(folder) && !FOR_TESTS.contains(folder);
     if folders.len() > DEEPEST || folders.iter().any(is_foreign) {
         return None;
     }
-    let words: Vec<&str> = path
-        .strip_suffix(".txt")?
-        .split(|c: char| !c.is_alphanumeric())
-        .collect();
-    let is_list = words
-        .iter()
-        .any(|word| ["requirements", "requirement", "reqs"].contains(word));
+    let words: Vec<&str> = path.strip_suffix(".txt")?.split(|c: char| !c.is_alphanumeric()).collect();
+    let is_list = words.iter().any(|word| ["requirements", "requirement", "reqs"].contains(word));
     let rank = FOR_TESTS.iter().position(|word| words.contains(word))?;
     is_list.then_some((rank, folders.len()))
 }
@@ -266,11 +228,7 @@ fn tox_packages(text: &str) -> Vec<String> {
     let section = text.lines().skip_while(|line| line.trim() != "[testenv]").skip(1);
     let section: Vec<&str> = section.take_while(|line| !line.starts_with('[')).collect();
     let commands = tox_value(&section, "commands");
-    if !commands.is_empty()
-        && !commands
-            .iter()
-            .any(|line| line.contains("pytest") || line.contains("py.test"))
-    {
+    if !commands.is_empty() && !commands.iter().any(|line| line.contains("pytest") || line.contains("py.test")) {
         return Vec::new();
     }
     let mut arguments = Vec::new();
@@ -358,15 +316,7 @@ fn unittest(repository: &Repository<'_>, evidence: &str) -> Option<String> {
 
 /// `true` if the folder is known by files of a project in another language, some of whose tests may be Python scripts.
 fn has_other_sign(repository: &Repository<'_>) -> bool {
-    let signs = [
-        jvm::FILES,
-        ruby::FILES,
-        php::FILES,
-        mix::FILES,
-        cmake::FILES,
-        meson::FILES,
-        autotools::FILES,
-    ];
+    let signs = [jvm::FILES, ruby::FILES, php::FILES, mix::FILES, cmake::FILES, meson::FILES, autotools::FILES];
     signs.iter().any(|files| repository.first(files).is_some())
 }
 
@@ -381,9 +331,7 @@ pub(super) fn telling<'p>(paths: &'p [String], folders: &[String]) -> impl Itera
         inside.any(|path| rank(path).is_some())
     };
     let lists: Vec<&String> = paths.iter().filter(is_list).collect();
-    lists
-        .into_iter()
-        .chain(paths.iter().filter(|path| is_test(path)).take(MOST_TESTS))
+    lists.into_iter().chain(paths.iter().filter(|path| is_test(path)).take(MOST_TESTS))
 }
 
 fn common_folder<'p>(files: impl Iterator<Item = &'p str>) -> String {

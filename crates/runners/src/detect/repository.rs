@@ -30,12 +30,7 @@ impl Detection {
     pub(super) fn new(setup: impl Into<String>, test: impl Into<String>, evidence: impl Into<String>) -> Self {
         let (setup, test, evidence) = (setup.into(), test.into(), evidence.into());
         let folder = String::new();
-        Self {
-            setup,
-            test,
-            evidence,
-            folder,
-        }
+        Self { setup, test, evidence, folder }
     }
 }
 
@@ -67,13 +62,7 @@ impl<'a> Repository<'a> {
     /// Creates a repository with these paths.
     #[must_use]
     pub fn new(paths: &'a [String], read: &'a dyn Fn(&str) -> Option<String>) -> Self {
-        Self {
-            paths,
-            read,
-            folder: String::new(),
-            is_installed: &|_| true,
-            workflow: Rc::default(),
-        }
+        Self { paths, read, folder: String::new(), is_installed: &|_| true, workflow: Rc::default() }
     }
 
     /// Says which programs are installed. Without this, every program counts as installed.
@@ -135,17 +124,11 @@ impl Repository<'_> {
 
 /// Returns the folder for built files: one that the repository does not use for its own.
 pub(super) fn build_folder(repository: &Repository<'_>) -> &'static str {
-    if repository.own().any(|path| path.starts_with("build/")) {
-        "build-autobuild"
-    } else {
-        "build"
-    }
+    if repository.own().any(|path| path.starts_with("build/")) { "build-autobuild" } else { "build" }
 }
 
 /// `true` if a part of a name or a command speaks of tests, as in `run-tests` and `testament`, but not in `latest`.
 pub(super) fn speaks_of_tests(text: &str) -> bool {
     let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_lowercase);
-    parts
-        .into_iter()
-        .any(|part| part.starts_with("test") || part.ends_with("tests"))
+    parts.into_iter().any(|part| part.starts_with("test") || part.ends_with("tests"))
 }

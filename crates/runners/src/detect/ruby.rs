@@ -12,9 +12,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
         text.contains("TestTask") || ["task :test", "task test:"].iter().any(|word| text.contains(word))
     };
     let has_task = repository.text(tasks).as_ref().is_some_and(names_test);
-    let mut tests = repository
-        .own()
-        .filter(|path| path.starts_with("test/") && path.ends_with("_test.rb"));
+    let mut tests = repository.own().filter(|path| path.starts_with("test/") && path.ends_with("_test.rb"));
     let (test, evidence) = match (repository.has("bin/rails"), tests.next()) {
         (true, Some(_)) => ("rails test", "bin/rails"),
         _ if has_task => ("rake test", *tasks),
@@ -27,9 +25,5 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     // Gems that the machine has are used. Others are installed in the checkout, where no right is needed.
     let setup = "bundle check || (bundle config set --local path vendor/bundle && bundle install)";
     let lock = if repository.has(lock) { *lock } else { *gems };
-    Some(Detection::new(
-        setup,
-        format!("bundle exec {test}"),
-        format!("{evidence} and {lock}"),
-    ))
+    Some(Detection::new(setup, format!("bundle exec {test}"), format!("{evidence} and {lock}")))
 }

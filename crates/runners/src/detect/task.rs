@@ -3,14 +3,8 @@
 use crate::detect::repository::{Detection, Repository};
 use serde_json::Value;
 
-pub(super) const FILES: &[&str] = &[
-    "Taskfile.yml",
-    "taskfile.yml",
-    "Taskfile.yaml",
-    "taskfile.yaml",
-    "Taskfile.dist.yml",
-    "Taskfile.dist.yaml",
-];
+pub(super) const FILES: &[&str] =
+    &["Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml"];
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;

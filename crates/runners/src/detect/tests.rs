@@ -27,133 +27,47 @@ fn each_tool_chain_is_recognised() {
         (&[("Cargo.toml", ""), ("package.json", SCRIPT)], "", "cargo test"),
         (&[("package.json", SCRIPT)], "", "npm test"),
         (&[("package.json", NEEDS)], "npm install", "npm test"),
-        (
-            &[("package.json", SCRIPT), ("package-lock.json", "")],
-            "npm ci",
-            "npm test",
-        ),
-        (
-            &[("package.json", NEEDS), ("pnpm-lock.yaml", "")],
-            "pnpm install --frozen-lockfile",
-            "pnpm test",
-        ),
-        (
-            &[("package.json", NEEDS), ("yarn.lock", "")],
-            "yarn install --frozen-lockfile",
-            "yarn test",
-        ),
-        (
-            &[("package.json", NEEDS), ("yarn.lock", ""), (".yarnrc.yml", "")],
-            "yarn install --immutable",
-            "yarn test",
-        ),
+        (&[("package.json", SCRIPT), ("package-lock.json", "")], "npm ci", "npm test"),
+        (&[("package.json", NEEDS), ("pnpm-lock.yaml", "")], "pnpm install --frozen-lockfile", "pnpm test"),
+        (&[("package.json", NEEDS), ("yarn.lock", "")], "yarn install --frozen-lockfile", "yarn test"),
+        (&[("package.json", NEEDS), ("yarn.lock", ""), (".yarnrc.yml", "")], "yarn install --immutable", "yarn test"),
         (&[("pytest.ini", "")], "", "python3 -m pytest"),
-        (
-            &[("pyproject.toml", "[tool.pytest.ini_options]")],
-            "",
-            "python3 -m pytest",
-        ),
+        (&[("pyproject.toml", "[tool.pytest.ini_options]")], "", "python3 -m pytest"),
         (&[("src/tests/test_a.py", "")], "", "python3 -m pytest"),
+        (&[("pyproject.toml", "pytest"), ("uv.lock", "")], "uv sync --frozen", "uv run --no-sync pytest"),
         (
-            &[("pyproject.toml", "pytest"), ("uv.lock", "")],
-            "uv sync --frozen",
-            "uv run --no-sync pytest",
-        ),
-        (
-            &[
-                ("tests/test_a.py", "import unittest"),
-                ("tests/more/test_b.py", "from unittest import mock"),
-            ],
+            &[("tests/test_a.py", "import unittest"), ("tests/more/test_b.py", "from unittest import mock")],
             "",
             "python3 -m unittest discover -s tests",
         ),
+        (&[("tests/test_a.py", "import unittest"), ("tests/__init__.py", "")], "", "python3 -m unittest discover"),
+        (&[("test_a.py", "import unittest"), ("x/test_b.py", "import pytest")], "", "python3 -m pytest"),
         (
-            &[("tests/test_a.py", "import unittest"), ("tests/__init__.py", "")],
-            "",
-            "python3 -m unittest discover",
-        ),
-        (
-            &[("test_a.py", "import unittest"), ("x/test_b.py", "import pytest")],
-            "",
-            "python3 -m pytest",
-        ),
-        (
-            &[
-                ("tests/test_a.py", "import unittest"),
-                ("requirements.txt", "pytest==8"),
-            ],
+            &[("tests/test_a.py", "import unittest"), ("requirements.txt", "pytest==8")],
             "VENV -r requirements.txt",
             ".venv/bin/python3 -m pytest",
         ),
         (&[("go.mod", "module x")], "", "go test ./..."),
+        (&[("go.mod", "module x\n\nrequire (\n\ta v1.0.0\n)\n")], "go mod download", "go test ./..."),
+        (&[("Cargo.toml", "[dependencies]\nserde = \"1\"\n")], "cargo fetch", "cargo test"),
         (
-            &[("go.mod", "module x\n\nrequire (\n\ta v1.0.0\n)\n")],
-            "go mod download",
-            "go test ./...",
-        ),
-        (
-            &[("Cargo.toml", "[dependencies]\nserde = \"1\"\n")],
+            &[("Cargo.toml", "[target.'cfg(unix)'.dev-dependencies]\nnix = {version = \"1\"}\n")],
             "cargo fetch",
             "cargo test",
         ),
+        (&[("Cargo.toml", "[dependencies]\nown = {path = \"own\"}\n[build-dependencies]\n")], "", "cargo test"),
+        (&[("Cargo.toml", "[workspace]\nmembers = []\n")], "cargo fetch", "cargo test"),
         (
-            &[(
-                "Cargo.toml",
-                "[target.'cfg(unix)'.dev-dependencies]\nnix = {version = \"1\"}\n",
-            )],
-            "cargo fetch",
-            "cargo test",
-        ),
-        (
-            &[(
-                "Cargo.toml",
-                "[dependencies]\nown = {path = \"own\"}\n[build-dependencies]\n",
-            )],
-            "",
-            "cargo test",
-        ),
-        (
-            &[("Cargo.toml", "[workspace]\nmembers = []\n")],
-            "cargo fetch",
-            "cargo test",
-        ),
-        (
-            &[
-                ("Cargo.toml", ""),
-                ("Cargo.lock", "name = \"a\"\nsource = \"registry+x\"\n"),
-            ],
+            &[("Cargo.toml", ""), ("Cargo.lock", "name = \"a\"\nsource = \"registry+x\"\n")],
             "cargo fetch --locked",
             "cargo test",
         ),
-        (
-            &[
-                ("Cargo.toml", "[dependencies]\nx = \"1\""),
-                ("Cargo.lock", "name = \"a\"\n"),
-            ],
-            "",
-            "cargo test",
-        ),
-        (
-            &[("Makefile", "build:\n\tcc x.c\n\ntest check: build\n\t./x\n")],
-            "",
-            "make test",
-        ),
-        (
-            &[("package.json", NPM_INIT), ("Makefile", "test:\n\ttrue\n")],
-            "",
-            "make test",
-        ),
+        (&[("Cargo.toml", "[dependencies]\nx = \"1\""), ("Cargo.lock", "name = \"a\"\n")], "", "cargo test"),
+        (&[("Makefile", "build:\n\tcc x.c\n\ntest check: build\n\t./x\n")], "", "make test"),
+        (&[("package.json", NPM_INIT), ("Makefile", "test:\n\ttrue\n")], "", "make test"),
         (&[("package.json", "not json"), ("go.mod", "")], "", "go test ./..."),
-        (
-            &[("package.json", SCRIPT), ("pyproject.toml", "pytest")],
-            "",
-            "npm test",
-        ),
-        (
-            &[("Cargo.toml", "[package]\nname = \"a\"\n[workspace]\n")],
-            "cargo fetch",
-            "cargo test --workspace",
-        ),
+        (&[("package.json", SCRIPT), ("pyproject.toml", "pytest")], "", "npm test"),
+        (&[("Cargo.toml", "[package]\nname = \"a\"\n[workspace]\n")], "cargo fetch", "cargo test --workspace"),
         (
             &[(
                 "package.json",
@@ -163,43 +77,23 @@ fn each_tool_chain_is_recognised() {
             "pnpm test",
         ),
         (
-            &[
-                (
-                    "package.json",
-                    r#"{"scripts": {"test": "a"}, "packageManager": "yarn@4.1.0"}"#,
-                ),
-                ("yarn.lock", ""),
-            ],
+            &[("package.json", r#"{"scripts": {"test": "a"}, "packageManager": "yarn@4.1.0"}"#), ("yarn.lock", "")],
             "yarn install --immutable",
             "yarn test",
         ),
         (
-            &[
-                ("package.json", r#"{"workspaces": ["packages/*"]}"#),
-                ("package-lock.json", ""),
-            ],
+            &[("package.json", r#"{"workspaces": ["packages/*"]}"#), ("package-lock.json", "")],
             "npm ci",
             "npm test --workspaces --if-present",
         ),
         (
-            &[
-                ("package.json", "{}"),
-                ("pnpm-workspace.yaml", ""),
-                ("pnpm-lock.yaml", ""),
-            ],
+            &[("package.json", "{}"), ("pnpm-workspace.yaml", ""), ("pnpm-lock.yaml", "")],
             "pnpm install --frozen-lockfile",
             "pnpm -r test",
         ),
+        (&[("go.mod", "module x\nrequire a v1"), ("vendor/modules.txt", "")], "", "go test ./..."),
         (
-            &[("go.mod", "module x\nrequire a v1"), ("vendor/modules.txt", "")],
-            "",
-            "go test ./...",
-        ),
-        (
-            &[
-                ("go.work", "go 1.22\nuse (\n\t.\n\t./tools\n)\n"),
-                ("go.mod", "module x"),
-            ],
+            &[("go.work", "go 1.22\nuse (\n\t.\n\t./tools\n)\n"), ("go.mod", "module x")],
             "go mod download",
             "go test ./... ./tools/...",
         ),
@@ -216,26 +110,17 @@ fn each_tool_chain_is_recognised() {
         (&[("GNUmakefile", "check:\n\t./x\n")], "", "make check"),
         // Python packages.
         (
-            &[
-                ("pyproject.toml", "[project]\nname = \"a\"\n[tool.pytest.ini_options]"),
-                ("src/a/__init__.py", ""),
-            ],
+            &[("pyproject.toml", "[project]\nname = \"a\"\n[tool.pytest.ini_options]"), ("src/a/__init__.py", "")],
             "",
             "PYTHONPATH=src python3 -m pytest",
         ),
         (
-            &[
-                ("pyproject.toml", "[project]\nname = \"a\"\n[tool.pytest.ini_options]"),
-                ("a/__init__.py", ""),
-            ],
+            &[("pyproject.toml", "[project]\nname = \"a\"\n[tool.pytest.ini_options]"), ("a/__init__.py", "")],
             "",
             "python3 -m pytest",
         ),
         (
-            &[
-                ("pyproject.toml", "[project]\ndependencies = [\"b\"]"),
-                ("conftest.py", ""),
-            ],
+            &[("pyproject.toml", "[project]\ndependencies = [\"b\"]"), ("conftest.py", "")],
             "VENV -e . pytest",
             ".venv/bin/python3 -m pytest",
         ),
@@ -264,38 +149,22 @@ fn each_tool_chain_is_recognised() {
             ".venv/bin/python3 -m pytest",
         ),
         (
-            &[
-                ("pyproject.toml", "[dependency-groups]\ndev = [\"pytest\"]"),
-                ("uv.lock", ""),
-            ],
+            &[("pyproject.toml", "[dependency-groups]\ndev = [\"pytest\"]"), ("uv.lock", "")],
             "uv sync --frozen --group dev",
             "uv run --no-sync pytest",
         ),
         (
-            &[
-                (
-                    "pyproject.toml",
-                    "[project]\n[project.optional-dependencies]\ntest = [\"pytest\"]",
-                ),
-                ("uv.lock", ""),
-            ],
+            &[("pyproject.toml", "[project]\n[project.optional-dependencies]\ntest = [\"pytest\"]"), ("uv.lock", "")],
             "uv sync --frozen --extra test",
             "uv run --no-sync pytest",
         ),
         (
-            &[(
-                "pyproject.toml",
-                "[tool.poetry.dependencies]\npython = \"^3\"\n[tool.pytest.ini_options]",
-            )],
+            &[("pyproject.toml", "[tool.poetry.dependencies]\npython = \"^3\"\n[tool.pytest.ini_options]")],
             "poetry install --all-extras",
             "poetry run pytest",
         ),
         (
-            &[
-                ("requirements-dev.txt", "pytest\n"),
-                ("requirements.txt", "a"),
-                ("tests/test_a.py", ""),
-            ],
+            &[("requirements-dev.txt", "pytest\n"), ("requirements.txt", "a"), ("tests/test_a.py", "")],
             "VENV -r requirements.txt -r requirements-dev.txt",
             ".venv/bin/python3 -m pytest",
         ),
@@ -355,20 +224,12 @@ fn each_tool_chain_is_recognised() {
         ),
         // Projects in a folder.
         (
-            &[
-                ("README.md", ""),
-                ("web/package.json", SCRIPT),
-                ("web/package-lock.json", ""),
-            ],
+            &[("README.md", ""), ("web/package.json", SCRIPT), ("web/package-lock.json", "")],
             "cd web && npm ci",
             "cd web && npm test",
         ),
         (
-            &[
-                ("web/package.json", NPM_INIT),
-                ("server/go.mod", "module x"),
-                ("server/sub/go.mod", "module y"),
-            ],
+            &[("web/package.json", NPM_INIT), ("server/go.mod", "module x"), ("server/sub/go.mod", "module y")],
             "",
             "cd server && go test ./...",
         ),
@@ -392,17 +253,9 @@ fn tool_chains_of_other_languages_are_recognised() {
     let venv = "python3 -m venv .venv && .venv/bin/python3 -m pip install -q -U pip && .venv/bin/python3 -m pip install -q -r requirements.txt";
     let table: &[(Files<'_>, &str, &str)] = &[
         // Django, in both layouts, and with pytest.
+        (&[("manage.py", DJANGO), ("shop/tests/test_a.py", "")], "", "python3 manage.py test"),
         (
-            &[("manage.py", DJANGO), ("shop/tests/test_a.py", "")],
-            "",
-            "python3 manage.py test",
-        ),
-        (
-            &[
-                ("manage.py", DJANGO),
-                ("requirements.txt", "Django"),
-                ("shop/tests.py", ""),
-            ],
+            &[("manage.py", DJANGO), ("requirements.txt", "Django"), ("shop/tests.py", "")],
             venv,
             ".venv/bin/python3 manage.py test",
         ),
@@ -417,92 +270,38 @@ fn tool_chains_of_other_languages_are_recognised() {
             "cd src && ../.venv/bin/python3 manage.py test",
         ),
         (
-            &[
-                ("src/manage.py", DJANGO),
-                ("pyproject.toml", "[project]"),
-                ("uv.lock", ""),
-            ],
+            &[("src/manage.py", DJANGO), ("pyproject.toml", "[project]"), ("uv.lock", "")],
             "uv sync --frozen",
             "cd src && uv run --no-sync python3 manage.py test",
         ),
-        (
-            &[
-                ("manage.py", DJANGO),
-                ("pytest.ini", "[pytest]\nDJANGO_SETTINGS_MODULE = s"),
-            ],
-            "",
-            "python3 -m pytest",
-        ),
-        (
-            &[("manage.py", "print('mine')"), ("test_a.py", "")],
-            "",
-            "python3 -m pytest",
-        ),
+        (&[("manage.py", DJANGO), ("pytest.ini", "[pytest]\nDJANGO_SETTINGS_MODULE = s")], "", "python3 -m pytest"),
+        (&[("manage.py", "print('mine')"), ("test_a.py", "")], "", "python3 -m pytest"),
         // C and C++.
-        (
-            &[("CMakeLists.txt", cmake), ("tests/test_a.py", "")],
-            "cmake -S . -B build",
-            built,
-        ),
+        (&[("CMakeLists.txt", cmake), ("tests/test_a.py", "")], "cmake -S . -B build", built),
         (
             &[("CMakeLists.txt", "include( CTest )"), ("build/a.sh", "")],
             "cmake -S . -B build-autobuild",
             "cmake -S . -B build-autobuild && cmake --build build-autobuild && \
              ctest --test-dir build-autobuild --output-on-failure",
         ),
-        (
-            &[("CMakeLists.txt", "project(x)"), ("Makefile", "test:\n\ttrue\n")],
-            "",
-            "make test",
-        ),
-        (
-            &[("meson.build", "project('x', 'c')")],
-            "meson setup build",
-            "meson test --print-errorlogs -C build",
-        ),
-        (
-            &[("configure.ac", ""), ("Makefile.am", "")],
-            "autoreconf --install && sh ./configure",
-            "make check",
-        ),
+        (&[("CMakeLists.txt", "project(x)"), ("Makefile", "test:\n\ttrue\n")], "", "make test"),
+        (&[("meson.build", "project('x', 'c')")], "meson setup build", "meson test --print-errorlogs -C build"),
+        (&[("configure.ac", ""), ("Makefile.am", "")], "autoreconf --install && sh ./configure", "make check"),
         (
             &[("configure.ac", ""), ("autogen.sh", ""), ("Makefile.am", "")],
             "NOCONFIGURE=1 sh ./autogen.sh && sh ./configure",
             "make check",
         ),
-        (
-            &[("configure", ""), ("Makefile.in", "test: all\n\t./x\n")],
-            "sh ./configure",
-            "make test",
-        ),
+        (&[("configure", ""), ("Makefile.in", "test: all\n\t./x\n")], "sh ./configure", "make test"),
         // Ruby.
-        (
-            &[("Rakefile", "Rake::TestTask.new"), ("test/a_test.rb", "")],
-            "",
-            "rake test",
-        ),
-        (
-            &[
-                ("Gemfile", ""),
-                ("Rakefile", "Rake::TestTask.new"),
-                ("Gemfile.lock", ""),
-            ],
-            bundle,
-            "bundle exec rake test",
-        ),
+        (&[("Rakefile", "Rake::TestTask.new"), ("test/a_test.rb", "")], "", "rake test"),
+        (&[("Gemfile", ""), ("Rakefile", "Rake::TestTask.new"), ("Gemfile.lock", "")], bundle, "bundle exec rake test"),
         (&[("Gemfile", ""), ("spec/a_spec.rb", "")], bundle, "bundle exec rspec"),
-        (
-            &[("Gemfile", ""), ("bin/rails", ""), ("test/models/a_test.rb", "")],
-            bundle,
-            "bundle exec rails test",
-        ),
+        (&[("Gemfile", ""), ("bin/rails", ""), ("test/models/a_test.rb", "")], bundle, "bundle exec rails test"),
         // PHP.
         (&[("phpunit.xml", "")], "", "phpunit"),
         (
-            &[
-                ("composer.json", r#"{"require-dev": {"phpunit/phpunit": "^10"}}"#),
-                ("phpunit.xml.dist", ""),
-            ],
+            &[("composer.json", r#"{"require-dev": {"phpunit/phpunit": "^10"}}"#), ("phpunit.xml.dist", "")],
             composer,
             "vendor/bin/phpunit",
         ),
@@ -511,36 +310,21 @@ fn tool_chains_of_other_languages_are_recognised() {
             composer,
             "phpunit --bootstrap vendor/autoload.php tests",
         ),
-        (
-            &[("composer.json", r#"{"scripts": {"test": "php t.php"}}"#)],
-            composer,
-            "composer test",
-        ),
+        (&[("composer.json", r#"{"scripts": {"test": "php t.php"}}"#)], composer, "composer test"),
         // Others.
-        (
-            &[("Shop.sln", ""), ("src/Shop.csproj", "")],
-            "dotnet restore",
-            "dotnet test --no-restore",
-        ),
+        (&[("Shop.sln", ""), ("src/Shop.csproj", "")], "dotnet restore", "dotnet test --no-restore"),
         (
             &[("README.md", ""), ("api/Api.csproj", "")],
             "cd api && dotnet restore",
             "cd api && dotnet test --no-restore",
         ),
         (
-            &[(
-                "deno.jsonc",
-                "{\n  // \"tasks\": {}\n  \"test\": {\"include\": [\"a\"],}, /* end */\n}",
-            )],
+            &[("deno.jsonc", "{\n  // \"tasks\": {}\n  \"test\": {\"include\": [\"a\"],}, /* end */\n}")],
             "",
             "deno test",
         ),
         (&[("deno.json", "{}")], "", "deno test"),
-        (
-            &[("deno.jsonc", r#"{"tasks": {"test": "deno test -A"}, "imports": {}}"#)],
-            "deno install",
-            "deno task test",
-        ),
+        (&[("deno.jsonc", r#"{"tasks": {"test": "deno test -A"}, "imports": {}}"#)], "deno install", "deno task test"),
         (&[("mix.exs", "defp deps do\n  [\n    # {:x}\n  ]")], "", "mix test"),
         (
             &[("mix.exs", "[{:jason, \"~> 1.4\"}]")],
@@ -548,14 +332,7 @@ fn tool_chains_of_other_languages_are_recognised() {
             "mix test",
         ),
         (&[("justfile", "x := '1'\ntest *args:\n    ./t\n")], "", "just test"),
-        (
-            &[
-                ("justfile", "test := 'a'\ntests: x\n"),
-                ("Makefile", "check:\n\ttrue\n"),
-            ],
-            "",
-            "make check",
-        ),
+        (&[("justfile", "test := 'a'\ntests: x\n"), ("Makefile", "check:\n\ttrue\n")], "", "make check"),
         (&[("Taskfile.yml", "tasks:\n  test:\n    cmds: [x]\n")], "", "task test"),
     ];
     for (files, setup, test) in table {
@@ -610,37 +387,17 @@ fn what_a_workflow_installs_for_its_tests_is_installed() {
     let make: Files<'_> = &[("Makefile", "test:\n\t./t\n"), ("requirements.txt", "a")];
     let pytest: Files<'_> = &[("tests/test_a.py", "import pytest")];
     let python: Files<'_> = &[("setup.py", ""), ("tests/test_a.py", ""), ("ci.txt", "b")];
-    let npm: Files<'_> = &[
-        ("package.json", NEEDS),
-        ("package-lock.json", ""),
-        ("web/package.json", "{}"),
-    ];
+    let npm: Files<'_> = &[("package.json", NEEDS), ("package-lock.json", ""), ("web/package.json", "{}")];
     let table: [(String, Files<'_>, &str); 14] = [
-        (
-            run(&["pip install -r requirements.txt", "make test"]),
-            make,
-            "VENV -r requirements.txt",
-        ),
+        (run(&["pip install -r requirements.txt", "make test"]), make, "VENV -r requirements.txt"),
         (run(&["python -m pip install -U pip", "make test"]), make, ""),
         (run(&["pip install twine", "twine check"]), make, ""),
         (run(&["make test", "pip install twine"]), make, ""),
         (run(&["npm ci", "make test"]), make, ""),
-        (
-            run(&["curl x | sh", "sudo make install", "rm -rf /", "make test"]),
-            make,
-            "",
-        ),
+        (run(&["curl x | sh", "sudo make install", "rm -rf /", "make test"]), make, ""),
         (run(&["pip install a", "pytest"]), pytest, ""),
-        (
-            run(&["pip install -r ci.txt -e .", "pytest"]),
-            python,
-            "VENV -e . -r ci.txt pytest",
-        ),
-        (
-            run(&["pip install '.[all]' \"b>=2\" pytest", "pytest"]),
-            python,
-            "VENV -e '.[all]' 'b>=2' pytest",
-        ),
+        (run(&["pip install -r ci.txt -e .", "pytest"]), python, "VENV -e . -r ci.txt pytest"),
+        (run(&["pip install '.[all]' \"b>=2\" pytest", "pytest"]), python, "VENV -e '.[all]' 'b>=2' pytest"),
         (
             run(&[
                 "pip install -r none.txt",
@@ -654,11 +411,7 @@ fn what_a_workflow_installs_for_its_tests_is_installed() {
             python,
             "VENV -e . b pytest",
         ),
-        (
-            run(&["npm ci --legacy-peer-deps", "npm test"]),
-            npm,
-            "npm ci --legacy-peer-deps",
-        ),
+        (run(&["npm ci --legacy-peer-deps", "npm test"]), npm, "npm ci --legacy-peer-deps"),
         (run(&["npm install -g pnpm", "npm test"]), npm, "npm ci"),
         (
             job(
@@ -686,15 +439,7 @@ fn what_a_workflow_installs_for_its_tests_is_installed() {
 fn a_workflow_that_is_no_workflow_changes_nothing() {
     let deep = "[".repeat(100_000);
     let wide = format!("jobs: {{a: {{steps: [{}]}}}}", "{run: 'pip install a'},".repeat(5_000));
-    for text in [
-        "",
-        "[",
-        "jobs: 3",
-        "jobs: {a: 3}",
-        "jobs: {a: {steps: {}}}",
-        &deep,
-        &wide,
-    ] {
+    for text in ["", "[", "jobs: 3", "jobs: {a: 3}", "jobs: {a: {steps: {}}}", &deep, &wide] {
         assert_eq!(with_workflow(text, &[("go.mod", "")]).0, "", "{text:.60}");
     }
 }
@@ -704,22 +449,14 @@ fn a_folders_own_set_up_takes_what_the_workflow_installs_there() {
     let workflow =
         "jobs: {t: {defaults: {run: {working-directory: web}}, steps: [{run: npm ci --force}, {run: npm test}]}}";
     let found = with_workflow(workflow, &[("web/package.json", NEEDS), ("web/package-lock.json", "")]);
-    assert_eq!(
-        found,
-        ("cd web && npm ci --force".to_owned(), "cd web && npm test".to_owned())
-    );
+    assert_eq!(found, ("cd web && npm ci --force".to_owned(), "cd web && npm test".to_owned()));
 }
 
 #[test]
 fn corepack_starts_what_is_not_installed() {
     let files = [("package.json", NEEDS), ("pnpm-lock.yaml", "")];
     let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
-    let read = |path: &str| {
-        files
-            .iter()
-            .find(|(known, _)| *known == path)
-            .map(|(_, text)| (*text).to_owned())
-    };
+    let read = |path: &str| files.iter().find(|(known, _)| *known == path).map(|(_, text)| (*text).to_owned());
     let setup = |installed: &[&str]| {
         let is_installed = |program: &str| installed.contains(&program);
         let repository = Repository::new(&paths, &read).on_machine(&is_installed);

@@ -69,15 +69,7 @@ const fn installer(call: &'static [&'static str], ecosystem: &'static str) -> In
 }
 
 /// The options of pip that name a file or a project, and those that change only how pip installs.
-const PIP_WITH_VALUE: [&str; 7] = [
-    "-r",
-    "--requirement",
-    "-c",
-    "--constraint",
-    "-e",
-    "--editable",
-    "--group",
-];
+const PIP_WITH_VALUE: [&str; 7] = ["-r", "--requirement", "-c", "--constraint", "-e", "--editable", "--group"];
 const PIP_WITHOUT_EFFECT: [&str; 12] = [
     "-U",
     "--upgrade",
@@ -117,10 +109,7 @@ pub(crate) fn read(repository: &Repository<'_>) -> Option<Workflow> {
         let read = |job: &Value| Job::read((repository, &open), &workflow, job).filter(|job| job.tests);
         let found = jobs.values().filter_map(read).map(|job| job.found);
         let mut telling = found.filter(|found| *found != Workflow::default());
-        Some(Workflow {
-            path: path.clone(),
-            ..telling.next()?
-        })
+        Some(Workflow { path: path.clone(), ..telling.next()? })
     })
 }
 
@@ -147,10 +136,7 @@ impl<'r> Job<'r> {
         let mut read = Self {
             repository,
             open,
-            found: Workflow {
-                services: services.map(names).unwrap_or_default(),
-                ..Workflow::default()
-            },
+            found: Workflow { services: services.map(names).unwrap_or_default(), ..Workflow::default() },
             tests: false,
         };
         const FOLDER: &str = "/defaults/run/working-directory";
@@ -195,9 +181,7 @@ impl<'r> Job<'r> {
     fn system(&mut self, words: &[&str]) {
         if let ["apt-get" | "apt", rest @ ..] = words {
             let packages = rest.iter().skip_while(|word| **word != "install").skip(1);
-            let packages = packages
-                .filter(|word| !word.starts_with('-'))
-                .map(|word| (*word).to_owned());
+            let packages = packages.filter(|word| !word.starts_with('-')).map(|word| (*word).to_owned());
             let left = MOST_PACKAGES.saturating_sub(self.found.system_packages.len());
             self.found.system_packages.extend(packages.take(left));
         }
@@ -233,11 +217,7 @@ impl<'r> Job<'r> {
         };
         if let Some(arguments) = arguments.filter(|_| is_folder(folder)) {
             let folder = folder.to_owned();
-            self.found.installs.push(Install {
-                folder,
-                installer,
-                arguments,
-            });
+            self.found.installs.push(Install { folder, installer, arguments });
         }
         true
     }
@@ -299,27 +279,14 @@ impl Workflow {
     pub(super) fn below(&self, folder: &str) -> Self {
         let inside = |install: &Install| {
             let whole = format!("{}/", install.folder);
-            let below = if folder.is_empty() {
-                whole.as_str()
-            } else {
-                whole.strip_prefix(folder)?
-            };
-            Some(Install {
-                folder: below.trim_matches('/').to_owned(),
-                ..install.clone()
-            })
+            let below = if folder.is_empty() { whole.as_str() } else { whole.strip_prefix(folder)? };
+            Some(Install { folder: below.trim_matches('/').to_owned(), ..install.clone() })
         };
-        Self {
-            installs: self.installs.iter().filter_map(inside).collect(),
-            ..self.clone()
-        }
+        Self { installs: self.installs.iter().filter_map(inside).collect(), ..self.clone() }
     }
 
     pub(super) fn pip_arguments(&self) -> Vec<String> {
-        let of_pip = self
-            .installs
-            .iter()
-            .filter(|install| install.is_pip() && install.folder.is_empty());
+        let of_pip = self.installs.iter().filter(|install| install.is_pip() && install.folder.is_empty());
         let mut all: Vec<String> = Vec::new();
         for group in of_pip.flat_map(|install| groups(&install.arguments)) {
             let is_there = all.windows(group.len()).any(|known| known == group);
@@ -354,16 +321,8 @@ impl Workflow {
         if setup == found.setup && more.is_empty() {
             return found;
         }
-        let whole: Vec<String> = Some(setup)
-            .filter(|setup| !setup.is_empty())
-            .into_iter()
-            .chain(more)
-            .collect();
-        Detection {
-            setup: whole.join(" && "),
-            evidence: format!("{} and {}", found.evidence, self.path),
-            ..found
-        }
+        let whole: Vec<String> = Some(setup).filter(|setup| !setup.is_empty()).into_iter().chain(more).collect();
+        Detection { setup: whole.join(" && "), evidence: format!("{} and {}", found.evidence, self.path), ..found }
     }
 }
 
@@ -380,12 +339,7 @@ impl Install {
         if program.map(String::as_str) != self.installer.call.first().copied() {
             return None;
         }
-        let lacks: Vec<String> = self
-            .arguments
-            .iter()
-            .filter(|word| !words.contains(word))
-            .cloned()
-            .collect();
+        let lacks: Vec<String> = self.arguments.iter().filter(|word| !words.contains(word)).cloned().collect();
         words.extend(lacks);
         Some(shell_words::join(words))
     }
@@ -439,9 +393,7 @@ fn pip(repository: &Repository<'_>, folder: &str, words: &[&str]) -> Option<Vec<
             continue;
         }
         let option = PIP_WITH_VALUE.iter().find(|known| **known == option)?;
-        let value = value
-            .or_else(|| words.next().copied())
-            .filter(|value| is_argument(value))?;
+        let value = value.or_else(|| words.next().copied()).filter(|value| is_argument(value))?;
         let is_list = ["-r", "--requirement", "-c", "--constraint"].contains(option);
         if is_list && !repository.has_from_root(&inside(folder, value)) {
             return None;
@@ -486,10 +438,7 @@ fn inside(folder: &str, path: &str) -> String {
 }
 
 fn is_test(words: &[&str]) -> bool {
-    let program = words
-        .first()
-        .and_then(|word| word.rsplit('/').next())
-        .unwrap_or_default();
+    let program = words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
     names_tests(words) || TASK_RUNNERS.contains(&program)
 }
 

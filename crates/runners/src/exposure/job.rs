@@ -8,16 +8,7 @@ use text::node::{Node, Shape};
 /// How deep workflows and actions may use each other, as on GitHub.
 const MOST_LEVELS: usize = 10;
 
-const OF_WORKFLOW: [&str; 8] = [
-    "name",
-    "run-name",
-    "on",
-    "permissions",
-    "env",
-    "defaults",
-    "concurrency",
-    "jobs",
-];
+const OF_WORKFLOW: [&str; 8] = ["name", "run-name", "on", "permissions", "env", "defaults", "concurrency", "jobs"];
 const OF_JOB: [&str; 19] = [
     "name",
     "permissions",
@@ -82,19 +73,8 @@ const TAKING: [&str; 20] = [
 ];
 
 /// Commands of git that bring other code into a checkout. Options may stand before them.
-const TAKING_OF_GIT: [&str; 11] = [
-    "am",
-    "apply",
-    "checkout",
-    "cherry-pick",
-    "clone",
-    "fetch",
-    "merge",
-    "pull",
-    "restore",
-    "switch",
-    "worktree",
-];
+const TAKING_OF_GIT: [&str; 11] =
+    ["am", "apply", "checkout", "cherry-pick", "clone", "fetch", "merge", "pull", "restore", "switch", "worktree"];
 
 /// `true` if a text in lower case names a way to get the head.
 fn names_head(text: &str) -> bool {
@@ -123,13 +103,7 @@ pub(super) struct Judge<'f> {
 
 impl<'f> Judge<'f> {
     pub(super) fn new(files: &'f Files, has_hosted_runners: bool) -> Self {
-        Self {
-            files,
-            has_hosted_runners,
-            open: Vec::new(),
-            grants: BTreeSet::new(),
-            takes_head: false,
-        }
+        Self { files, has_hosted_runners, open: Vec::new(), grants: BTreeSet::new(), takes_head: false }
     }
 
     /// Judges a workflow. `caller` holds the permissions of the job that calls it.
@@ -151,9 +125,7 @@ impl<'f> Judge<'f> {
         self.keys(job, &OF_JOB);
         let permissions = entry(job, "permissions").or(permissions);
         if let Some(environment) = entry(job, "environment") {
-            let name = environment
-                .text()
-                .map_or_else(|| environment.render_short(80), str::to_owned);
+            let name = environment.text().map_or_else(|| environment.render_short(80), str::to_owned);
             self.grants.insert(Grant::Environment { name });
         }
         if let Some(uses) = entry(job, "uses") {
@@ -209,11 +181,7 @@ impl<'f> Judge<'f> {
         };
         let folder = folder.trim_end_matches('/');
         let file = |name: &str| {
-            if folder.is_empty() {
-                name.to_owned()
-            } else {
-                format!("{folder}/{name}")
-            }
+            if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
         };
         let names = ["action.yml", "action.yaml"].map(file);
         if let Some(action) = self.file(&names) {
@@ -360,9 +328,7 @@ fn of_matrix(job: &Node, text: &str) -> Option<Vec<Option<String>>> {
         .trim()
         .strip_prefix("matrix.")?
         .split_once('.')
-        .map_or((path.trim().strip_prefix("matrix.")?, None), |(key, inner)| {
-            (key, Some(inner))
-        });
+        .map_or((path.trim().strip_prefix("matrix.")?, None), |(key, inner)| (key, Some(inner)));
     let value = |node: &Node| match inner {
         Some(name) => entry(node, name)?.text().map(str::to_owned),
         None => node.text().map(str::to_owned),
@@ -396,10 +362,7 @@ fn is_hosted(label: &str) -> bool {
 /// Returns the secrets that the expressions of a text name. `GITHUB_TOKEN` is judged by its permissions.
 fn secrets(text: &str, is_expression: bool) -> BTreeSet<Grant> {
     let start = if is_expression { Some(0) } else { text.find("${{") };
-    let expression = start
-        .and_then(|start| text.get(start..))
-        .unwrap_or_default()
-        .to_lowercase();
+    let expression = start.and_then(|start| text.get(start..)).unwrap_or_default().to_lowercase();
     let is_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
     let mut found = BTreeSet::new();
     for (at, word) in expression.match_indices("secrets") {
@@ -408,21 +371,14 @@ fn secrets(text: &str, is_expression: bool) -> BTreeSet<Grant> {
         if before.is_some_and(|letter| is_word(letter) || letter == '.') || after.starts_with(is_word) {
             continue;
         }
-        let quoted = after
-            .trim_start()
-            .strip_prefix('[')
-            .and_then(|index| index.trim_start().strip_prefix('\''));
+        let quoted = after.trim_start().strip_prefix('[').and_then(|index| index.trim_start().strip_prefix('\''));
         let property = after.trim_start().strip_prefix('.').map(str::trim_start).or(quoted);
         let end = |name: &str| name.find(|letter| !is_word(letter)).unwrap_or(name.len());
-        let name = property
-            .and_then(|name| name.get(..end(name)))
-            .filter(|name| !name.is_empty());
+        let name = property.and_then(|name| name.get(..end(name))).filter(|name| !name.is_empty());
         match name {
             Some("github_token") => {}
             Some(name) => {
-                found.insert(Grant::Secret {
-                    name: name.to_uppercase(),
-                });
+                found.insert(Grant::Secret { name: name.to_uppercase() });
             }
             None => {
                 found.insert(Grant::AllSecrets);

@@ -33,9 +33,8 @@ pub type Files = BTreeMap<String, Option<String>>;
 #[must_use]
 pub fn workflows(files: &Files, around: &Surroundings) -> Vec<WorkflowExposure> {
     let workflows = files.iter().filter(|(path, _)| is_workflow(path));
-    let mut found: Vec<WorkflowExposure> = workflows
-        .filter_map(|(path, text)| exposure(files, around, path, text.as_deref()))
-        .collect();
+    let mut found: Vec<WorkflowExposure> =
+        workflows.filter_map(|(path, text)| exposure(files, around, path, text.as_deref())).collect();
     if files.len() >= MOST_FILES {
         found.push(unjudged(".github/workflows", Unjudged::TooMany));
     }
@@ -43,11 +42,7 @@ pub fn workflows(files: &Files, around: &Surroundings) -> Vec<WorkflowExposure> 
 }
 
 fn unjudged(path: &str, why: Unjudged) -> WorkflowExposure {
-    WorkflowExposure {
-        path: path.to_owned(),
-        triggers: BTreeSet::new(),
-        grants: [Grant::Unknown(why)].into(),
-    }
+    WorkflowExposure { path: path.to_owned(), triggers: BTreeSet::new(), grants: [Grant::Unknown(why)].into() }
 }
 
 fn exposure(files: &Files, around: &Surroundings, path: &str, text: Option<&str>) -> Option<WorkflowExposure> {
@@ -79,11 +74,7 @@ fn exposure(files: &Files, around: &Surroundings, path: &str, text: Option<&str>
         }
         Start::Unknown => BTreeSet::new(),
     };
-    Some(WorkflowExposure {
-        path: path.to_owned(),
-        triggers,
-        grants: judge.grants,
-    })
+    Some(WorkflowExposure { path: path.to_owned(), triggers, grants: judge.grants })
 }
 
 fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {

@@ -8,9 +8,7 @@ fn around(has_hosted_runners: bool) -> Surroundings {
 }
 
 fn judged(files: &[(&str, &str)]) -> Vec<WorkflowExposure> {
-    let files = files
-        .iter()
-        .map(|(path, text)| ((*path).to_owned(), Some((*text).to_owned())));
+    let files = files.iter().map(|(path, text)| ((*path).to_owned(), Some((*text).to_owned())));
     workflows(&files.collect(), &around(true))
 }
 
@@ -30,9 +28,7 @@ fn secret(name: &str) -> Grant {
 }
 
 fn runner(label: &str) -> Grant {
-    Grant::Runner {
-        label: label.to_owned(),
-    }
+    Grant::Runner { label: label.to_owned() }
 }
 
 fn not_literal(key: &str) -> Grant {
@@ -77,16 +73,11 @@ fn a_workflow_runs_the_head_if_its_events_and_filters_include_our_branches() {
         "on: {push: {branches: ['autobuild/*/task-002-*']}}",
         "on: {push: {branches: ['**', '!**deploy**']}}",
     ] {
-        assert_eq!(
-            triggers(&format!("{on}\n{HARMLESS}")),
-            [Push],
-            "the planner words the rest: {on}"
-        );
+        assert_eq!(triggers(&format!("{on}\n{HARMLESS}")), [Push], "the planner words the rest: {on}");
     }
-    for on in [
-        "on: {push: {branches: ['deploy/**', '**/deploy/*']}}",
-        "on: {push: {branches-ignore: ['autobuild/**']}}",
-    ] {
+    for on in
+        ["on: {push: {branches: ['deploy/**', '**/deploy/*']}}", "on: {push: {branches-ignore: ['autobuild/**']}}"]
+    {
         assert_eq!(triggers(&format!("{on}\n{HARMLESS}")), [], "{on}");
     }
     let run = "on: {workflow_run: {workflows: [CI]}}\npermissions: {}\njobs: {a: {runs-on: ubuntu-latest, steps: [{uses: \
@@ -96,11 +87,7 @@ fn a_workflow_runs_the_head_if_its_events_and_filters_include_our_branches() {
 
 #[test]
 fn an_event_that_is_not_known_may_run_the_head_and_is_not_held() {
-    for on in [
-        "deployment_status",
-        "[push, deployment]",
-        "{release: , tomorrows_event: }",
-    ] {
+    for on in ["deployment_status", "[push, deployment]", "{release: , tomorrows_event: }"] {
         let [found] = &judged(&[(CI, &format!("on: {on}\n{HARMLESS}"))])[..] else {
             panic!("{on}");
         };
@@ -185,38 +172,22 @@ fn harmless_is_a_job_that_may_only_read() {
 fn whatever_a_job_gets_beyond_reading_is_named() {
     let job = |rest: &str| grants(&format!("permissions: {{}}\njobs:\n  a:\n    steps: []\n    {rest}\n"));
     let hosted = |rest: &str| job(&format!("runs-on: ubuntu-latest\n    {rest}"));
-    let write = |scope: &str| Grant::Write {
-        scope: scope.to_owned(),
-    };
+    let write = |scope: &str| Grant::Write { scope: scope.to_owned() };
     let environment = |name: &str| Grant::Environment { name: name.to_owned() };
-    assert_eq!(
-        grants("jobs: {a: {runs-on: ubuntu-latest, steps: []}}"),
-        [Grant::DefaultPermissions]
-    );
+    assert_eq!(grants("jobs: {a: {runs-on: ubuntu-latest, steps: []}}"), [Grant::DefaultPermissions]);
     let table = [
         (hosted("permissions: write-all"), vec![write("all")]),
-        (
-            hosted("permissions: {contents: read, packages: write}"),
-            vec![write("packages")],
-        ),
+        (hosted("permissions: {contents: read, packages: write}"), vec![write("packages")]),
         (hosted("permissions: {id-token: write}"), vec![Grant::IdentityToken]),
         (hosted("permissions: '${{ x }}'"), vec![not_literal("permissions")]),
         (hosted("env: {K: '${{ secrets.KEY }}'}"), vec![secret("KEY")]),
         (hosted("env: {K: \"${{ secrets['key'] }}\"}"), vec![secret("KEY")]),
         (hosted("env: {K: '${{ toJSON(secrets) }}'}"), vec![Grant::AllSecrets]),
-        (
-            hosted("env: {K: '${{ secrets[matrix.name] }}'}"),
-            vec![Grant::AllSecrets],
-        ),
+        (hosted("env: {K: '${{ secrets[matrix.name] }}'}"), vec![Grant::AllSecrets]),
         (hosted("if: secrets.KEY != ''"), vec![secret("KEY")]),
         (hosted("environment: prod"), vec![environment("prod")]),
         (hosted("environment: {name: prod}"), vec![environment("{name: prod}")]),
-        (
-            hosted("runs-as: root"),
-            vec![Grant::Unknown(Unjudged::UnknownKey {
-                key: "runs-as".to_owned(),
-            })],
-        ),
+        (hosted("runs-as: root"), vec![Grant::Unknown(Unjudged::UnknownKey { key: "runs-as".to_owned() })]),
     ];
     for (found, expected) in table {
         assert_eq!(found, expected);
@@ -228,20 +199,11 @@ fn a_machine_that_is_not_githubs_own_is_named() {
     let job = |rest: &str| grants(&format!("permissions: {{}}\njobs:\n  a:\n    steps: []\n    {rest}\n"));
     let table = [
         (job("runs-on: self-hosted"), vec![runner("self-hosted")]),
-        (
-            job("runs-on: [self-hosted, linux]"),
-            vec![runner("[self-hosted, linux]")],
-        ),
+        (job("runs-on: [self-hosted, linux]"), vec![runner("[self-hosted, linux]")]),
         (job("runs-on: {group: big}"), vec![runner("{group: big}")]),
-        (
-            job("runs-on: ubuntu-latest-16-cores"),
-            vec![runner("ubuntu-latest-16-cores")],
-        ),
+        (job("runs-on: ubuntu-latest-16-cores"), vec![runner("ubuntu-latest-16-cores")]),
         (job("runs-on: '${{ inputs.os }}'"), vec![runner("${{ inputs.os }}")]),
-        (
-            job("runs-on: '${{ matrix.os }}'\n    strategy: {matrix: {os: [ubuntu-latest, mine]}}"),
-            vec![runner("mine")],
-        ),
+        (job("runs-on: '${{ matrix.os }}'\n    strategy: {matrix: {os: [ubuntu-latest, mine]}}"), vec![runner("mine")]),
         (job("name: no machine"), vec![not_literal("runs-on")]),
     ];
     for (found, expected) in table {
@@ -256,42 +218,21 @@ fn local_actions_and_workflows_are_judged_by_their_own_files_and_others_are_not_
     let grants = |job: &str, called: &str| {
         let files = [(CI, calling(job)), (".github/workflows/called.yml", called.to_owned())];
         let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
-        judged(&files)
-            .into_iter()
-            .flat_map(|one| one.grants)
-            .collect::<Vec<_>>()
+        judged(&files).into_iter().flat_map(|one| one.grants).collect::<Vec<_>>()
     };
     let harmless = "on: workflow_call\njobs: {b: {runs-on: ubuntu-latest, steps: []}}\n";
     let own_runner = "on: workflow_call\njobs: {b: {runs-on: mine, steps: []}}\n";
     let writes = "on: workflow_call\npermissions: {contents: write}\njobs: {b: {runs-on: ubuntu-latest, steps: []}}\n";
     let circle = "on: workflow_call\njobs: {b: {uses: ./.github/workflows/called.yml}}\n";
     assert_eq!(grants(local, harmless), []);
-    assert_eq!(
-        grants(&format!("{local}\n    secrets: inherit"), harmless),
-        [Grant::AllSecrets]
-    );
-    assert_eq!(
-        grants(
-            &format!("{local}\n    secrets: {{K: '${{{{ secrets.K }}}}'}}"),
-            harmless
-        ),
-        [secret("K")]
-    );
+    assert_eq!(grants(&format!("{local}\n    secrets: inherit"), harmless), [Grant::AllSecrets]);
+    assert_eq!(grants(&format!("{local}\n    secrets: {{K: '${{{{ secrets.K }}}}'}}"), harmless), [secret("K")]);
     assert_eq!(grants(local, own_runner), [runner("mine")]);
-    assert_eq!(
-        grants(local, writes),
-        [Grant::Write {
-            scope: "contents".to_owned()
-        }]
-    );
+    assert_eq!(grants(local, writes), [Grant::Write { scope: "contents".to_owned() }]);
     assert_eq!(grants(local, circle), [Grant::Unknown(Unjudged::TooDeep)]);
-    let foreign = Grant::ForeignWorkflow {
-        uses: "o/r/.github/workflows/x.yml@v1".to_owned(),
-    };
+    let foreign = Grant::ForeignWorkflow { uses: "o/r/.github/workflows/x.yml@v1".to_owned() };
     assert_eq!(grants("uses: o/r/.github/workflows/x.yml@v1", harmless), [foreign]);
-    let missing = Grant::Unknown(Unjudged::Missing {
-        path: ".github/workflows/none.yml".to_owned(),
-    });
+    let missing = Grant::Unknown(Unjudged::Missing { path: ".github/workflows/none.yml".to_owned() });
     assert_eq!(grants("uses: ./.github/workflows/none.yml", harmless), [missing]);
 }
 
@@ -323,17 +264,11 @@ fn what_cannot_be_judged_is_not_harmless() {
     ] {
         assert!(unknown(text), "{text}");
     }
-    assert_eq!(
-        triggers("on: {push: {tags: &t ['v*']}}\njobs: *t\n"),
-        [],
-        "it starts elsewhere"
-    );
+    assert_eq!(triggers("on: {push: {tags: &t ['v*']}}\njobs: *t\n"), [], "it starts elsewhere");
     let large = [(CI.to_owned(), None)].into();
     let found = workflows(&large, &around(true));
     assert_eq!(found[0].grants, [Grant::Unknown(Unjudged::TooLarge)].into());
     assert!(!found[0].is_held_by_instruction());
-    let many: Files = (0..MOST_FILES)
-        .map(|n| (format!("{n}/action.yml"), Some(String::new())))
-        .collect();
+    let many: Files = (0..MOST_FILES).map(|n| (format!("{n}/action.yml"), Some(String::new()))).collect();
     assert_eq!(workflows(&many, &around(true)).len(), 1);
 }

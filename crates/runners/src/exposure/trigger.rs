@@ -76,10 +76,7 @@ pub(super) fn started_by(on: &Node, around: &Surroundings) -> Option<Start> {
             let names: Option<Vec<&str>> = names.iter().map(Node::text).collect();
             names?.into_iter().map(|name| (name, None)).collect()
         }
-        Shape::Map(events) => events
-            .iter()
-            .map(|(key, filter)| (key.name.as_str(), Some(filter)))
-            .collect(),
+        Shape::Map(events) => events.iter().map(|(key, filter)| (key.name.as_str(), Some(filter))).collect(),
         Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) => return None,
     };
     let mut triggers = BTreeSet::new();
@@ -151,12 +148,10 @@ enum Name<'n> {
 
 /// `true` if the patterns may include the branch: the last match decides, and a doubtful exclusion excludes nothing.
 fn includes(patterns: &[&str], name: Name<'_>) -> bool {
-    patterns
-        .iter()
-        .fold(false, |so_far, pattern| match pattern.strip_prefix('!') {
-            Some(not) => so_far && fits(not, name) != Fit::Surely,
-            None => so_far || fits(pattern, name) != Fit::Not,
-        })
+    patterns.iter().fold(false, |so_far, pattern| match pattern.strip_prefix('!') {
+        Some(not) => so_far && fits(not, name) != Fit::Surely,
+        None => so_far || fits(pattern, name) != Fit::Not,
+    })
 }
 
 fn is_ignored(patterns: &[&str], name: Name<'_>) -> bool {
@@ -184,10 +179,7 @@ fn fits(pattern: &str, name: Name<'_>) -> Fit {
     };
     // `?` and `+` are about the letter before them.
     let plain = pattern.get(..special).unwrap_or_default();
-    let plain = plain
-        .char_indices()
-        .next_back()
-        .map_or("", |(last, _)| plain.get(..last).unwrap_or_default());
+    let plain = plain.char_indices().next_back().map_or("", |(last, _)| plain.get(..last).unwrap_or_default());
     match matches(&format!("{plain}**"), name) {
         Fit::Surely | Fit::Perhaps => Fit::Perhaps,
         Fit::Not => Fit::Not,
@@ -208,29 +200,16 @@ fn matches(pattern: &str, name: Name<'_>) -> Fit {
         // The planner may word whatever the rest of the pattern asks for.
         perhaps |= is_open && positions.contains(&name.len()) && !rest.contains('/');
         let from = |position: &usize| name.get(*position..).unwrap_or_default();
-        let slash = |position: &usize| {
-            from(position)
-                .find('/')
-                .map_or(name.len(), |at| position.saturating_add(at))
-        };
+        let slash = |position: &usize| from(position).find('/').map_or(name.len(), |at| position.saturating_add(at));
         if let Some(after) = rest.strip_prefix("**") {
-            positions = positions
-                .first()
-                .into_iter()
-                .flat_map(|first| *first..=name.len())
-                .collect();
+            positions = positions.first().into_iter().flat_map(|first| *first..=name.len()).collect();
             rest = after;
         } else if let Some(after) = rest.strip_prefix('*') {
-            positions = positions
-                .iter()
-                .flat_map(|position| *position..=slash(position))
-                .collect();
+            positions = positions.iter().flat_map(|position| *position..=slash(position)).collect();
             rest = after;
         } else {
             let fitting = positions.iter().filter(|position| from(position).starts_with(letter));
-            positions = fitting
-                .map(|position| position.saturating_add(letter.len_utf8()))
-                .collect();
+            positions = fitting.map(|position| position.saturating_add(letter.len_utf8())).collect();
             rest = rest.get(letter.len_utf8()..).unwrap_or_default();
         }
     }

@@ -22,10 +22,7 @@ pub(super) static MESON: Runner = Runner {
         |line| failed(meson_result(line)),
         |line| meson_result(line).is_some() || line.starts_with(SUMMARY),
     )),
-    naming: Some(Naming {
-        argument: "--print-errorlogs",
-        unless: &["--print-errorlogs", "--verbose", "-v"],
-    }),
+    naming: Some(Naming { argument: "--print-errorlogs", unless: &["--print-errorlogs", "--verbose", "-v"] }),
     ..Runner::only_called(&[&["meson", "test"]])
 };
 
@@ -40,10 +37,7 @@ pub(super) static AUTOMAKE: Runner = Runner {
         |line| failed(automake_result(line)),
         |line| automake_result(line).is_some() || line.contains(" (exit status: ") || line.starts_with("# TOTAL: "),
     )),
-    log: Some(|line| {
-        line.strip_prefix("See ")
-            .filter(|file| file.ends_with("/test-suite.log"))
-    }),
+    log: Some(|line| line.strip_prefix("See ").filter(|file| file.ends_with("/test-suite.log"))),
     ..Runner::only_called(&[])
 };
 

@@ -37,15 +37,8 @@ fn deno(text: &str) -> Option<Tally> {
             has_summary = true;
             let number = |word| before(line, word).unwrap_or(0);
             // The steps' number stands between that of the tests and the next part.
-            let passed = line
-                .split(" | ")
-                .find(|part| part.contains(" passed"))
-                .unwrap_or_default();
-            tally.sum(
-                before(passed, "passed").unwrap_or(0),
-                number("failed"),
-                number("ignored"),
-            );
+            let passed = line.split(" | ").find(|part| part.contains(" passed")).unwrap_or_default();
+            tally.sum(before(passed, "passed").unwrap_or(0), number("failed"), number("ignored"));
         } else if let Some((_, path)) = line.strip_prefix("running ").and_then(|rest| rest.split_once(" from ")) {
             file = own_path(path);
         } else if let Some(path) = line.strip_prefix("Uncaught error from ") {

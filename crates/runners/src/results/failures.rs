@@ -26,23 +26,13 @@ pub(super) const NO_END: fn(&str) -> bool = |_| false;
 impl Layout {
     /// The text is the first line after the name that says something.
     pub(super) const fn after(test: fn(&str) -> Option<(&str, &str)>) -> Self {
-        Self {
-            test,
-            mark: None,
-            text: is_text,
-            end: NO_END,
-        }
+        Self { test, mark: None, text: is_text, end: NO_END }
     }
 
     /// The text is the first line after the name that names an error of the system. For runners that show only what a
     /// test's program prints: its other lines, such as a greeting, are alike in all tests.
     pub(super) const fn system_errors(test: fn(&str) -> Option<(&str, &str)>, end: fn(&str) -> bool) -> Self {
-        Self {
-            test,
-            mark: None,
-            text: |line| system_error(line).is_some(),
-            end,
-        }
+        Self { test, mark: None, text: |line| system_error(line).is_some(), end }
     }
 }
 
@@ -121,51 +111,24 @@ struct Signs {
 /// The signs of each error. The system and its resolver have a symbol, a number and words for each of theirs; its libraries
 /// and git only words.
 static SIGNS: LazyLock<[Signs; 8]> = LazyLock::new(|| {
-    let row = |error, symbols, phrases| Signs {
-        error,
-        symbols,
-        phrases,
-    };
+    let row = |error, symbols, phrases| Signs { error, symbols, phrases };
     // The resolver's numbers are those of `netdb.h`; Node has a symbol of its own for the first.
     let resolver = [-2, -3].into_iter().flat_map(number_forms).collect();
     [
-        row(
-            SystemError::NameUnresolved,
-            &["EAI_NONAME", "EAI_AGAIN", "ENOTFOUND"],
-            resolver,
-        ),
+        row(SystemError::NameUnresolved, &["EAI_NONAME", "EAI_AGAIN", "ENOTFOUND"], resolver),
         row(SystemError::NoUser, &NO_USER.0, words(&NO_USER.1)),
         row(SystemError::NoLocale, &NO_LOCALE.0, words(&NO_LOCALE.1)),
         row(SystemError::NoRevision, &[], words(&NO_REVISION)),
-        row(
-            SystemError::ConnectionRefused,
-            &["ECONNREFUSED"],
-            forms(&[Errno::CONNREFUSED]),
-        ),
-        row(
-            SystemError::NoRoute,
-            &["ENETUNREACH", "EHOSTUNREACH"],
-            forms(&[Errno::NETUNREACH, Errno::HOSTUNREACH]),
-        ),
+        row(SystemError::ConnectionRefused, &["ECONNREFUSED"], forms(&[Errno::CONNREFUSED])),
+        row(SystemError::NoRoute, &["ENETUNREACH", "EHOSTUNREACH"], forms(&[Errno::NETUNREACH, Errno::HOSTUNREACH])),
         row(SystemError::NotFound, &["ENOENT"], forms(&[Errno::NOENT])),
-        row(
-            SystemError::NotPermitted,
-            &["EACCES", "EPERM"],
-            forms(&[Errno::ACCESS, Errno::PERM]),
-        ),
+        row(SystemError::NotPermitted, &["EACCES", "EPERM"], forms(&[Errno::ACCESS, Errno::PERM])),
     ]
 });
 
 /// The functions that look up users and groups, and the words of coreutils, sudo, Go and Ruby.
 const NO_USER: ([&str; 6], [&str; 9]) = (
-    [
-        "getpwnam",
-        "getpwuid",
-        "getgrnam",
-        "getgrgid",
-        "uv_os_get_passwd",
-        "UserPrincipalNotFoundException",
-    ],
+    ["getpwnam", "getpwuid", "getgrnam", "getgrgid", "uv_os_get_passwd", "UserPrincipalNotFoundException"],
     [
         "chown: invalid user",
         "chown: invalid group",
@@ -182,11 +145,7 @@ const NO_USER: ([&str; 6], [&str; 9]) = (
 /// The variables and functions of locales, and the words of Python, Perl and PostgreSQL.
 const NO_LOCALE: ([&str; 4], [&str; 3]) = (
     ["setlocale", "_S_create_c_locale", "LC_ALL", "LC_CTYPE"],
-    [
-        "unsupported locale setting",
-        "setting locale failed",
-        "invalid locale name",
-    ],
+    ["unsupported locale setting", "setting locale failed", "invalid locale name"],
 );
 
 /// The words of git and of setuptools-scm.
@@ -206,11 +165,7 @@ fn words(phrases: &[&str]) -> Vec<String> {
 }
 
 fn number_forms(number: i32) -> [String; 3] {
-    [
-        format!("[errno {number}]"),
-        format!("(os error {number})"),
-        format!("errno={number}"),
-    ]
+    [format!("[errno {number}]"), format!("(os error {number})"), format!("errno={number}")]
 }
 
 fn forms(errors: &[Errno]) -> Vec<String> {
@@ -221,10 +176,8 @@ fn forms(errors: &[Errno]) -> Vec<String> {
 /// Returns the error that a line names: by a symbol, by its number, or in the words of the program that reports it.
 pub fn system_error(line: &str) -> Option<SystemError> {
     let lower = line.to_lowercase();
-    let has_symbol = |symbols: &[&str]| {
-        line.split(|c: char| !c.is_alphanumeric() && c != '_')
-            .any(|word| symbols.contains(&word))
-    };
+    let has_symbol =
+        |symbols: &[&str]| line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| symbols.contains(&word));
     let signs = SIGNS
         .iter()
         .find(|signs| has_symbol(signs.symbols) || signs.phrases.iter().any(|phrase| lower.contains(phrase.as_str())));
@@ -236,11 +189,7 @@ pub fn error_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<ErrorLines> 
     let mut named: BTreeMap<SystemError, ErrorLines> = BTreeMap::new();
     for line in lines {
         if let Some(error) = system_error(line) {
-            let first = || ErrorLines {
-                error,
-                first: line.to_owned(),
-                lines: 0,
-            };
+            let first = || ErrorLines { error, first: line.to_owned(), lines: 0 };
             named.entry(error).or_insert_with(first).lines += 1;
         }
     }

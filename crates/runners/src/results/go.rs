@@ -7,10 +7,7 @@ use crate::results::{
 };
 
 pub(super) static GO_TEST: Runner = Runner {
-    naming: Some(Naming {
-        argument: "-v",
-        unless: &["-v", "-test.v", "-json", "-args", "--args"],
-    }),
+    naming: Some(Naming { argument: "-v", unless: &["-v", "-test.v", "-json", "-args", "--args"] }),
     // `go test` runs the test binary through `true`, which does nothing, so the tests are only built.
     build: Some("-exec=true"),
     // A test is selected with all its subtests, whose names may depend on changed code.
@@ -104,10 +101,7 @@ impl<'a> Prints<'a> {
     }
 
     fn end_test(&mut self, name: &'a str, outcome: Outcome, tally: &mut Tally) {
-        let said = self
-            .running
-            .take_if(|(running, _)| *running == name)
-            .map(|(_, text)| text);
+        let said = self.running.take_if(|(running, _)| *running == name).map(|(_, text)| text);
         self.failed = match (outcome, said.filter(|text| !text.is_empty())) {
             (Outcome::Failed, Some(text)) => {
                 tally.because(name, text);
@@ -129,7 +123,5 @@ fn printed(line: &str) -> Option<&str> {
 /// Reads the line that ends a package's results: its first word, and the text after it.
 fn end(line: &str) -> Option<(&str, &str)> {
     let (word, rest) = line.split_once('\t')?;
-    ["ok  ", "FAIL", "?   "]
-        .contains(&word)
-        .then(|| (word.trim_end(), rest))
+    ["ok  ", "FAIL", "?   "].contains(&word).then(|| (word.trim_end(), rest))
 }

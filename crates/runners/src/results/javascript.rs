@@ -9,10 +9,7 @@ use crate::results::{
 use std::collections::BTreeSet;
 
 pub(super) static JEST: Runner = Runner {
-    naming: Some(Naming {
-        argument: "--verbose",
-        unless: &["--verbose", "--reporters"],
-    }),
+    naming: Some(Naming { argument: "--verbose", unless: &["--verbose", "--reporters"] }),
     select: Some(Select {
         by: |_, asked| {
             let titles = asked.names.iter().map(|name| {
@@ -34,10 +31,7 @@ pub(super) static JEST: Runner = Runner {
 };
 
 pub(super) static VITEST: Runner = Runner {
-    naming: Some(Naming {
-        argument: "--reporter=verbose",
-        unless: &["--reporter"],
-    }),
+    naming: Some(Naming { argument: "--reporter=verbose", unless: &["--reporter"] }),
     select: Some(Select {
         by: |_, asked| {
             let parts: Option<Vec<(&str, &str)>> = asked.names.iter().map(|name| name.split_once(" > ")).collect();
@@ -58,10 +52,7 @@ pub(super) static VITEST: Runner = Runner {
 };
 
 pub(super) static MOCHA: Runner = Runner {
-    naming: Some(Naming {
-        argument: "--reporter=spec",
-        unless: &["--reporter", "-R"],
-    }),
+    naming: Some(Naming { argument: "--reporter=spec", unless: &["--reporter", "-R"] }),
     select: Some(Select {
         by: |_, asked| Some(by_pattern([], "-g", asked.names.iter().map(|name| escaped(name)))),
         unless: &["-g", "--grep", "-f", "--fgrep", "-i", "--invert"],
@@ -110,10 +101,7 @@ pub(super) fn jest(text: &str) -> Option<Tally> {
             titles.clear();
         } else if trimmed.starts_with("● Test suite failed to run") {
             // jest counts it as a suite, not as a test.
-            tally.record(
-                &format!("{} (did not run)", file.unwrap_or("a test file")),
-                Outcome::Failed,
-            );
+            tally.record(&format!("{} (did not run)", file.unwrap_or("a test file")), Outcome::Failed);
         } else if let Some(name) = trimmed.strip_prefix("● ").filter(|name| name.contains(" › ")) {
             tally.mention(&joined(file.into_iter(), " › ", name));
         } else if let Some(file) = file.filter(|_| !trimmed.is_empty()) {

@@ -25,11 +25,7 @@ pub enum NotAReport {
 pub fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
     let mut report = Report::default();
     xml::read(bytes, |part| report.take(part))?;
-    if report.has_suites {
-        Ok(report.tally.read())
-    } else {
-        Err(NotAReport::NoSuite)
-    }
+    if report.has_suites { Ok(report.tally.read()) } else { Err(NotAReport::NoSuite) }
 }
 
 /// Returns the results of several reports of one run; `None` if there are none. A report that could not be read leaves
@@ -124,12 +120,7 @@ impl Report {
         match (&mut self.case, element.name()) {
             (None, "testcase") => {
                 let (name, outcome) = (name(element), outcome(element));
-                self.case = Some(Case {
-                    depth,
-                    name,
-                    outcome,
-                    failure: None,
-                });
+                self.case = Some(Case { depth, name, outcome, failure: None });
             }
             (None, "testsuites" | "testsuite") if depth == 0 => self.has_suites = true,
             (Some(case), result) if case.depth.saturating_add(1) == depth => match result {
@@ -162,11 +153,7 @@ fn message(failure: &Element<'_>) -> String {
     let attribute = |name| failure.attribute(name).unwrap_or_default();
     let (message, class) = (attribute("message"), attribute("type"));
     let line = message.lines().next().unwrap_or_default();
-    let line = if line.is_empty() || line.contains(&class) {
-        line.to_owned()
-    } else {
-        format!("{class}: {line}")
-    };
+    let line = if line.is_empty() || line.contains(&class) { line.to_owned() } else { format!("{class}: {line}") };
     shorten::start(&line, LONGEST_NAME)
 }
 
@@ -194,11 +181,7 @@ mod tests {
         assert_eq!(names.passed, ["a.B.adds"]);
         assert_eq!(names.failed, ["a.B.halves", "later ⟨2⟩"]);
         assert_eq!(names.skipped, ["later"]);
-        let counts = Counts::Known {
-            passed: 1,
-            failed: 2,
-            skipped: 1,
-        };
+        let counts = Counts::Known { passed: 1, failed: 2, skipped: 1 };
         assert_eq!(report.counts, counts);
     }
 
@@ -207,11 +190,7 @@ mod tests {
         let suite =
             |test: &str| Some(format!("<testsuite><testcase classname='a.B' name='{test}'/></testsuite>").into_bytes());
         let sum = read_all(&[suite("adds"), suite("halves")]).unwrap();
-        let counts = |passed| Counts::Known {
-            passed,
-            failed: 0,
-            skipped: 0,
-        };
+        let counts = |passed| Counts::Known { passed, failed: 0, skipped: 0 };
         assert_eq!(
             (sum.counts, sum.names.unwrap().passed),
             (counts(2), vec!["a.B.adds".to_owned(), "a.B.halves".to_owned()])
@@ -228,10 +207,7 @@ mod tests {
         let bomb = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'><!ENTITY b '&a;&a;'>]><testsuite>&b;</testsuite>";
         let deep = format!("<testsuite>{}", "<a>".repeat(200_000));
         for text in [bomb, &deep, "", "{}", "<testsuite>", "<testsuite/><x/>"] {
-            assert!(
-                matches!(read(text.as_bytes()), Err(NotAReport::NotXml(_))),
-                "{text:.60}"
-            );
+            assert!(matches!(read(text.as_bytes()), Err(NotAReport::NotXml(_))), "{text:.60}");
         }
         assert_eq!(read(b"<html/>"), Err(NotAReport::NoSuite));
         assert_eq!(read(&[0xff, 0xfe, 0]), Err(NotAReport::NotXml(NotXml::NotText)));

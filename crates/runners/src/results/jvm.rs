@@ -4,22 +4,12 @@ use crate::results::runner::{Arguments, Runner, Select};
 use std::collections::BTreeSet;
 
 /// Files that show that a repository is built by Maven, Gradle or sbt.
-const MANIFESTS: [&str; 6] = [
-    "pom.xml",
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "build.sbt",
-];
+const MANIFESTS: [&str; 6] =
+    ["pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "build.sbt"];
 
 /// The folders of a module in which results are stored, by Maven's Surefire and Failsafe, Gradle and sbt.
-const FOLDERS: [&str; 4] = [
-    "target/surefire-reports",
-    "target/failsafe-reports",
-    "build/test-results",
-    "target/test-reports",
-];
+const FOLDERS: [&str; 4] =
+    ["target/surefire-reports", "target/failsafe-reports", "build/test-results", "target/test-reports"];
 
 /// The most modules.
 const MOST_MODULES: usize = 500;
@@ -70,11 +60,8 @@ pub fn report_folders(paths: &[String]) -> Vec<String> {
     }
     let is_whole = |above: &str| above.is_empty() || above.ends_with('/');
     // A module without a manifest of its own is known by its sources.
-    let sources = |path: &str| {
-        path.match_indices("src/")
-            .map(|(at, _)| at)
-            .find(|at| path.get(..*at).is_some_and(is_whole))
-    };
+    let sources =
+        |path: &str| path.match_indices("src/").map(|(at, _)| at).find(|at| path.get(..*at).is_some_and(is_whole));
     let module = |path: &String| match sources(path) {
         Some(at) => path.get(..at).map(str::to_owned),
         None if MANIFESTS.contains(&name(path).as_str()) => path.strip_suffix(&name(path)).map(str::to_owned),
@@ -82,8 +69,7 @@ pub fn report_folders(paths: &[String]) -> Vec<String> {
     };
     let modules: BTreeSet<String> = paths.iter().filter_map(module).collect();
     let all = modules.into_iter().take(MOST_MODULES);
-    all.flat_map(|module| FOLDERS.map(|folder| format!("{module}{folder}")))
-        .collect()
+    all.flat_map(|module| FOLDERS.map(|folder| format!("{module}{folder}"))).collect()
 }
 
 #[cfg(test)]
@@ -96,11 +82,7 @@ mod tests {
         let of = |all: &[&str]| report_folders(&paths(all));
         assert_eq!(of(&["Makefile", "src/main.c"]), Vec::<String>::new());
         let found = of(&["settings.gradle", "api/src/test/java/A.java", "web/pom.xml", "xsrc/a"]);
-        for folder in [
-            "build/test-results",
-            "api/build/test-results",
-            "web/target/surefire-reports",
-        ] {
+        for folder in ["build/test-results", "api/build/test-results", "web/target/surefire-reports"] {
             assert!(found.contains(&folder.to_owned()), "{folder}: {found:?}");
         }
         assert_eq!(found.len(), 3 * 4);

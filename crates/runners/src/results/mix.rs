@@ -9,10 +9,7 @@ use crate::results::{
 use std::collections::BTreeSet;
 
 pub(super) static MIX: Runner = Runner {
-    naming: Some(Naming {
-        argument: "--trace",
-        unless: &["--trace", "--formatter"],
-    }),
+    naming: Some(Naming { argument: "--trace", unless: &["--trace", "--formatter"] }),
     read: Some(exunit),
     // The test's place follows its name.
     failures: Some(Layout {

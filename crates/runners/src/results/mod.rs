@@ -77,12 +77,7 @@ pub fn read(stdout: &str, stderr: &str) -> Read {
     }
     match Tally::sum_of(tallies) {
         Some(sum) => sum.read(),
-        None => Read {
-            counts: Counts::Unknown,
-            failing: Vec::new(),
-            names: None,
-            texts: Vec::new(),
-        },
+        None => Read { counts: Counts::Unknown, failing: Vec::new(), names: None, texts: Vec::new() },
     }
 }
 

@@ -11,10 +11,7 @@ use std::collections::BTreeSet;
 
 pub(super) static NODE: Runner = Runner {
     with: Some("--test"),
-    select: Some(Select {
-        by: by_title,
-        unless: &[],
-    }),
+    select: Some(Select { by: by_title, unless: &[] }),
     read: Some(node),
     failures: Some(Layout {
         test: |line| failed(result(line.trim_start())),
@@ -105,10 +102,7 @@ impl<'a> Tree<'a> {
             if let Some(entry) = self.found.last_mut() {
                 entry.kind = EntryKind::Group;
             }
-        } else if let Some(title) = trimmed
-            .strip_prefix("# Subtest: ")
-            .or_else(|| trimmed.strip_prefix("▶ "))
-        {
+        } else if let Some(title) = trimmed.strip_prefix("# Subtest: ").or_else(|| trimmed.strip_prefix("▶ ")) {
             self.open.retain(|(outer, _)| *outer < depth);
             self.open.push((depth, without_time(title, "ms)")));
         } else if let Some((title, outcome)) = result(trimmed) {
@@ -123,11 +117,7 @@ impl<'a> Tree<'a> {
         let name = unescaped(&joined(groups, " > ", title));
         let below = format!("{name} > ");
         let is_parent = inner > 0 || self.found.last().is_some_and(|last| last.name.starts_with(&below));
-        self.found.push(Entry {
-            name,
-            outcome,
-            kind: if is_parent { EntryKind::Parent } else { EntryKind::Test },
-        });
+        self.found.push(Entry { name, outcome, kind: if is_parent { EntryKind::Parent } else { EntryKind::Test } });
     }
 
     /// Removes the file before a title. ava writes it only if there are several files, so tests are known by title.
@@ -160,10 +150,7 @@ fn thrown(line: &str) -> Option<&str> {
     match text.strip_prefix("error: ") {
         // The text of several lines begins on the next one.
         Some(text) => Some(text.trim_start_matches(['|', '>', '-'])),
-        None => text
-            .split_once(": ")
-            .filter(|_| text.starts_with(char::is_uppercase))
-            .map(|_| text),
+        None => text.split_once(": ").filter(|_| text.starts_with(char::is_uppercase)).map(|_| text),
     }
 }
 

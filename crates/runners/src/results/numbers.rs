@@ -13,9 +13,7 @@ pub(super) fn after(line: &str, word: &str) -> Option<u32> {
 }
 
 fn pairs(line: &str) -> impl Iterator<Item = (&str, &str)> {
-    let words = line
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty());
+    let words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     // No summary is longer. The limit keeps a line of a million words cheap.
     words.clone().zip(words.skip(1)).take(60)
 }

@@ -9,19 +9,14 @@ use crate::results::{
 
 pub(super) static PHPUNIT: Runner = Runner {
     // The report precedes the summary, so the failures remain at the end.
-    naming: Some(Naming {
-        argument: "--log-junit=php://stdout",
-        unless: &["--log-junit"],
-    }),
+    naming: Some(Naming { argument: "--log-junit=php://stdout", unless: &["--log-junit"] }),
     // A filter matches `a\B::testAdds with data set #0`; a method is selected with all its data.
     select: Some(Select {
         by: |_, asked| {
             let methods: Option<Vec<String>> = asked.names.iter().map(|name| Some(escaped(method(name)?))).collect();
             let methods = any_of(methods?);
             let methods = methods.trim_start_matches('^').trim_end_matches('$');
-            Some(Arguments::at_end([format!(
-                "--filter=/::{methods}( with data set .*)?$/"
-            )]))
+            Some(Arguments::at_end([format!("--filter=/::{methods}( with data set .*)?$/")]))
         },
         unless: &["--filter", "--testsuite"],
     }),
@@ -30,10 +25,7 @@ pub(super) static PHPUNIT: Runner = Runner {
 };
 
 pub(super) static PEST: Runner = Runner {
-    naming: Some(Naming {
-        argument: "--log-junit=php://stdout",
-        unless: &["--log-junit"],
-    }),
+    naming: Some(Naming { argument: "--log-junit=php://stdout", unless: &["--log-junit"] }),
     ..Runner::only_called(&[&["pest"]])
 };
 
@@ -41,10 +33,7 @@ pub(super) static PEST: Runner = Runner {
 fn method(name: &str) -> Option<&str> {
     let name = name.split(" with data set ").next()?;
     let method = name.rsplit('.').next()?;
-    method
-        .chars()
-        .all(|c| c.is_alphanumeric() || c == '_')
-        .then_some(method)
+    method.chars().all(|c| c.is_alphanumeric() || c == '_').then_some(method)
 }
 
 /// Reads the reports in the output; without one, `OK (3 tests, 5 assertions)` or `Tests: 5, Assertions: 4, Failures: 1.`
@@ -64,11 +53,7 @@ fn phpunit(text: &str) -> Option<Tally> {
             has_summary = true;
         } else if line.starts_with("OK (") {
             has_summary = true;
-            tally.sum(
-                before(line, "tests").or_else(|| before(line, "test")).unwrap_or(0),
-                0,
-                0,
-            );
+            tally.sum(before(line, "tests").or_else(|| before(line, "test")).unwrap_or(0), 0, 0);
         } else if line.starts_with("Tests: ") && line.contains(", Assertions: ") {
             has_summary = true;
             let number = |word| after(line, word).unwrap_or(0);

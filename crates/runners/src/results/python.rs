@@ -53,12 +53,7 @@ fn by_id(words: &[&str], &SelectedTests { names, paths, .. }: &SelectedTests<'_>
         if word.starts_with('-') || number == 0 && *before == "-m" {
             continue;
         }
-        let path = word
-            .split("::")
-            .next()
-            .unwrap_or(word)
-            .trim_start_matches("./")
-            .trim_end_matches('/');
+        let path = word.split("::").next().unwrap_or(word).trim_start_matches("./").trim_end_matches('/');
         let below = format!("{path}/");
         let is_path =
             path.is_empty() || path == "." || paths.iter().any(|known| *known == path || known.starts_with(&below));
@@ -77,10 +72,7 @@ fn by_id(words: &[&str], &SelectedTests { names, paths, .. }: &SelectedTests<'_>
     if ids.iter().any(|id| id.starts_with('@')) {
         return None;
     }
-    Some(Arguments {
-        replaced,
-        ..Arguments::at_end(ids)
-    })
+    Some(Arguments { replaced, ..Arguments::at_end(ids) })
 }
 
 /// Reads the last line: `=== 1 failed, 2 passed in 0.12s ===`, or without the frame with `-q`.
@@ -122,9 +114,7 @@ fn results(text: &str, tally: &mut Tally) {
             }
         } else if let Some(name) = failed(line) {
             // A parameter may contain the separator between name and message: then the name is cut short.
-            let next = failures
-                .range::<str, _>((Bound::Included(name), Bound::Unbounded))
-                .next();
+            let next = failures.range::<str, _>((Bound::Included(name), Bound::Unbounded)).next();
             if !next.is_some_and(|known| known.starts_with(name)) {
                 tally.test(name, Outcome::Failed);
                 failures.insert(name.to_owned());

@@ -9,25 +9,18 @@ use crate::results::{
 
 /// Rake hands the variable on to minitest and to test-unit.
 pub(super) static RAKE: Runner = Runner {
-    naming: Some(Naming {
-        argument: "TESTOPTS=-v",
-        unless: &["TESTOPTS="],
-    }),
+    naming: Some(Naming { argument: "TESTOPTS=-v", unless: &["TESTOPTS="] }),
     read: Some(minitest),
     // `PriceTest#test_adds:` stands above an error, `PriceTest#test_adds [test/a.rb:3]:` above a failure.
     failures: Some(Layout::after(|line| {
         let name = line.strip_suffix(':').filter(|line| !line.starts_with(' '))?;
-        name.contains("#test_")
-            .then(|| (name.split(" [").next().unwrap_or(name), ""))
+        name.contains("#test_").then(|| (name.split(" [").next().unwrap_or(name), ""))
     })),
     ..Runner::only_called(&[&["rake"]])
 };
 
 pub(super) static RAILS: Runner = Runner {
-    naming: Some(Naming {
-        argument: "-v",
-        unless: &["-v", "--verbose"],
-    }),
+    naming: Some(Naming { argument: "-v", unless: &["-v", "--verbose"] }),
     ..Runner::only_called(&[&["rails", "test"]])
 };
 
@@ -35,9 +28,7 @@ pub(super) static RAILS: Runner = Runner {
 pub(super) static TEST_UNIT: Runner = Runner {
     read: Some(test_unit),
     failures: Some(Layout::after(|line| {
-        let failure = line
-            .strip_prefix("Failure: ")
-            .or_else(|| line.strip_prefix("Error: "))?;
+        let failure = line.strip_prefix("Failure: ").or_else(|| line.strip_prefix("Error: "))?;
         let (name, text) = failure.split_once("):").unwrap_or((failure, ""));
         Some((name, text.trim()))
     })),
@@ -70,9 +61,7 @@ fn minitest(text: &str) -> Option<Tally> {
     for line in text.lines() {
         if is_failure {
             is_failure = false;
-            sum.mention(&without_number(
-                line.split(" [").next().unwrap_or(line).trim_end_matches(':'),
-            ));
+            sum.mention(&without_number(line.split(" [").next().unwrap_or(line).trim_end_matches(':')));
         } else if let Some((_, outcome)) = line.trim_start().split_once(") ").filter(|_| line.starts_with("  ")) {
             is_failure = ["Failure:", "Error:"].contains(&outcome);
         } else if let Some(runs) = before(line, "runs").filter(|_| line.contains(" assertions, ")) {
@@ -206,11 +195,7 @@ fn documented(text: &str) -> Tally {
             continue;
         }
         if let Some((above, name)) = last.take() {
-            if depth > above {
-                titles.push((above, name))
-            } else {
-                documented_test(&titles, name, &mut tally)
-            }
+            if depth > above { titles.push((above, name)) } else { documented_test(&titles, name, &mut tally) }
         }
         titles.retain(|(outer, _)| *outer < depth);
         last = Some((depth, title));

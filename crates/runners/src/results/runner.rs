@@ -106,11 +106,7 @@ impl Runner {
 impl Arguments {
     /// Adds words at this position and replaces none.
     pub(super) fn at(position: ArgumentPosition, words: impl IntoIterator<Item = String>) -> Self {
-        Self {
-            position,
-            words: words.into_iter().collect(),
-            replaced: Vec::new(),
-        }
+        Self { position, words: words.into_iter().collect(), replaced: Vec::new() }
     }
 
     /// Adds words after the runner's own and replaces none.

@@ -11,10 +11,7 @@ use std::collections::{BTreeSet, HashSet};
 pub(super) static CARGO_TEST: Runner = Runner {
     naming: Some(EVERY_BINARY),
     build: Some("--no-run"),
-    select: Some(Select {
-        by: by_filter,
-        unless: &[],
-    }),
+    select: Some(Select { by: by_filter, unless: &[] }),
     read: Some(libtest),
     failures: Some(Layout {
         test: |line| Some((printed(line)?, "")),
@@ -28,20 +25,14 @@ pub(super) static CARGO_TEST: Runner = Runner {
 pub(super) static NEXTEST: Runner = Runner {
     naming: Some(EVERY_BINARY),
     build: Some("--no-run"),
-    select: Some(Select {
-        by: by_expression,
-        unless: &["-E", "--filter-expr", "--filterset"],
-    }),
+    select: Some(Select { by: by_expression, unless: &["-E", "--filter-expr", "--filterset"] }),
     read: Some(nextest),
     failures: Some(Layout::after(|line| Some((panicked(line)?, "")))),
     ..Runner::only_called(&[&["cargo", "nextest", "run"], &["cargo", "nextest", "r"]])
 };
 
 /// Without this, Cargo skips the remaining test binaries after a failure.
-const EVERY_BINARY: Naming = Naming {
-    argument: "--no-fail-fast",
-    unless: &["--no-fail-fast", "--no-run"],
-};
+const EVERY_BINARY: Naming = Naming { argument: "--no-fail-fast", unless: &["--no-fail-fast", "--no-run"] };
 
 /// Selects tests by whole name, except documentation tests, whose names continue with a line number; and only what holds
 /// them is built, if the command does not choose that itself.
@@ -63,17 +54,8 @@ fn by_filter(words: &[&str], asked: &SelectedTests<'_>) -> Option<Arguments> {
 
 /// `true` if the command chooses what Cargo builds.
 fn chooses(words: &[&str]) -> bool {
-    const CHOICES: [&str; 9] = [
-        "--",
-        "--test",
-        "--tests",
-        "--lib",
-        "--bin",
-        "--bins",
-        "--doc",
-        "--example",
-        "--all-targets",
-    ];
+    const CHOICES: [&str; 9] =
+        ["--", "--test", "--tests", "--lib", "--bin", "--bins", "--doc", "--example", "--all-targets"];
     let mut words = words.iter().map(|word| word.split('=').next().unwrap_or(word));
     words.any(|word| CHOICES.contains(&word))
 }
@@ -111,10 +93,7 @@ fn target(file: &str, asked: &SelectedTests<'_>, paths: &HashSet<&str>) -> Optio
         return name.map(|name| vec![format!("--test={name}")]);
     }
     own.strip_prefix("src/")?;
-    let own: &[&str] = match (
-        has(format!("{package}src/lib.rs")),
-        has(format!("{package}src/main.rs")),
-    ) {
+    let own: &[&str] = match (has(format!("{package}src/lib.rs")), has(format!("{package}src/main.rs"))) {
         (true, _) => &["--bins", "--lib"],
         (false, true) => &["--bins"],
         (false, false) => return None,

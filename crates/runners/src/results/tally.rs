@@ -134,10 +134,7 @@ impl Tally {
         let mut seen = HashSet::new();
         let listed = self.names_of(Outcome::Failed);
         let all = listed.chain(self.mentioned.iter().map(String::as_str));
-        all.filter(|name| seen.insert(*name))
-            .take(MOST_FAILING)
-            .map(str::to_owned)
-            .collect()
+        all.filter(|name| seen.insert(*name)).take(MOST_FAILING).map(str::to_owned).collect()
     }
 
     /// Converts the tally into counts and names for evidence.
@@ -146,11 +143,7 @@ impl Tally {
         let counts = if self.has_uncounted {
             Counts::Unknown
         } else {
-            Counts::Known {
-                passed: self.passed,
-                failed: self.failed,
-                skipped: self.skipped,
-            }
+            Counts::Known { passed: self.passed, failed: self.failed, skipped: self.skipped }
         };
         // Each test gets a unique name: the second of a name becomes `name ⟨2⟩`, and so on, in the runner's order. No
         // runner writes such brackets.
@@ -178,22 +171,14 @@ impl Tally {
                 names.failed.push(name);
             }
         }
-        Read {
-            counts,
-            failing,
-            names: Some(names),
-            texts: self.texts,
-        }
+        Read { counts, failing, names: Some(names), texts: self.texts }
     }
 }
 
 /// Joins a test's title with those of its groups, outermost first. The groups are left out if the whole would be longer
 /// than any name, so that one long title does not become a part of a million names.
 pub(super) fn joined<'a>(groups: impl Iterator<Item = &'a str> + Clone, separator: &str, title: &'a str) -> String {
-    let length: usize = groups
-        .clone()
-        .map(|group| group.len().saturating_add(separator.len()))
-        .sum();
+    let length: usize = groups.clone().map(|group| group.len().saturating_add(separator.len())).sum();
     if length > LONGEST_GROUPS {
         return title.to_owned();
     }

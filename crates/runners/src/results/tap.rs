@@ -9,10 +9,7 @@ use crate::results::{
 
 /// ava. Its output is read as plain Test Anything Protocol.
 pub(super) static AVA: Runner = Runner {
-    naming: Some(Naming {
-        argument: "--tap",
-        unless: &["--tap", "-t"],
-    }),
+    naming: Some(Naming { argument: "--tap", unless: &["--tap", "-t"] }),
     // A title is a pattern that matches itself, except that a leading `!` would negate it.
     select: Some(Select {
         by: |_, asked| {
@@ -31,10 +28,7 @@ pub(super) static AVA: Runner = Runner {
     ..Runner::only_called(&[&["ava"]])
 };
 
-pub(super) static PROVE: Runner = Runner {
-    read: Some(prove),
-    ..Runner::only_called(&[&["prove"]])
-};
+pub(super) static PROVE: Runner = Runner { read: Some(prove), ..Runner::only_called(&[&["prove"]]) };
 
 /// Reads `Files=2, Tests=5, …` after `Failed 1/5 subtests` and `(Wstat: 256 Tests: 5 Failed: 1)`.
 pub(super) fn prove(text: &str) -> Option<Tally> {
@@ -52,10 +46,7 @@ pub(super) fn prove(text: &str) -> Option<Tally> {
 /// The place of the texts in plain TAP: what a program prints after `not ok`.
 pub(super) static PLAIN: Runner = Runner {
     read: Some(plain),
-    failures: Some(Layout::system_errors(
-        |line| failed(result(line)),
-        |line| result(line).is_some(),
-    )),
+    failures: Some(Layout::system_errors(|line| failed(result(line)), |line| result(line).is_some())),
     ..Runner::only_called(&[])
 };
 
@@ -95,17 +86,9 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
 /// Splits a description from what follows a blank and a `#`: a directive, or a remark such as `time=12ms`. `\#` is a part
 /// of the description.
 pub(super) fn split_remark(whole: &str) -> (&str, &str) {
-    let is_mark = |at: &usize| {
-        whole
-            .get(..*at)
-            .is_some_and(|before| before.is_empty() || before.ends_with([' ', '\t']))
-    };
-    match whole
-        .match_indices('#')
-        .map(|(at, _)| at)
-        .find(is_mark)
-        .and_then(|at| whole.split_at_checked(at))
-    {
+    let is_mark =
+        |at: &usize| whole.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with([' ', '\t']));
+    match whole.match_indices('#').map(|(at, _)| at).find(is_mark).and_then(|at| whole.split_at_checked(at)) {
         Some((title, remark)) => (title.trim_end(), remark),
         None => (whole, ""),
     }
@@ -114,11 +97,7 @@ pub(super) fn split_remark(whole: &str) -> (&str, &str) {
 /// Returns the directive of a remark, one of the two that TAP has, in any case.
 pub(super) fn directive(remark: &str) -> Option<&'static str> {
     let remark = remark.trim_start_matches(['#', ' ', '\t']);
-    let begins = |word: &&&str| {
-        remark
-            .get(..word.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(word))
-    };
+    let begins = |word: &&&str| remark.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     ["SKIP", "TODO"].iter().find(begins).copied()
 }
 

@@ -8,10 +8,7 @@ use crate::results::{
 use std::collections::BTreeSet;
 
 pub(super) static UNITTEST: Runner = Runner {
-    naming: Some(Naming {
-        argument: "-v",
-        unless: &["-v", "--verbose", "-q", "--quiet"],
-    }),
+    naming: Some(Naming { argument: "-v", unless: &["-v", "--verbose", "-q", "--quiet"] }),
     select: Some(BY_PATTERN),
     read: Some(unittest),
     begun: Some(unfinished_test),
@@ -29,10 +26,7 @@ pub(super) static UNITTEST: Runner = Runner {
 
 /// Django's own runner, which is built on unittest.
 pub(super) static DJANGO: Runner = Runner {
-    naming: Some(Naming {
-        argument: "--verbosity=2",
-        unless: &["-v", "--verbosity"],
-    }),
+    naming: Some(Naming { argument: "--verbosity=2", unless: &["-v", "--verbosity"] }),
     select: Some(BY_PATTERN),
     ..Runner::only_called(&[&["manage.py", "test"]])
 };
@@ -42,9 +36,7 @@ const BY_PATTERN: Select = Select {
     by: |_, asked| {
         let names = asked.names.iter();
         let tests: BTreeSet<&str> = names.filter_map(|name| name.split([' ', '(']).next()).collect();
-        Some(Arguments::at_end(
-            tests.into_iter().flat_map(|test| ["-k", test]).map(str::to_owned),
-        ))
+        Some(Arguments::at_end(tests.into_iter().flat_map(|test| ["-k", test]).map(str::to_owned)))
     },
     unless: &["-k"],
 };
@@ -72,11 +64,7 @@ pub(super) fn unittest(text: &str) -> Option<Tally> {
     // Subtests, and classes whose set-up failed, make the summary's counts differ from the tests; the lines are exact.
     // A failure that only the summary counts must not be lost, though.
     let is_verbose = listed.passed > 0 || listed.failed > 0 || listed.skipped > 0;
-    Some(if is_verbose && listed.failed >= tally.failed {
-        listed
-    } else {
-        tally
-    })
+    Some(if is_verbose && listed.failed >= tally.failed { listed } else { tally })
 }
 
 /// Returns the last test that `-v` announced without an outcome, if the run did not end.
@@ -89,10 +77,7 @@ fn unfinished_test(text: &str) -> Option<String> {
 
 /// Reads a line of `-v`; returns the test whose outcome is still to come.
 fn result<'a>(line: &'a str, open: Option<&'a str>, tally: &mut Tally) -> Option<&'a str> {
-    let Some((start, said)) = line
-        .rsplit_once(" ... ")
-        .or_else(|| Some((line.strip_suffix(" ...")?, "")))
-    else {
+    let Some((start, said)) = line.rsplit_once(" ... ").or_else(|| Some((line.strip_suffix(" ...")?, ""))) else {
         return match (open, outcome(line)) {
             (Some(name), Some(outcome)) => {
                 tally.record(&full_name(name), outcome);
@@ -128,10 +113,7 @@ fn is_test(line: &str) -> bool {
     let mut words = line.trim_start().splitn(2, ' ');
     let name = words.next().unwrap_or_default();
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
-    is_name
-        && words
-            .next()
-            .is_some_and(|rest| rest.starts_with('(') && rest.contains(')'))
+    is_name && words.next().is_some_and(|rest| rest.starts_with('(') && rest.contains(')'))
 }
 
 /// Counts the summary's numbers: `FAILED (failures=3, errors=2, skipped=1, expected failures=1)`.
@@ -154,9 +136,7 @@ fn sum(tally: &mut Tally, ran: u32, outcome: &str) {
 fn ran_tests(line: &str) -> Option<u32> {
     let rest = line.strip_prefix("Ran ")?;
     let (number, rest) = rest.split_once(' ')?;
-    let rest = rest
-        .strip_prefix("tests in ")
-        .or_else(|| rest.strip_prefix("test in "))?;
+    let rest = rest.strip_prefix("tests in ").or_else(|| rest.strip_prefix("test in "))?;
     rest.ends_with('s').then(|| number.parse().ok()).flatten()
 }
 

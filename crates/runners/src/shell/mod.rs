@@ -50,18 +50,13 @@ pub struct Question {
 /// Returns the programs that a line calls by name or absolute path; the repository's own files are not among them.
 pub fn programs(line: &str) -> Vec<String> {
     let names = words::names(line).into_iter();
-    names
-        .filter(|word| !word.contains('/') || word.starts_with('/'))
-        .collect()
+    names.filter(|word| !word.contains('/') || word.starts_with('/')).collect()
 }
 
 impl Question {
     /// Asks about a line.
     pub fn new(line: &str) -> Self {
-        Self {
-            line: line.to_owned(),
-            parsed: words::read(line),
-        }
+        Self { line: line.to_owned(), parsed: words::read(line) }
     }
 
     /// Returns the programs that the line calls by absolute path: the sandbox may have to open their folders.

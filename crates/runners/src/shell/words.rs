@@ -10,23 +10,12 @@ use std::collections::BTreeSet;
 const DEEPEST: usize = 3;
 
 /// Nodes whose commands run in their own shell: their changes end with them.
-const SCOPES: [&str; 6] = [
-    "subshell",
-    "command_substitution",
-    "process_substitution",
-    "pipeline",
-    "function_definition",
-    "program",
-];
+const SCOPES: [&str; 6] =
+    ["subshell", "command_substitution", "process_substitution", "pipeline", "function_definition", "program"];
 
 /// Nodes whose value only a shell can compute.
-const WORKED_OUT: [&str; 5] = [
-    "simple_expansion",
-    "expansion",
-    "command_substitution",
-    "process_substitution",
-    "arithmetic_expansion",
-];
+const WORKED_OUT: [&str; 5] =
+    ["simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"];
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Named {
@@ -87,15 +76,9 @@ pub(super) fn read(line: &str) -> Line {
         let mut words = Words::default();
         collect(root, &[], (Detail::Changes, DEEPEST), &mut words);
         let has_pipe = root.below().any(|at| at.is(&["pipeline"]));
-        Line {
-            named: words.named,
-            has_pipe,
-        }
+        Line { named: words.named, has_pipe }
     });
-    parsed.unwrap_or_else(|| Line {
-        named: Vec::new(),
-        has_pipe: line.replace("||", "  ").contains('|'),
-    })
+    parsed.unwrap_or_else(|| Line { named: Vec::new(), has_pipe: line.replace("||", "  ").contains('|') })
 }
 
 /// The words that begin a compound command.
@@ -115,10 +98,7 @@ fn without_negations(line: &str) -> String {
             rest.is_some_and(|rest| *word == "(" || rest.starts_with(char::is_whitespace))
         });
         let text = before.trim_end();
-        let last_word = text
-            .rsplit(|c: char| !c.is_ascii_alphabetic())
-            .next()
-            .unwrap_or_default();
+        let last_word = text.rsplit(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
         let follows_word = BEFORE.contains(&last_word) && before.ends_with([' ', '\n']);
         let is_first = text.is_empty() || text.ends_with([';', '&', '|', '(', '{', '\n']);
         if is_compound && (is_first || follows_word) {
@@ -144,11 +124,8 @@ fn tree<T>(line: &str, look: impl FnOnce(At<'_>) -> T) -> Option<T> {
 }
 
 fn collect(root: At<'_>, outer: &[Change], (detail, depth): (Detail, usize), named: &mut Words) {
-    let functions: BTreeSet<&str> = root
-        .below()
-        .filter(|at| at.is(&["function_definition"]))
-        .map(|at| at.field_text("name"))
-        .collect();
+    let functions: BTreeSet<&str> =
+        root.below().filter(|at| at.is(&["function_definition"])).map(|at| at.field_text("name")).collect();
     // Each change with the part of the line in which it applies.
     let mut changes: Vec<(At<'_>, Change)> = Vec::new();
     for at in root.below() {
@@ -164,9 +141,7 @@ fn collect(root: At<'_>, outer: &[Change], (detail, depth): (Detail, usize), nam
         let here = changes.iter().filter(|(scope, _)| scope.holds(at));
         let mut after: Vec<Change> = outer.iter().chain(here.map(|(_, change)| change)).cloned().collect();
         let settings = at.children().filter(|part| part.is(&["variable_assignment"]));
-        let paths = settings
-            .map(|part| part.text())
-            .filter(|text| text.starts_with("PATH="));
+        let paths = settings.map(|part| part.text()).filter(|text| text.starts_with("PATH="));
         after.extend(paths.map(|text| Change::Settings(text.to_owned())));
         let mut words = vec![name];
         words.extend(at.children().filter(|part| !part.is(&NO_ARGUMENT)));
@@ -181,13 +156,8 @@ fn collect(root: At<'_>, outer: &[Change], (detail, depth): (Detail, usize), nam
 }
 
 /// Parts of a command that are not arguments.
-const NO_ARGUMENT: [&str; 5] = [
-    "command_name",
-    "variable_assignment",
-    "file_redirect",
-    "heredoc_redirect",
-    "herestring_redirect",
-];
+const NO_ARGUMENT: [&str; 5] =
+    ["command_name", "variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"];
 
 /// Notes the word in command position, and that of the command that it starts in turn.
 fn chain(
@@ -202,20 +172,14 @@ fn chain(
         if functions.contains(word.as_str()) {
             return;
         }
-        let one = Named {
-            after: after.to_vec(),
-            written: first.text().to_owned(),
-            word: word.clone(),
-        };
+        let one = Named { after: after.to_vec(), written: first.text().to_owned(), word: word.clone() };
         if named.all.insert(one.clone()) {
             named.named.push(one);
         }
         if let ("sh" | "bash" | "dash", Some(line)) = (base(&word), script(rest))
             && depth > 0
         {
-            tree(&line, |root| {
-                collect(root, after, (detail, depth.saturating_sub(1)), named)
-            });
+            tree(&line, |root| collect(root, after, (detail, depth.saturating_sub(1)), named));
             return;
         }
         words = started_by(base(&word), rest);
@@ -293,10 +257,7 @@ fn scope(at: At<'_>) -> At<'_> {
 
 /// Returns the change that a statement other than a command makes: to variables.
 fn change(at: At<'_>) -> Option<Change> {
-    let is_part = |at: At<'_>| {
-        at.parent()
-            .is_some_and(|above| above.is(&["command", "declaration_command"]))
-    };
+    let is_part = |at: At<'_>| at.parent().is_some_and(|above| above.is(&["command", "declaration_command"]));
     let is_statement = at.is(&["variable_assignment"]) && !is_part(at) || at.is(&["declaration_command"]);
     let text = at.text();
     let matters = is_statement && (text.contains("PATH=") || !at.below().any(runs_something));
@@ -315,11 +276,7 @@ fn changed_by(at: At<'_>, name: &str) -> Option<Change> {
         "source" | "." | "eval" => Change::Script(text),
         _ => return None,
     };
-    Some(if at.below().any(runs_something) {
-        Change::Unknown
-    } else {
-        change
-    })
+    Some(if at.below().any(runs_something) { Change::Unknown } else { change })
 }
 
 #[cfg(test)]
@@ -341,10 +298,7 @@ mod tests {
             ("while a; do b; done; for x in 1 2; do c \"$x\"; done", &["a", "b", "c"]),
             ("(a; { b; }) && [[ -n x ]] && [ -f y ]", &["a", "b"]),
             ("case x in a) b;; *) c;; esac", &["b", "c"]),
-            (
-                "echo `a` \"$(b $(c))\" <(d) ${X:-$(e)}",
-                &["echo", "a", "b", "c", "d", "e"],
-            ),
+            ("echo `a` \"$(b $(c))\" <(d) ${X:-$(e)}", &["echo", "a", "b", "c", "d", "e"]),
             ("f() { a; }; f x", &["a"]),
             ("X=1 Y=$(a) b c=d", &["b", "a"]),
             ("$RUN a; \"${X}\" b; ~/bin/c", &[]),
@@ -352,15 +306,9 @@ mod tests {
             ("env -i X=1 -u Y a b", &["env", "a"]),
             ("env -S 'a b'; command -v c; command d", &["env", "command", "d"]),
             ("exec timeout -k 5 10 nice -n 3 a b", &["exec", "timeout", "nice", "a"]),
-            (
-                "time a; nohup b >out 2>&1 <in; xargs c",
-                &["time", "a", "nohup", "b", "xargs", "c"],
-            ),
+            ("time a; nohup b >out 2>&1 <in; xargs c", &["time", "a", "nohup", "b", "xargs", "c"]),
             ("sh -c '! grpe x f'", &["sh", "grpe"]),
-            (
-                "bash -euo pipefail -c \"a && sh -c 'b | c'\"",
-                &["bash", "a", "sh", "b", "c"],
-            ),
+            ("bash -euo pipefail -c \"a && sh -c 'b | c'\"", &["bash", "a", "sh", "b", "c"]),
             ("sh script.sh -c x; bash --norc -c 'y'", &["sh", "bash", "y"]),
             ("cat <<E\n$(a)\nE\nb", &["cat", "a", "b"]),
             ("# a\nb # c", &["b"]),
@@ -391,14 +339,8 @@ mod tests {
         assert_eq!(after("(cd web && a); ./run", "./run"), []);
         assert_eq!(after("(cd web; ./run)", "./run"), [folder("cd web")]);
         assert_eq!(after("./run; cd web", "./run"), []);
-        assert_eq!(
-            after(". .venv/bin/activate && a", "a"),
-            [Change::Script(". .venv/bin/activate".to_owned())]
-        );
-        assert_eq!(
-            after("export PATH=$PWD/bin:$PATH; a", "a"),
-            [settings("export PATH=$PWD/bin:$PATH")]
-        );
+        assert_eq!(after(". .venv/bin/activate && a", "a"), [Change::Script(". .venv/bin/activate".to_owned())]);
+        assert_eq!(after("export PATH=$PWD/bin:$PATH; a", "a"), [settings("export PATH=$PWD/bin:$PATH")]);
         assert_eq!(after("PATH=bin:$PATH a; b", "a"), [settings("PATH=bin:$PATH")]);
         assert_eq!(after("PATH=bin:$PATH a; b", "b"), []);
         assert_eq!(after("D=web; cd $D; a", "a"), [settings("D=web"), folder("cd $D")]);
@@ -408,23 +350,10 @@ mod tests {
 
     #[test]
     fn a_pipe_is_seen_wherever_it_stands() {
-        for line in [
-            "a | b",
-            "x=$(a | b)",
-            "if a | b; then c; fi",
-            "(a|b)",
-            "a |& b",
-            "if | x",
-        ] {
+        for line in ["a | b", "x=$(a | b)", "if a | b; then c; fi", "(a|b)", "a |& b", "if | x"] {
             assert!(read(line).has_pipe, "{line}");
         }
-        for line in [
-            "a || b",
-            "grep 'a|b' f",
-            "case x in a|b) c;; esac",
-            "[[ a || b ]]",
-            "sh -c 'a | b'",
-        ] {
+        for line in ["a || b", "grep 'a|b' f", "case x in a|b) c;; esac", "[[ a || b ]]", "sh -c 'a | b'"] {
             assert!(!read(line).has_pipe, "{line}");
         }
     }

@@ -14,26 +14,14 @@ fn line(command: &str, script: &str) -> TestLine {
 fn only_what_is_plainly_one_runner_gets_arguments() {
     let table = [
         ("python3 -m unittest", "", "python3 -m unittest -v"),
-        (
-            "uv run python -m unittest discover -s tests",
-            "",
-            "uv run python -m unittest discover -s tests -v",
-        ),
+        ("uv run python -m unittest discover -s tests", "", "uv run python -m unittest discover -s tests -v"),
         ("python3 -m pytest", "", "python3 -m pytest"),
         ("npm test", "jest", "npm test -- --verbose"),
         ("corepack pnpm test", "jest", "corepack pnpm test --verbose"),
         ("npm test -- --coverage", "jest", "npm test -- --coverage --verbose"),
         ("npm test", "NODE_ENV=test jest --coverage", "npm test -- --verbose"),
-        (
-            "npm test",
-            "cross-env NODE_ENV=test c8 mocha test",
-            "npm test -- --reporter=spec",
-        ),
-        (
-            "npm test",
-            "nyc -r lcov mocha --exit test/*.test.js",
-            "npm test -- --reporter=spec",
-        ),
+        ("npm test", "cross-env NODE_ENV=test c8 mocha test", "npm test -- --reporter=spec"),
+        ("npm test", "nyc -r lcov mocha --exit test/*.test.js", "npm test -- --reporter=spec"),
         ("npm test", "jest && eslint .", "npm test"),
         ("npm test", "jest --verbose", "npm test"),
         ("npm test", "node --test", "npm test"),
@@ -46,39 +34,19 @@ fn only_what_is_plainly_one_runner_gets_arguments() {
         ("cd web && npx jest", "", "cd web && npx jest"),
         ("npx jest *.test.js", "", "npx jest *.test.js"),
         ("npx eslint jest", "", "npx eslint jest"),
-        (
-            "./node_modules/.bin/vitest run",
-            "",
-            "./node_modules/.bin/vitest run --reporter=verbose",
-        ),
+        ("./node_modules/.bin/vitest run", "", "./node_modules/.bin/vitest run --reporter=verbose"),
         ("npm run lint", "jest", "npm run lint"),
         ("cargo test", "jest", "cargo test --no-fail-fast"),
-        (
-            "cargo +nightly test -- --nocapture",
-            "",
-            "cargo +nightly test --no-fail-fast -- --nocapture",
-        ),
-        (
-            "cargo nextest run --no-fail-fast",
-            "",
-            "cargo nextest run --no-fail-fast",
-        ),
+        ("cargo +nightly test -- --nocapture", "", "cargo +nightly test --no-fail-fast -- --nocapture"),
+        ("cargo nextest run --no-fail-fast", "", "cargo nextest run --no-fail-fast"),
         ("cargo build", "", "cargo build"),
         ("go test ./...", "", "go test ./... -v"),
         ("python3 manage.py test", "", "python3 manage.py test --verbosity=2"),
-        (
-            "../.venv/bin/python3 manage.py test shop -v 2",
-            "",
-            "../.venv/bin/python3 manage.py test shop -v 2",
-        ),
+        ("../.venv/bin/python3 manage.py test shop -v 2", "", "../.venv/bin/python3 manage.py test shop -v 2"),
         ("bundle exec rake test", "", "bundle exec rake test TESTOPTS=-v"),
         ("vendor/bin/phpunit", "", "vendor/bin/phpunit --log-junit=php://stdout"),
         ("mix test", "", "mix test --trace"),
-        (
-            "dotnet test --no-restore",
-            "",
-            "dotnet test --no-restore '--logger:console;verbosity=normal'",
-        ),
+        ("dotnet test --no-restore", "", "dotnet test --no-restore '--logger:console;verbosity=normal'"),
     ];
     for (command, script, expected) in table {
         assert_eq!(line(command, script).naming(), expected, "{command} with {script}");
@@ -101,30 +69,15 @@ fn each_runner_is_told_which_tests_to_run() {
             &["src/lib.rs - add"],
             "cargo test --no-fail-fast -- --nocapture 'src/lib.rs - add'",
         ),
-        (
-            "cargo test",
-            "",
-            &["src/lib.rs - add"],
-            "cargo test --no-fail-fast --doc -- 'src/lib.rs - add'",
-        ),
-        (
-            "cargo test",
-            "",
-            &["src/lib.rs - add", "adds"],
-            "cargo test --no-fail-fast -- 'src/lib.rs - add' adds",
-        ),
+        ("cargo test", "", &["src/lib.rs - add"], "cargo test --no-fail-fast --doc -- 'src/lib.rs - add'"),
+        ("cargo test", "", &["src/lib.rs - add", "adds"], "cargo test --no-fail-fast -- 'src/lib.rs - add' adds"),
         (
             "cargo nextest run",
             "",
             &["demo tests::adds", "demo::it b"],
             "cargo nextest run --no-fail-fast -E 'test(=tests::adds) + test(=b)'",
         ),
-        (
-            "pytest -q tests",
-            "",
-            &["tests/test_a.py::test_x[a b]"],
-            "pytest -q tests/test_a.py::test_x",
-        ),
+        ("pytest -q tests", "", &["tests/test_a.py::test_x[a b]"], "pytest -q tests/test_a.py::test_x"),
         (
             "uv run --group dev pytest -n auto",
             "",
@@ -150,36 +103,16 @@ fn each_runner_is_told_which_tests_to_run() {
             &["test/a.test.ts > sum > adds", "test/a.test.ts > top (a)"],
             "npx vitest run --reporter=verbose test/a.test.ts -t '^(sum( | > )adds|top \\(a\\))$'",
         ),
-        (
-            "npx mocha",
-            "",
-            &["sum adds"],
-            "npx mocha --reporter=spec -g '^(sum adds)$'",
-        ),
-        (
-            "npm test",
-            "ava",
-            &["!adds", "b"],
-            "npm test -- --tap '--match=*adds' --match=b",
-        ),
+        ("npx mocha", "", &["sum adds"], "npx mocha --reporter=spec -g '^(sum adds)$'"),
+        ("npm test", "ava", &["!adds", "b"], "npm test -- --tap '--match=*adds' --match=b"),
         (
             "node --test test/a.js",
             "",
             &["sum > adds"],
             "node '--test-name-pattern=^(adds|sum|sum adds)$' --test test/a.js",
         ),
-        (
-            "npm test",
-            "node --test",
-            &["a"],
-            "npm test -- '--test-name-pattern=^(a)$'",
-        ),
-        (
-            "go test ./...",
-            "",
-            &["x/sub.TestAdd/one_two", "TestOther"],
-            "go test ./... -v -run '^(TestAdd|TestOther)$'",
-        ),
+        ("npm test", "node --test", &["a"], "npm test -- '--test-name-pattern=^(a)$'"),
+        ("go test ./...", "", &["x/sub.TestAdd/one_two", "TestOther"], "go test ./... -v -run '^(TestAdd|TestOther)$'"),
         (
             "./mvnw -q test",
             "",
@@ -198,10 +131,7 @@ fn each_runner_is_told_which_tests_to_run() {
     let paths = ["tests/test_a.py".to_owned()];
     for (command, script, names, expected) in table {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let wanted = Named {
-            names,
-            files: BTreeSet::new(),
-        };
+        let wanted = Named { names, files: BTreeSet::new() };
         let found = line(command, script).selecting(Additions::Harmless, &wanted, &paths);
         let found = found.map(|found| found.line).unwrap_or_default();
         assert_eq!(found, expected, "{command} with {script}");
@@ -210,10 +140,7 @@ fn each_runner_is_told_which_tests_to_run() {
 
 /// Returns the line that runs one test, which is in this file.
 fn selecting(command: &str, script: &str, (name, file): (&str, &str)) -> String {
-    let wanted = Named {
-        names: vec![name.to_owned()],
-        files: [file.to_owned()].into(),
-    };
+    let wanted = Named { names: vec![name.to_owned()], files: [file.to_owned()].into() };
     let paths = [
         "tests/all/main.rs",
         "src/lib.rs",
@@ -243,21 +170,14 @@ fn only_the_files_of_the_selected_tests_are_run() {
         selecting("npx jest", "", ("test/[id].test.js › adds", "test/[id].test.js")),
         "npx jest --verbose 'test\\/\\[id\\]\\.test\\.js' -t '^(adds)$'"
     );
-    assert_eq!(
-        selecting("npx ava", "", adds("test/a.js")),
-        "npx ava --tap --match=adds test/a.js"
-    );
+    assert_eq!(selecting("npx ava", "", adds("test/a.js")), "npx ava --tap --match=adds test/a.js");
 }
 
 #[test]
 fn only_the_test_binaries_of_the_selected_tests_are_built() {
     let table = [
         ("cargo test", "tests/sum.rs", "--test=sum -- adds --exact"),
-        (
-            "cargo test --workspace",
-            "tests/all/sub.rs",
-            "--test=all -- adds --exact",
-        ),
+        ("cargo test --workspace", "tests/all/sub.rs", "--test=all -- adds --exact"),
         ("cargo test", "tests/common/sub.rs", "-- adds --exact"),
         ("cargo test", "src/sum.rs", "--bins --lib -- adds --exact"),
         ("cargo test", "tool/src/sum.rs", "--bins -- adds --exact"),
@@ -277,10 +197,7 @@ fn only_the_test_binaries_of_the_selected_tests_are_built() {
 #[test]
 fn tests_are_built_apart_where_the_runner_can() {
     let built = |command: &str| line(command, "").building();
-    assert_eq!(
-        built("cargo test --lib -- x").as_deref(),
-        Some("cargo test --lib --no-run")
-    );
+    assert_eq!(built("cargo test --lib -- x").as_deref(), Some("cargo test --lib --no-run"));
     assert_eq!(built("go test ./...").as_deref(), Some("go test ./... -exec=true"));
     assert_eq!(built("pytest"), None);
 }

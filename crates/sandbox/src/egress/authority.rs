@@ -50,12 +50,7 @@ impl Authority {
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let key = KeyPair::generate()?;
         let certificate = params.self_signed(&key)?.der().clone();
-        Ok(Self {
-            issuer: Issuer::new(params, key),
-            certificate,
-            key: KeyPair::generate()?,
-            servers: Mutex::default(),
-        })
+        Ok(Self { issuer: Issuer::new(params, key), certificate, key: KeyPair::generate()?, servers: Mutex::default() })
     }
 
     /// Returns its certificate.
@@ -122,10 +117,7 @@ pub(super) fn java_store<'a>(certificates: impl IntoIterator<Item = &'a Certific
     }
     let mut store = [JAVA_STORE.as_slice(), &count.to_be_bytes(), &entries].concat();
     let password = JAVA_STORE_PASSWORD.encode_utf16().flat_map(u16::to_be_bytes);
-    let hashed: Vec<u8> = password
-        .chain(SALT.iter().copied())
-        .chain(store.iter().copied())
-        .collect();
+    let hashed: Vec<u8> = password.chain(SALT.iter().copied()).chain(store.iter().copied()).collect();
     store.extend(digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, &hashed).as_ref());
     store
 }

@@ -73,10 +73,7 @@ fn wait(listener: &TcpListener, pairs: &[Pair]) -> io::Result<Ready> {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
-    let mut ready = Ready {
-        listener: false,
-        pairs: vec![false; pairs.len()],
-    };
+    let mut ready = Ready { listener: false, pairs: vec![false; pairs.len()] };
     for (handle, owner) in polled.iter().zip(owners) {
         let is_ready = !handle.revents().is_empty();
         match owner {
@@ -117,12 +114,7 @@ impl Pair {
         door.set_nonblocking(true)?;
         inside.set_nonblocking(true)?;
         inside.set_nodelay(true)?;
-        Ok(Self {
-            inside,
-            door,
-            out: OneDirection::new(),
-            back: OneDirection::new(),
-        })
+        Ok(Self { inside, door, out: OneDirection::new(), back: OneDirection::new() })
     }
 
     fn wanted_polls(&self) -> [Option<PollFd<'_>>; 2] {
@@ -164,13 +156,7 @@ struct OneDirection {
 
 impl OneDirection {
     fn new() -> Self {
-        Self {
-            buffer: vec![0; BUFFER].into_boxed_slice(),
-            start: 0,
-            end: 0,
-            has_ended: false,
-            is_shut: false,
-        }
+        Self { buffer: vec![0; BUFFER].into_boxed_slice(), start: 0, end: 0, has_ended: false, is_shut: false }
     }
 
     fn has_room(&self) -> bool {

@@ -88,10 +88,7 @@ impl Sent {
     fn estimate(&self, unreported: Unreported) -> Tokens {
         let bytes = self.bytes.load(Ordering::Relaxed);
         match unreported {
-            Unreported::AsSent => Tokens {
-                input: bytes / BYTES_PER_TOKEN,
-                ..Tokens::default()
-            },
+            Unreported::AsSent => Tokens { input: bytes / BYTES_PER_TOKEN, ..Tokens::default() },
             Unreported::AtMost => Tokens {
                 input: bytes,
                 output: match self.most_output.load(Ordering::Relaxed) {
@@ -179,11 +176,7 @@ impl CallMeter {
 
     /// Returns how to count missing usage. If the API itself broke off, the program had no part in it.
     fn unreported(&self) -> Unreported {
-        if self.answers.has_broken_by_itself() {
-            Unreported::AsSent
-        } else {
-            self.unreported
-        }
+        if self.answers.has_broken_by_itself() { Unreported::AsSent } else { self.unreported }
     }
 
     /// Returns how long the API has been silent.
@@ -271,10 +264,7 @@ impl CallMeter {
         let Ok(value) = text::json::read::<Value>(json) else {
             return;
         };
-        if matches!(
-            value.get("type").and_then(Value::as_str),
-            Some("error" | "response.failed")
-        ) {
+        if matches!(value.get("type").and_then(Value::as_str), Some("error" | "response.failed")) {
             self.tally.fails();
             // An API that reports a failure charges nothing for its answer.
             self.unreported = Unreported::AsSent;
@@ -299,11 +289,7 @@ impl Drop for CallMeter {
                 self.tally.fails();
             }
             let mut longest = self.tally.longest_silence();
-            *longest = if self.answers.has_ended() {
-                Duration::ZERO
-            } else {
-                longest.max(self.silence())
-            };
+            *longest = if self.answers.has_ended() { Duration::ZERO } else { longest.max(self.silence()) };
         }
         if self.counts != Counts::Yes || self.is_none() {
             return;
@@ -365,12 +351,7 @@ mod tests {
     }
 
     fn sums(model: &str, [input, cached, cache_write, output]: [u64; 4]) -> Vec<(String, Tokens)> {
-        let tokens = Tokens {
-            input,
-            cached,
-            cache_write,
-            output,
-        };
+        let tokens = Tokens { input, cached, cache_write, output };
         vec![(model.to_owned(), tokens)]
     }
 
@@ -382,15 +363,11 @@ mod tests {
             "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":40}}\n\ndata: no json\n\n",
         ];
         assert_eq!(metered(Form::Events, &stream), sums("m", [10, 20, 30, 40]));
-        let whole = [
-            "{\n\"model\": \"m\", \"usage\":",
-            "{\"input_tokens\": 5, \"output_tokens\": 6}}",
-        ];
+        let whole = ["{\n\"model\": \"m\", \"usage\":", "{\"input_tokens\": 5, \"output_tokens\": 6}}"];
         assert_eq!(metered(Form::Whole, &whole), sums("m", [5, 0, 0, 6]));
-        let responses = [
-            "data: {\"response\":{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"input_tokens_details\":\
-                          {\"cached_tokens\":4},\"output_tokens\":2}}}\n",
-        ];
+        let responses =
+            ["data: {\"response\":{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"input_tokens_details\":\
+                          {\"cached_tokens\":4},\"output_tokens\":2}}}\n"];
         assert_eq!(metered(Form::Events, &responses), sums("g", [5, 4, 0, 2]));
         let chat = ["{\"model\":\"g\",\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}"];
         assert_eq!(metered(Form::Whole, &chat), sums("g", [9, 0, 0, 2]));
@@ -426,26 +403,12 @@ mod tests {
         let begun = ["data: {\"type\":\"response.created\",\"response\":{\"model\":\"g\",\"usage\":null}}\n"];
         let most = sums("g", [13, 0, 0, 128_000]);
         assert_eq!(spent(request, None, Form::Events, &begun, false), most);
-        assert_eq!(
-            spent(request, None, Form::Events, &[], false),
-            most,
-            "broken off at the head"
-        );
-        assert_eq!(
-            spent(request, None, Form::Events, &[], true),
-            Vec::new(),
-            "no answer of a model"
-        );
-        assert_eq!(
-            spent(request, Some(50), Form::Whole, &["{}"], true),
-            sums("g", [13, 0, 0, 50])
-        );
+        assert_eq!(spent(request, None, Form::Events, &[], false), most, "broken off at the head");
+        assert_eq!(spent(request, None, Form::Events, &[], true), Vec::new(), "no answer of a model");
+        assert_eq!(spent(request, Some(50), Form::Whole, &["{}"], true), sums("g", [13, 0, 0, 50]));
         assert_eq!(spent(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
         let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
-        assert_eq!(
-            spent(request, None, Form::Events, &failed, true),
-            sums("g", [3, 0, 0, 0])
-        );
+        assert_eq!(spent(request, None, Form::Events, &failed, true), sums("g", [3, 0, 0, 0]));
         let dropped = Arc::new(Tally::default());
         let mut meter = CallMeter::new(&dropped).counting(super::Unreported::AtMost);
         meter.sent().note(request);
@@ -474,23 +437,13 @@ mod tests {
             meter.observe(b" more ");
         };
         call(StatusCode::TOO_MANY_REQUESTS, Some(7), "{\"error\":1}");
-        assert_eq!(
-            (tally.refusal_text().as_str(), tally.requested_wait()),
-            ("{\"error\":1} more", Some(7))
-        );
+        assert_eq!((tally.refusal_text().as_str(), tally.requested_wait()), ("{\"error\":1} more", Some(7)));
         let mut free = CallMeter::new(&tally);
         free.forget();
         free.answered(StatusCode::OK, None);
-        assert_eq!(
-            (tally.refusal_text().is_empty(), tally.requested_wait()),
-            (false, Some(7)),
-            "nothing was asked"
-        );
+        assert_eq!((tally.refusal_text().is_empty(), tally.requested_wait()), (false, Some(7)), "nothing was asked");
         call(StatusCode::BAD_REQUEST, None, &"x".repeat(5_000));
-        assert_eq!(
-            (tally.refusal_text().len(), tally.requested_wait()),
-            (super::MAX_SAID, None)
-        );
+        assert_eq!((tally.refusal_text().len(), tally.requested_wait()), (super::MAX_SAID, None));
         call(StatusCode::OK, Some(7), "{}");
         assert_eq!((tally.refusal_text().as_str(), tally.requested_wait()), ("", None));
         let costs = tally.list();
@@ -514,11 +467,7 @@ mod tests {
         for status in [200, 400, 401, 404] {
             assert!(!failed(status, Form::Whole, "{\"type\":\"message\"}"), "{status}");
         }
-        assert!(failed(
-            200,
-            Form::Events,
-            "event: error\ndata: {\"type\":\"error\"}\n\n"
-        ));
+        assert!(failed(200, Form::Events, "event: error\ndata: {\"type\":\"error\"}\n\n"));
         assert!(failed(200, Form::Events, "data: {\"type\":\"response.failed\"}\n\n"));
         assert!(!failed(200, Form::Events, "data: {\"type\":\"ping\"}\n\n"));
     }

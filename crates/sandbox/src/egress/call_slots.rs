@@ -105,9 +105,6 @@ mod tests {
         assert!(places.take(None, || 0).await.is_none(), "nothing is left");
 
         let alone = Arc::new(CallSlots::default());
-        assert!(
-            alone.take(None, || 1).await.is_some(),
-            "the last call may cost more than is left"
-        );
+        assert!(alone.take(None, || 1).await.is_some(), "the last call may cost more than is left");
     }
 }

@@ -23,11 +23,7 @@ pub struct Ceiling {
 impl Default for Ceiling {
     /// Allows the public registries.
     fn default() -> Self {
-        Self {
-            hosts: registries::public(),
-            pinned: BTreeMap::new(),
-            uplink: Uplink::default(),
-        }
+        Self { hosts: registries::public(), pinned: BTreeMap::new(), uplink: Uplink::default() }
     }
 }
 
@@ -54,16 +50,10 @@ mod tests {
     #[test]
     fn what_lies_above_the_ceiling_stays_closed() {
         let rules = |hosts: &[&str]| hosts.iter().map(|host| host.parse().unwrap()).collect::<Vec<_>>();
-        let ceiling = Ceiling {
-            hosts: rules(&["*.corp.example", "pypi.org"]),
-            ..Ceiling::default()
-        };
+        let ceiling = Ceiling { hosts: rules(&["*.corp.example", "pypi.org"]), ..Ceiling::default() };
         let asked = rules(&["npm.corp.example", "evil.example", "*.example"]);
         assert_eq!(ceiling.rules(&asked).hosts, rules(&["npm.corp.example"]));
-        let closed = Ceiling {
-            hosts: Vec::new(),
-            ..ceiling
-        };
+        let closed = Ceiling { hosts: Vec::new(), ..ceiling };
         assert!(closed.rules(&asked).hosts.is_empty());
     }
 }

@@ -26,12 +26,7 @@ pub(super) struct CheckedBody<B> {
 impl<B> CheckedBody<B> {
     /// Wraps a body. The output limit that it asks for goes to `sent`, the reason for breaking off to `broken_off`.
     pub(super) fn new(body: B, terms: Terms, sent: Arc<Sent>, broken_off: Arc<OnceLock<RequestRefusal>>) -> Self {
-        Self {
-            body,
-            reach: RequestPolicy::under(terms),
-            sent,
-            broken_off,
-        }
+        Self { body, reach: RequestPolicy::under(terms), sent, broken_off }
     }
 }
 

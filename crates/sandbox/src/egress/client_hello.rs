@@ -87,13 +87,7 @@ impl ClientHellos {
     /// Expects every ClientHello to name `host`.
     #[must_use]
     pub fn of(host: HostName) -> Self {
-        Self {
-            host,
-            header: Vec::with_capacity(HEADER),
-            left: 0,
-            message: Vec::new(),
-            stage: Stage::First,
-        }
+        Self { host, header: Vec::with_capacity(HEADER), left: 0, message: Vec::new(), stage: Stage::First }
     }
 
     /// `true` once the first ClientHello was read and names the host.
@@ -110,11 +104,7 @@ impl ClientHellos {
     pub fn read(&mut self, mut bytes: &[u8]) -> Result<(), HelloFault> {
         while !bytes.is_empty() {
             let is_in_header = self.left == 0;
-            let wanted = if is_in_header {
-                HEADER.saturating_sub(self.header.len())
-            } else {
-                self.left
-            };
+            let wanted = if is_in_header { HEADER.saturating_sub(self.header.len()) } else { self.left };
             let (taken, rest) = bytes.split_at(bytes.len().min(wanted));
             bytes = rest;
             if is_in_header {
@@ -132,11 +122,7 @@ impl ClientHellos {
     fn begin_record(&mut self) -> Result<(), HelloFault> {
         // Anything but TLS shows at its first byte, so that no program waits for an answer to it.
         let is_plain = matches!(self.stage, Stage::First | Stage::Further);
-        let kinds = if is_plain {
-            HANDSHAKE..=HANDSHAKE
-        } else {
-            CHANGE_CIPHER_SPEC..=APPLICATION_DATA
-        };
+        let kinds = if is_plain { HANDSHAKE..=HANDSHAKE } else { CHANGE_CIPHER_SPEC..=APPLICATION_DATA };
         let (kind, major) = (self.header.first().copied(), self.header.get(1).copied());
         if kind.is_some_and(|kind| !kinds.contains(&kind)) || major.is_some_and(|major| major != MAJOR_VERSION) {
             return Err(HelloFault::NotTls);
@@ -152,11 +138,7 @@ impl ClientHellos {
         self.header.clear();
         self.left = left;
         if !is_plain {
-            self.stage = if kind == HANDSHAKE {
-                Stage::Perhaps
-            } else {
-                Stage::Skipping
-            };
+            self.stage = if kind == HANDSHAKE { Stage::Perhaps } else { Stage::Skipping };
         }
         Ok(())
     }

@@ -34,9 +34,7 @@ const LOOK_UP: Duration = Duration::from_secs(1);
 /// Answers a CONNECT request that carries the token.
 pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, meter: Arc<Meter>) -> Response<Body> {
     let asked = request.uri().to_string();
-    let has_body = [CONTENT_LENGTH, TRANSFER_ENCODING]
-        .iter()
-        .any(|header| request.headers().contains_key(header));
+    let has_body = [CONTENT_LENGTH, TRANSFER_ENCODING].iter().any(|header| request.headers().contains_key(header));
     // A body before the tunnel can make two readers of one stream disagree (request smuggling).
     if has_body {
         return shared.refuse(&asked, Refusal::NotATarget);
@@ -55,12 +53,7 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, met
     };
     shared.log.note(host.as_str(), Outcome::Allowed);
     meter.leads_out(&shared.flow);
-    tokio::spawn(serve(
-        request,
-        Destination { host, upstream },
-        Arc::clone(shared),
-        meter,
-    ));
+    tokio::spawn(serve(request, Destination { host, upstream }, Arc::clone(shared), meter));
     Response::new(errors::full(""))
 }
 

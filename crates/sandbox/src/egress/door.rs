@@ -65,23 +65,15 @@ impl Door {
     /// If a route would send its key in clear text (`InvalidInput`), or the system fails.
     pub async fn open(rules: Rules, folder: &Path) -> io::Result<Self> {
         for route in &rules.models {
-            route
-                .check()
-                .map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
+            route.check().map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
         }
         fs::create_dir_all(folder)?;
-        let folder = tempfile::Builder::new()
-            .prefix("door-")
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir_in(folder)?;
+        let folder =
+            tempfile::Builder::new().prefix("door-").permissions(Permissions::from_mode(0o700)).tempdir_in(folder)?;
         let unix = listen_in(folder.path())?;
         let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = tcp.local_addr()?.port();
-        let trust = if rules.lead_to_registries() {
-            Some(Trust::new(&rules.uplink, folder.path())?)
-        } else {
-            None
-        };
+        let trust = if rules.lead_to_registries() { Some(Trust::new(&rules.uplink, folder.path())?) } else { None };
         let closed = CancellationToken::new();
         let shared = Arc::new(Shared {
             allowance: Arc::new(Allowance::new(rules.caps.bytes)),
@@ -99,12 +91,7 @@ impl Door {
             serving: TaskTracker::new(),
         });
         tokio::spawn(attend(tcp, unix, Arc::clone(&shared)));
-        Ok(Self {
-            shared,
-            folder,
-            port,
-            _closing: closed.drop_guard(),
-        })
+        Ok(Self { shared, folder, port, _closing: closed.drop_guard() })
     }
 
     /// Returns the socket, to be bound into a sandbox with a network namespace of its own.
@@ -267,11 +254,7 @@ impl Door {
 
 /// Listens on a socket in a folder, even if the folder's path is longer than a socket's path may be.
 fn listen_in(folder: &Path) -> io::Result<UnixListener> {
-    let handle = rustix::fs::open(
-        folder,
-        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
+    let handle = rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let listener = UnixListener::bind(format!("/proc/self/fd/{}/{SOCKET}", handle.as_raw_fd()))?;
     fs::set_permissions(folder.join(SOCKET), Permissions::from_mode(0o600))?;
     Ok(listener)

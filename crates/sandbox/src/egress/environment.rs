@@ -6,15 +6,8 @@ use std::{ffi::OsString, net::SocketAddr, path::Path};
 /// The hosts that programs reach without the proxy: their own servers on loopback, and the reverse proxy.
 const DIRECT: &str = "localhost,127.0.0.1,::1";
 /// The variables that name the proxy.
-const PROXIES: [&str; 7] = [
-    "HTTPS_PROXY",
-    "https_proxy",
-    "HTTP_PROXY",
-    "http_proxy",
-    "ALL_PROXY",
-    "all_proxy",
-    "YARN_HTTPS_PROXY",
-];
+const PROXIES: [&str; 7] =
+    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "YARN_HTTPS_PROXY"];
 const FIXED: [(&str, &str); 11] = [
     ("NO_PROXY", DIRECT),
     ("no_proxy", DIRECT),

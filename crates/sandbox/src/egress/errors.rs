@@ -22,9 +22,7 @@ pub(super) fn full(bytes: impl Into<Bytes>) -> Body {
 fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(full(body));
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }
 
@@ -49,11 +47,7 @@ pub(super) fn refused(rules: &Rules, refusal: Refusal) -> Response<Body> {
     };
     let has_token = refusal != Refusal::NoToken;
     // A request without a token learns nothing about the rules.
-    let more = if has_token {
-        format!(" {}", allowed(rules))
-    } else {
-        String::new()
-    };
+    let more = if has_token { format!(" {}", allowed(rules)) } else { String::new() };
     let text = format!("AutoBuild: {refusal}.{more}\n");
     let mut response = answer(status, "text/plain; charset=utf-8", text);
     if !has_token {

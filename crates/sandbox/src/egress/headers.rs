@@ -118,20 +118,10 @@ const MAX_READING: usize = 256;
 
 /// Returns those headers of a request to a registry that say which form of an answer is wanted, and what is there already.
 pub(super) fn of_reading(from: &HeaderMap) -> HeaderMap {
-    let known = [
-        ACCEPT,
-        ACCEPT_ENCODING,
-        IF_MODIFIED_SINCE,
-        IF_NONE_MATCH,
-        IF_RANGE,
-        RANGE,
-    ];
+    let known = [ACCEPT, ACCEPT_ENCODING, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANGE];
     let passes = |name: &HeaderName| known.contains(name);
     let mut headers = HeaderMap::new();
-    for (name, value) in from
-        .iter()
-        .filter(|(name, value)| passes(name) && value.len() <= MAX_READING)
-    {
+    for (name, value) in from.iter().filter(|(name, value)| passes(name) && value.len() <= MAX_READING) {
         headers.insert(name.clone(), value.clone());
     }
     headers
@@ -157,14 +147,8 @@ fn picked(from: &HeaderMap, passes: impl Fn(&HeaderName) -> bool) -> HeaderMap {
 
 /// Returns the headers that `Connection` declares to be hop-by-hop.
 fn named_by_connection(headers: &HeaderMap) -> Vec<String> {
-    let values = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok());
-    values
-        .flat_map(|value| value.split(','))
-        .map(|name| name.trim().to_ascii_lowercase())
-        .collect()
+    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(|name| name.trim().to_ascii_lowercase()).collect()
 }
 
 #[cfg(test)]
@@ -227,13 +211,7 @@ mod tests {
         keep_known_to_open_ai(&mut sent, &HeaderName::from_static("authorization"));
         let mut left: Vec<&str> = sent.keys().map(HeaderName::as_str).collect();
         left.sort_unstable();
-        let expected = [
-            "authorization",
-            "content-type",
-            "originator",
-            "session_id",
-            "x-codex-turn-state",
-        ];
+        let expected = ["authorization", "content-type", "originator", "session_id", "x-codex-turn-state"];
         assert_eq!(left, expected);
     }
 
@@ -255,9 +233,6 @@ mod tests {
         ]);
         let mut passed: Vec<String> = inward(&from).keys().map(ToString::to_string).collect();
         passed.sort_unstable();
-        assert_eq!(
-            passed,
-            ["anthropic-ratelimit-tokens-remaining", "content-type", "retry-after"]
-        );
+        assert_eq!(passed, ["anthropic-ratelimit-tokens-remaining", "content-type", "retry-after"]);
     }
 }

@@ -35,10 +35,7 @@ impl KeyMask {
             forms.push(key.as_bytes().to_vec());
             forms.extend(encodings(key).into_iter().map(String::into_bytes));
         }
-        Self {
-            forms,
-            held: Vec::new(),
-        }
+        Self { forms, held: Vec::new() }
     }
 
     /// Passes everything.
@@ -98,11 +95,7 @@ fn spelled(form: &[u8], text: &[u8]) -> Spelled {
 
 /// Looks for one character at the start of a text: as it is, behind backslashes, or by its number.
 fn character(byte: u8, text: &[u8]) -> Spelled {
-    let slashes = text
-        .iter()
-        .take(MOST_BACKSLASHES)
-        .take_while(|one| **one == b'\\')
-        .count();
+    let slashes = text.iter().take(MOST_BACKSLASHES).take_while(|one| **one == b'\\').count();
     let rest = text.get(slashes..).unwrap_or_default();
     let numbered = match (rest.first(), slashes) {
         (None, _) => return Spelled::Begun,
@@ -139,22 +132,10 @@ mod tests {
         ("nothing of it: sk-", "sk-12345678", "nothing of it: sk-"),
         ("a short one", "s", "a short one"),
         (r"\u0073k-1/2345678", "sk-1/2345678", "*****************"),
-        (
-            r"a \\\/ sk-1\\\/23\u0034\x35678",
-            "sk-1/2345678",
-            r"a \\\/ ***********************",
-        ),
+        (r"a \\\/ sk-1\\\/23\u0034\x35678", "sk-1/2345678", r"a \\\/ ***********************"),
         ("sk%2D1%2f2345678%2", "sk-1/2345678", "****************%2"),
-        (
-            "&#115;k-1&#x2F;2345678 sk-1&",
-            "sk-1/2345678",
-            "********************** sk-1&",
-        ),
-        (
-            "eHNrLTEvMjM0NTY3OA== \\u00",
-            "sk-1/2345678",
-            "eH***************A== \\u00",
-        ),
+        ("&#115;k-1&#x2F;2345678 sk-1&", "sk-1/2345678", "********************** sk-1&"),
+        ("eHNrLTEvMjM0NTY3OA== \\u00", "sk-1/2345678", "eH***************A== \\u00"),
     ];
 
     #[test]

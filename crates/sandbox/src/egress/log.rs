@@ -141,10 +141,7 @@ impl fmt::Display for Refusal {
             Self::UsedUp => write!(f, "this run has sent and received as much as it may"),
             Self::Hello(fault) => write!(f, "{fault}"),
             Self::Certificate => write!(f, "its certificate is not trusted here"),
-            Self::NotARead => write!(
-                f,
-                "only what reads packages passes: GET and HEAD of their paths, without a body"
-            ),
+            Self::NotARead => write!(f, "only what reads packages passes: GET and HEAD of their paths, without a body"),
             Self::UnnamedModule => write!(f, "no go.sum of the default branch names this module"),
             Self::TooManyMisses => write!(f, "too many paths led to nothing"),
             Self::NoRoute => write!(f, "there is nothing at this path"),
@@ -163,9 +160,7 @@ impl Log {
         let host: String = host.chars().filter(|c| !c.is_control()).take(MAX_HOST).collect();
         let mut kept = self.0.lock();
         let is_full = kept.len() >= MAX_DECISIONS;
-        let known = kept
-            .iter_mut()
-            .find(|decision| decision.host == host && decision.outcome == outcome);
+        let known = kept.iter_mut().find(|decision| decision.host == host && decision.outcome == outcome);
         match known {
             Some(decision) => decision.times = decision.times.saturating_add(1),
             None if !is_full => {
@@ -175,11 +170,7 @@ impl Log {
                     Outcome::Refused(why @ Refusal::NoToken) => tracing::debug!(host, "asked for {host}: {why}"),
                     Outcome::Refused(why) => tracing::info!(host, "a sandbox may not reach {host}: {why}"),
                 }
-                kept.push(Decision {
-                    host,
-                    outcome,
-                    times: 1,
-                });
+                kept.push(Decision { host, outcome, times: 1 });
             }
             None => {}
         }

@@ -9,13 +9,8 @@ use http::{
 const BETAS: &str = "anthropic-beta";
 
 /// The headers that pass. Another one may choose another account or host at a gateway.
-const HEADERS: [HeaderName; 5] = [
-    ACCEPT,
-    CONTENT_TYPE,
-    USER_AGENT,
-    HeaderName::from_static("anthropic-version"),
-    HeaderName::from_static("x-app"),
-];
+const HEADERS: [HeaderName; 5] =
+    [ACCEPT, CONTENT_TYPE, USER_AGENT, HeaderName::from_static("anthropic-version"), HeaderName::from_static("x-app")];
 
 /// The members that a request may have.
 pub(super) const MEMBERS: [&[u8]; 17] = [
@@ -75,11 +70,7 @@ pub(super) fn is_known_form(query: Option<&str>, headers: &HeaderMap) -> bool {
 
 /// `true` for a member of a query that asks for a version of the API, or for a part of a list.
 fn is_harmless(member: &str) -> bool {
-    let is_plain = |value: &str| {
-        value
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
-    };
+    let is_plain = |value: &str| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     match member.split_once('=') {
         Some(("beta", value)) => value == "true",
         Some(("limit" | "after_id" | "before_id", value)) => is_plain(value),
@@ -100,14 +91,9 @@ pub(super) fn keep_known(headers: &mut HeaderMap, key: &HeaderName) {
         .filter(|beta| is_known(beta))
         .map(str::to_owned)
         .collect();
-    let kept = headers
-        .iter()
-        .filter(|(name, _)| HEADERS.contains(name) || *name == key);
+    let kept = headers.iter().filter(|(name, _)| HEADERS.contains(name) || *name == key);
     *headers = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
-    if let Some(value) = HeaderValue::from_str(&known.join(","))
-        .ok()
-        .filter(|value| !value.is_empty())
-    {
+    if let Some(value) = HeaderValue::from_str(&known.join(",")).ok().filter(|value| !value.is_empty()) {
         headers.insert(BETAS, value);
     }
 }
@@ -157,16 +143,10 @@ mod tests {
                 Some("claude-code-20250219,context-1m-2025-08-07,effort-2025-11-24"),
             ),
             (
-                &[
-                    "fast-mode-2026-02-01,effort-2027-01-01",
-                    "prompt-caching-scope-2026-01-05",
-                ],
+                &["fast-mode-2026-02-01,effort-2027-01-01", "prompt-caching-scope-2026-01-05"],
                 Some("effort-2027-01-01,prompt-caching-scope-2026-01-05"),
             ),
-            (
-                &["code-execution-2025-08-25,mcp-client-2025-11-20,effort-high", "effort"],
-                None,
-            ),
+            (&["code-execution-2025-08-25,mcp-client-2025-11-20,effort-high", "effort"], None),
         ] {
             let mut headers: HeaderMap = HeaderMap::new();
             for value in sent {
@@ -181,13 +161,7 @@ mod tests {
     #[test]
     fn headers_that_choose_another_account_or_host_do_not_pass() {
         let mut headers: HeaderMap = HeaderMap::new();
-        for name in [
-            "content-type",
-            "anthropic-version",
-            "x-api-key",
-            "helicone-target-url",
-            "anthropic-workspace",
-        ] {
+        for name in ["content-type", "anthropic-version", "x-api-key", "helicone-target-url", "anthropic-workspace"] {
             headers.append(name, "value".parse().unwrap());
         }
         keep_known(&mut headers, &HeaderName::from_static("x-api-key"));

@@ -34,9 +34,7 @@ impl Allowance {
 
     fn take(&self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-            Some(left.saturating_sub(bytes))
-        });
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(bytes)));
     }
 }
 
@@ -73,13 +71,7 @@ pub(super) struct Meter {
 impl Meter {
     pub(super) fn new(allowance: Arc<Allowance>, place: OwnedSemaphorePermit) -> Self {
         let now = Instant::now();
-        Self {
-            allowance,
-            _place: place,
-            opened: now,
-            last: Mutex::new(now),
-            flow: OnceLock::new(),
-        }
+        Self { allowance, _place: place, opened: now, last: Mutex::new(now), flow: OnceLock::new() }
     }
 
     /// Counts its bytes from now on as those of a connection to an allowed host.

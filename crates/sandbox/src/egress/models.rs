@@ -111,9 +111,7 @@ async fn forward(
     let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
     key.set_sensitive(true);
     let sent = meter.sent();
-    let body = ObservedBody::new(body, meter.asks(), KeyMask::nothing(), move |piece: &Bytes| {
-        sent.note(piece)
-    });
+    let body = ObservedBody::new(body, meter.asks(), KeyMask::nothing(), move |piece: &Bytes| sent.note(piece));
     let broken_off = Arc::default();
     let checked_body = CheckedBody::new(body, route.terms.clone(), meter.sent(), Arc::clone(&broken_off));
     let mut outward = Request::new(checked_body.boxed());
@@ -314,10 +312,7 @@ mod tests {
         let table = [
             ("https://api.example.com", "https://api.example.com/v1/x?a=b"),
             ("https://api.example.com/", "https://api.example.com/v1/x?a=b"),
-            (
-                "https://gate.example.com:8443/llm/?k=v",
-                "https://gate.example.com:8443/llm/v1/x?a=b",
-            ),
+            ("https://gate.example.com:8443/llm/?k=v", "https://gate.example.com:8443/llm/v1/x?a=b"),
             ("http://[::1]:9/llm", "http://[::1]:9/llm/v1/x?a=b"),
         ];
         for (upstream, expected) in table {

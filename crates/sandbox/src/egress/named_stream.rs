@@ -41,15 +41,8 @@ impl<S: AsyncRead + Unpin> NamedStream<S> {
             }
             Ok(())
         };
-        tokio::time::timeout(within, reading)
-            .await
-            .unwrap_or(Err(HelloFault::Endless))?;
-        Ok(Self {
-            stream,
-            hellos,
-            held,
-            fault: None,
-        })
+        tokio::time::timeout(within, reading).await.unwrap_or(Err(HelloFault::Endless))?;
+        Ok(Self { stream, hellos, held, fault: None })
     }
 
     /// Returns why reading failed, if a later ClientHello did not name the host.

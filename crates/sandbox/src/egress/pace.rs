@@ -19,12 +19,7 @@ struct Steps {
 
 impl Default for Pace {
     fn default() -> Self {
-        Self(Mutex::new(Steps {
-            last: Instant::now(),
-            waits: None,
-            ended: false,
-            broke: false,
-        }))
+        Self(Mutex::new(Steps { last: Instant::now(), waits: None, ended: false, broke: false }))
     }
 }
 

@@ -73,9 +73,6 @@ mod tests {
         assert_eq!(read_wait(&[]), None);
         assert_eq!(read_wait(&[("retry-after-ms", "1500")]), Some(2));
         assert_eq!(read_wait(&[("retry-after", "9"), ("retry-after-ms", "1500")]), Some(9));
-        assert_eq!(
-            read_wait(&[("retry-after", "soon"), ("retry-after-ms", "1500")]),
-            Some(2)
-        );
+        assert_eq!(read_wait(&[("retry-after", "soon"), ("retry-after-ms", "1500")]), Some(2));
     }
 }

@@ -69,12 +69,7 @@ enum Upstream {
 
 impl RegistryVisit {
     pub(super) fn new((host, registry): (HostName, &'static Registry), connected: Stream, shared: Arc<Shared>) -> Self {
-        Self {
-            host,
-            registry,
-            shared,
-            upstream: Mutex::new(Upstream::Connected(connected)),
-        }
+        Self { host, registry, shared, upstream: Mutex::new(Upstream::Connected(connected)) }
     }
 
     /// Serves a connection from inside to its end. Errors in it concern only the program.
@@ -93,9 +88,7 @@ impl RegistryVisit {
             return;
         };
         let service = service_fn(async |request| Ok::<_, Infallible>(self.answer(request).await));
-        let _ = serve::http(&self.shared.rules.caps)
-            .serve_connection(TokioIo::new(inside), service)
-            .await;
+        let _ = serve::http(&self.shared.rules.caps).serve_connection(TokioIo::new(inside), service).await;
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
@@ -106,10 +99,7 @@ impl RegistryVisit {
     }
 
     async fn forward(&self, request: &Request<Incoming>) -> Result<Response<Body>, Refused> {
-        let refused = |why| Refused {
-            what: self.host.to_string(),
-            why,
-        };
+        let refused = |why| Refused { what: self.host.to_string(), why };
         let target = self.target(request)?;
         if self.shared.missed.load(Ordering::Relaxed) >= MAX_MISSED {
             return Err(refused(Refusal::TooManyMisses));
@@ -130,27 +120,19 @@ impl RegistryVisit {
 
     /// Returns the path of a request that only reads packages.
     fn target<'r>(&self, request: &'r Request<Incoming>) -> Result<&'r str, Refused> {
-        let not_a_read = || Refused {
-            what: self.host.to_string(),
-            why: Refusal::NotARead,
-        };
+        let not_a_read = || Refused { what: self.host.to_string(), why: Refusal::NotARead };
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD) && request.body().is_end_stream();
         let is_here = request.uri().authority().is_none() && self.is_named_in(request.headers());
         let target = request.uri().path_and_query().map(http::uri::PathAndQuery::as_str);
         let target = target.filter(|_| is_read && is_here).ok_or_else(not_a_read)?;
         let rules = &self.shared.rules;
-        let served_by = if rules.pinned.contains_key(&self.host) {
-            ServedBy::Mirror
-        } else {
-            ServedBy::Registry
-        };
+        let served_by = if rules.pinned.contains_key(&self.host) { ServedBy::Mirror } else { ServedBy::Registry };
         match self.registry.check(target, served_by, &rules.go_modules) {
             Ok(()) => Ok(target),
             Err(NotARead::Path) => Err(not_a_read()),
-            Err(NotARead::UnnamedModule(module)) => Err(Refused {
-                what: format!("{}/{module}", self.host),
-                why: Refusal::UnnamedModule,
-            }),
+            Err(NotARead::UnnamedModule(module)) => {
+                Err(Refused { what: format!("{}/{module}", self.host), why: Refusal::UnnamedModule })
+            }
         }
     }
 
@@ -178,11 +160,7 @@ impl RegistryVisit {
     }
 
     fn request(&self, asked: &Request<Incoming>, target: &str) -> Option<Request<Empty<Bytes>>> {
-        let mut request = Request::builder()
-            .method(asked.method())
-            .uri(target)
-            .body(Empty::new())
-            .ok()?;
+        let mut request = Request::builder().method(asked.method()).uri(target).body(Empty::new()).ok()?;
         *request.headers_mut() = headers::of_reading(asked.headers());
         let host = HeaderValue::from_str(self.host.as_str()).ok()?;
         request.headers_mut().insert(HOST, host);
@@ -203,9 +181,7 @@ impl RegistryVisit {
             };
             self.greet(connected).await
         };
-        tokio::time::timeout(rules.caps.connect, opening)
-            .await
-            .unwrap_or(Err(Refusal::Unreachable))
+        tokio::time::timeout(rules.caps.connect, opening).await.unwrap_or(Err(Refusal::Unreachable))
     }
 
     /// Begins TLS and HTTP with the registry.
@@ -219,15 +195,9 @@ impl RegistryVisit {
         let stream = TlsConnector::from(tls).connect(name, stream).await.map_err(|error| {
             let causes = Causes(&error);
             tracing::warn!(%host, "TLS with {host} failed: {causes}");
-            if causes.is_unknown_authority() {
-                Refusal::Certificate
-            } else {
-                Refusal::Unreachable
-            }
+            if causes.is_unknown_authority() { Refusal::Certificate } else { Refusal::Unreachable }
         })?;
-        let (sender, connection) = handshake(TokioIo::new(stream))
-            .await
-            .map_err(|_| Refusal::Unreachable)?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(|_| Refusal::Unreachable)?;
         // It ends with its sender.
         tokio::spawn(connection);
         Ok(sender)

@@ -11,14 +11,7 @@ const MAX_DEPTH: usize = 256;
 const MAX_TEXT: usize = 256;
 
 /// Tools that the program itself runs, so that they only cost tokens.
-const OWN_TOOLS: [&[u8]; 6] = [
-    b"function",
-    b"custom",
-    b"namespace",
-    b"tool_search",
-    b"local_shell",
-    b"apply_patch",
-];
+const OWN_TOOLS: [&[u8]; 6] = [b"function", b"custom", b"namespace", b"tool_search", b"local_shell", b"apply_patch"];
 
 /// Members that a bounded request may only have with one of these values or `null`.
 const BOUNDED: [(&str, &[&[u8]]); 7] = [
@@ -110,10 +103,7 @@ enum Lex {
 
 impl RequestPolicy {
     pub(super) fn under(terms: Terms) -> Self {
-        Self {
-            terms,
-            ..Self::default()
-        }
+        Self { terms, ..Self::default() }
     }
 
     /// Returns the most tokens that the request allows its answer, as far as it was read.
@@ -222,13 +212,7 @@ impl RequestPolicy {
             return Err(RequestRefusal::TooDeep);
         }
         // An element of a list has the key of the list.
-        let under = self.open.last().map(|top| {
-            if top.is_list {
-                top.under.clone()
-            } else {
-                top.key.clone()
-            }
-        });
+        let under = self.open.last().map(|top| if top.is_list { top.under.clone() } else { top.key.clone() });
         let under = under.unwrap_or_default();
         if self.open.len() == 1 && self.needs_model() && under == b"model" {
             return Err(RequestRefusal::Model);
@@ -306,11 +290,7 @@ impl RequestPolicy {
             Some(top) if top.awaits_key => {
                 // Some gateways read keys without regard to case.
                 top.key = self.text.to_ascii_lowercase();
-                if is_whole && top.key == b"mcp_servers" {
-                    Err(RequestRefusal::Tool)
-                } else {
-                    Ok(())
-                }
+                if is_whole && top.key == b"mcp_servers" { Err(RequestRefusal::Tool) } else { Ok(()) }
             }
             _ => self.value(true),
         }
@@ -323,10 +303,7 @@ impl RequestPolicy {
             let (key, text) = (request.key.clone(), self.text.clone());
             self.bounded(&key, &text)?;
         }
-        let is_edit = self
-            .open
-            .get(1)
-            .is_some_and(|member| member.under == b"context_management");
+        let is_edit = self.open.get(1).is_some_and(|member| member.under == b"context_management");
         let is_cleared = self.text.starts_with(messages_api::CLEARS);
         let of_tools = self.open.get(1).is_some_and(|list| list.under == b"tools");
         let text = self.text.to_ascii_lowercase();
@@ -351,11 +328,7 @@ impl RequestPolicy {
             b"image_url" | b"file_url" if is_address => return Err(RequestRefusal::Address),
             _ => {}
         }
-        if top.by_address && top.has_address {
-            Err(RequestRefusal::Address)
-        } else {
-            Ok(())
-        }
+        if top.by_address && top.has_address { Err(RequestRefusal::Address) } else { Ok(()) }
     }
 }
 
@@ -414,9 +387,7 @@ mod tests {
     }
 
     fn priced(request: &str) -> Result<Option<u64>, RequestRefusal> {
-        let mut reach = RequestPolicy::under(Terms::Priced {
-            model: Arc::new("gpt-5.4".to_owned().into()),
-        });
+        let mut reach = RequestPolicy::under(Terms::Priced { model: Arc::new("gpt-5.4".to_owned().into()) });
         let pieces = request.as_bytes().chunks(3);
         pieces.into_iter().try_for_each(|piece| reach.read(piece))?;
         Ok(reach.most_output())
@@ -426,28 +397,16 @@ mod tests {
     fn what_is_priced_and_bounded_passes() {
         for (request, most) in [
             (r#"{"model":"gpt-5.4","stream":true,"store":false,"input":[]}"#, None),
-            (
-                r#"{"max_output_tokens":7,"model":"gpt-5.4","n":1,"background":false,"prompt":null}"#,
-                Some(7),
-            ),
-            (
-                r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":9,"service_tier":"flex"}"#,
-                Some(9),
-            ),
-            (
-                r#"{"model":"gpt-5.4","input":[{"prompt":{"id":"x"},"background":true,"model":"other","n":3}]}"#,
-                None,
-            ),
+            (r#"{"max_output_tokens":7,"model":"gpt-5.4","n":1,"background":false,"prompt":null}"#, Some(7)),
+            (r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":9,"service_tier":"flex"}"#, Some(9)),
+            (r#"{"model":"gpt-5.4","input":[{"prompt":{"id":"x"},"background":true,"model":"other","n":3}]}"#, None),
             (
                 r#"{"model":"gpt-5.4","tools":[{"type":"function","name":"shell","parameters":{"type":"object",
                     "tools":[{"type":"shell"}]}},{"type":"namespace","tools":[{"type":"custom"}]},
                     {"type":"local_shell"},{"type":"apply_patch"}],"tool_choice":"auto"}"#,
                 None,
             ),
-            (
-                r#"{"model":"gpt-5.4","input":[{"type":"tool_search_output","tools":[{"type":"function"}]}]}"#,
-                None,
-            ),
+            (r#"{"model":"gpt-5.4","input":[{"type":"tool_search_output","tools":[{"type":"function"}]}]}"#, None),
         ] {
             assert_eq!(priced(request), Ok(most), "{request}");
         }
@@ -478,10 +437,8 @@ mod tests {
             (r#""service_tier":"priority""#, "service_tier"),
             (r#""n":128"#, "n"),
         ] {
-            for request in [
-                format!(r#"{{{member},"model":"gpt-5.4"}}"#),
-                format!(r#"{{"model":"gpt-5.4",{member}}}"#),
-            ] {
+            for request in [format!(r#"{{{member},"model":"gpt-5.4"}}"#), format!(r#"{{"model":"gpt-5.4",{member}}}"#)]
+            {
                 assert_eq!(priced(&request), Err(RequestRefusal::Unbounded(name)), "{request}");
             }
         }
@@ -557,50 +514,22 @@ mod tests {
         let known = r#""model":"claude-opus-4-8","messages":[]"#;
         for (member, expected) in [
             (r#""speed":"fast""#, RequestRefusal::Unknown("speed".to_owned())),
-            (
-                r#""container":{"id":"c"}"#,
-                RequestRefusal::Unknown("container".to_owned()),
-            ),
-            (
-                r#""inference_geo":"us""#,
-                RequestRefusal::Unknown("inference_geo".to_owned()),
-            ),
+            (r#""container":{"id":"c"}"#, RequestRefusal::Unknown("container".to_owned())),
+            (r#""inference_geo":"us""#, RequestRefusal::Unknown("inference_geo".to_owned())),
             (r#""sp\u0065ed":null"#, RequestRefusal::Unknown("speed".to_owned())),
-            (
-                r#""service_tier":"priority""#,
-                RequestRefusal::Unbounded("service_tier"),
-            ),
-            (
-                r#""tools":[{"type":"code_execution_20250825","name":"code_execution"}]"#,
-                RequestRefusal::Priceless,
-            ),
-            (
-                r#""tools":[{"Type":"code_execution_20250825"}]"#,
-                RequestRefusal::Priceless,
-            ),
+            (r#""service_tier":"priority""#, RequestRefusal::Unbounded("service_tier")),
+            (r#""tools":[{"type":"code_execution_20250825","name":"code_execution"}]"#, RequestRefusal::Priceless),
+            (r#""tools":[{"Type":"code_execution_20250825"}]"#, RequestRefusal::Priceless),
             (r#""model":[]"#, RequestRefusal::Model),
-            (
-                r#""tools":[{"name":"advisor","type":"advisor_20260301"}]"#,
-                RequestRefusal::Priceless,
-            ),
-            (
-                r#""context_management":{"edits":[{"type":"compact_20260112"}]}"#,
-                RequestRefusal::Priceless,
-            ),
+            (r#""tools":[{"name":"advisor","type":"advisor_20260301"}]"#, RequestRefusal::Priceless),
+            (r#""context_management":{"edits":[{"type":"compact_20260112"}]}"#, RequestRefusal::Priceless),
             (r#""model":"claude-sonnet-5""#, RequestRefusal::Model),
         ] {
             for request in [format!("{{{known},{member}}}"), format!("{{{member},{known}}}")] {
-                assert_eq!(
-                    of_messages("claude-opus-4-8", &request),
-                    Err(expected.clone()),
-                    "{request}"
-                );
+                assert_eq!(of_messages("claude-opus-4-8", &request), Err(expected.clone()), "{request}");
             }
         }
-        assert_eq!(
-            of_messages("claude-opus-4-8", r#"{"messages":[]}"#),
-            Err(RequestRefusal::Model)
-        );
+        assert_eq!(of_messages("claude-opus-4-8", r#"{"messages":[]}"#), Err(RequestRefusal::Model));
     }
 
     #[test]

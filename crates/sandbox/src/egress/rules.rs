@@ -50,10 +50,7 @@ impl Rules {
     /// Allows these hosts and nothing else.
     #[must_use]
     pub fn hosts(hosts: impl IntoIterator<Item = HostRule>) -> Self {
-        Self {
-            hosts: hosts.into_iter().collect(),
-            ..Self::default()
-        }
+        Self { hosts: hosts.into_iter().collect(), ..Self::default() }
     }
 
     /// `true` if a public registry is among the hosts.
@@ -62,10 +59,7 @@ impl Rules {
             HostRule::Exactly(host) => Some(host),
             HostRule::Below(_) => None,
         };
-        registries::public()
-            .into_iter()
-            .filter_map(exactly)
-            .any(|host| self.allow(&host))
+        registries::public().into_iter().filter_map(exactly).any(|host| self.allow(&host))
     }
 
     /// Returns `true` if a connection to this host is allowed.
@@ -197,12 +191,7 @@ mod tests {
 
     #[test]
     fn a_key_crosses_no_network_in_clear_text() {
-        for upstream in [
-            "https://api.example.com",
-            "http://127.0.0.1:9",
-            "http://localhost:9/v1",
-            "http://[::1]:9",
-        ] {
+        for upstream in ["https://api.example.com", "http://127.0.0.1:9", "http://localhost:9/v1", "http://[::1]:9"] {
             assert_eq!(route("main", upstream), Ok(()), "{upstream}");
         }
         for upstream in [

@@ -101,11 +101,7 @@ impl Tally {
         // Only the first call sets it.
         let _ = self.first.set(Tokens { output, ..tokens }.total());
         let mut kept = self.lock();
-        let name = if kept.len() < MAX_MODELS || kept.contains_key(model) {
-            model
-        } else {
-            "others"
-        };
+        let name = if kept.len() < MAX_MODELS || kept.contains_key(model) { model } else { "others" };
         *kept.entry(name.to_owned()).or_default() += tokens;
     }
 }

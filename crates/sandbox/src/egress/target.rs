@@ -52,14 +52,9 @@ mod tests {
         ] {
             assert_eq!(read(text), Err(NotAHost::Malformed), "{text}");
         }
-        for text in [
-            "127.0.0.1:443",
-            "[::1]:443",
-            "[::ffff:10.0.0.1]:443",
-            "0x7f.1:443",
-            "2130706433:443",
-            "0177.1:443",
-        ] {
+        for text in
+            ["127.0.0.1:443", "[::1]:443", "[::ffff:10.0.0.1]:443", "0x7f.1:443", "2130706433:443", "0177.1:443"]
+        {
             assert_eq!(read(text), Err(NotAHost::Address), "{text}");
         }
         assert_eq!(read(&format!("{}:443", "a".repeat(5_000))), Err(NotAHost::TooLong));

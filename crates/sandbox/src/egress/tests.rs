@@ -6,12 +6,5 @@ use std::collections::BTreeMap;
 pub(super) fn corpus(folder: &str) -> BTreeMap<String, Vec<u8>> {
     let folder = format!("{}/corpus/{folder}", env!("CARGO_MANIFEST_DIR"));
     let files = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
-    files
-        .map(|file| {
-            (
-                file.file_name().into_string().unwrap(),
-                std::fs::read(file.path()).unwrap(),
-            )
-        })
-        .collect()
+    files.map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())).collect()
 }

@@ -32,20 +32,14 @@ impl Trust {
     pub(super) fn new(uplink: &Uplink, folder: &Path) -> io::Result<Self> {
         let authority = Authority::new().map_err(io::Error::other)?;
         let of_service = environment::certificate_files();
-        let of_service = of_service
-            .iter()
-            .flat_map(|file| CertificateDer::pem_file_iter(file).into_iter().flatten());
+        let of_service = of_service.iter().flat_map(|file| CertificateDer::pem_file_iter(file).into_iter().flatten());
         let mut all: HashSet<CertificateDer<'static>> = of_service.flatten().collect();
         all.extend(uplink.trusted());
         all.insert(authority.certificate().clone());
         let (file, java_file) = (folder.join(FILE), folder.join(JAVA_FILE));
         fs::write(&file, uplink::pem(&all))?;
         fs::write(&java_file, java_store(&all))?;
-        Ok(Self {
-            authority,
-            file,
-            java_file,
-        })
+        Ok(Self { authority, file, java_file })
     }
 
     /// Returns the options with which Java trusts the same certificates; empty if their file's path cannot be one word.

@@ -51,11 +51,7 @@ pub(super) async fn ask(request: Request<Body>, uplink: &Uplink) -> Result<Respo
         Ok(Ok(response)) => Ok(response),
         Ok(Err(error)) => {
             tracing::warn!(error = %causes(&error), "a model's API gave no answer");
-            Err(if error.is_connect() {
-                NoAnswer::Unreachable
-            } else {
-                NoAnswer::Broken
-            })
+            Err(if error.is_connect() { NoAnswer::Unreachable } else { NoAnswer::Broken })
         }
         Err(_) => Err(NoAnswer::Late),
     }
@@ -83,10 +79,8 @@ fn client(uplink: &Uplink) -> Result<Upstream, NoAnswer> {
         tracing::error!(%error, "the machine's root certificates cannot be read");
         NoAnswer::NoRoots
     })?;
-    let client = Client::builder(TokioExecutor::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE)
-        .build(connector);
+    let client =
+        Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build(connector);
     clients.push((uplink.clone(), Client::clone(&client)));
     Ok(client)
 }

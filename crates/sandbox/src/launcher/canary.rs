@@ -41,8 +41,7 @@ impl CanaryReport {
 /// `true` if the mode of the file can be changed. It is set to what it is.
 fn is_opened(file: &str) -> bool {
     let meta = std::fs::metadata(file);
-    meta.and_then(|meta| std::fs::set_permissions(file, meta.permissions()))
-        .is_ok()
+    meta.and_then(|meta| std::fs::set_permissions(file, meta.permissions())).is_ok()
 }
 
 /// `true` if the process with this id can be signalled. The signal has no effect.

@@ -47,10 +47,7 @@ pub(super) fn restrict(confinement: &Confinement) -> Result<(Sockets, Truncation
     if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
         return Err(Failure::Absent);
     }
-    Ok((
-        sockets(confinement, effective_abi)?,
-        truncation(confinement.level, effective_abi),
-    ))
+    Ok((sockets(confinement, effective_abi)?, truncation(confinement.level, effective_abi)))
 }
 
 fn sockets(confinement: &Confinement, abi: ABI) -> Result<Sockets, Failure> {
@@ -64,11 +61,7 @@ fn sockets(confinement: &Confinement, abi: ABI) -> Result<Sockets, Failure> {
 
 /// At L2 and L3, what a program may not change is mounted for reading.
 fn truncation(level: Level, abi: ABI) -> Truncation {
-    if level == Level::L1 && abi < LENGTHS {
-        Truncation::None
-    } else {
-        Truncation::OfItsOwn
-    }
+    if level == Level::L1 && abi < LENGTHS { Truncation::None } else { Truncation::OfItsOwn }
 }
 
 fn rules(confinement: &Confinement) -> Result<RulesetCreated, Failure> {
@@ -80,20 +73,14 @@ fn rules(confinement: &Confinement) -> Result<RulesetCreated, Failure> {
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?;
     let rules = match confinement.level {
-        Level::L1 => with_port(
-            rules.handle_access(AccessNet::from_all(PORTS))?.create()?,
-            &confinement.way,
-        )?,
+        Level::L1 => with_port(rules.handle_access(AccessNet::from_all(PORTS))?.create()?, &confinement.way)?,
         Level::L0 | Level::L2 | Level::L3 => rules.create()?,
     };
     let all = AccessFs::from_all(NEWEST) & !(AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::IoctlDev);
     let (devices, read): (Vec<PathBuf>, Vec<PathBuf>) = match confinement.level {
         // Its root file system contains only what it may see.
         Level::L2 | Level::L3 => (paths(DEVICES, OWN_DEVICES), vec!["/".into()]),
-        Level::L0 | Level::L1 => (
-            paths(DEVICES, &[]),
-            confinement.read.iter().map(PathBuf::from).collect(),
-        ),
+        Level::L0 | Level::L1 => (paths(DEVICES, &[]), confinement.read.iter().map(PathBuf::from).collect()),
     };
     let own = confinement.own.then(|| PathBuf::from("/proc/self/exe"));
     let rules = add(rules, read.into_iter().chain(own), AccessFs::from_read(NEWEST))?;

@@ -26,9 +26,7 @@ fn program(order: &LaunchRequest, cwd: &Path) -> Result<PathBuf, Report> {
     } else {
         let path = order.env.iter().find(|(name, _)| name == "PATH");
         let path = path.map(|(_, value)| value.clone()).unwrap_or_default();
-        std::env::split_paths(&path)
-            .map(|folder| cwd.join(folder).join(program))
-            .collect()
+        std::env::split_paths(&path).map(|folder| cwd.join(folder).join(program)).collect()
     };
     let files: Vec<PathBuf> = candidates.into_iter().filter(|file| file.is_file()).collect();
     let executable = |file: &&PathBuf| fs::metadata(file).is_ok_and(|meta| meta.permissions().mode() & 0o111 != 0);
@@ -41,10 +39,7 @@ fn program(order: &LaunchRequest, cwd: &Path) -> Result<PathBuf, Report> {
 }
 
 /// Returns the report for a file that was found but could not be executed.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the enum is not ours: it has many variants, and more will come"
-)]
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
 pub(super) fn refused(program: &Path, error: &std::io::Error) -> Report {
     match error.kind() {
         std::io::ErrorKind::PermissionDenied => Report::NotExecutable(program.display().to_string()),

@@ -34,17 +34,10 @@ pub(super) fn files(order: &LaunchRequest, ids: Ids) -> [(&'static str, String);
     let home = home.and_then(|(_, value)| field(value)).unwrap_or("/");
     let host = |path| fs::read_to_string(Path::new(path)).unwrap_or_default();
     let Ids { user, group } = ids;
-    let passwd = with_own_line(
-        &format!("{USER}:x:{user}:{group}:{USER}:{home}:/bin/sh"),
-        &host("/etc/passwd"),
-        user,
-    );
+    let passwd = with_own_line(&format!("{USER}:x:{user}:{group}:{USER}:{home}:/bin/sh"), &host("/etc/passwd"), user);
     let groups = with_own_line(&format!("{USER}:x:{group}:"), &host("/etc/group"), group);
     [
-        (
-            "/etc/hosts",
-            format!("127.0.0.1 localhost {HOST}\n::1 localhost ip6-localhost ip6-loopback {HOST}\n"),
-        ),
+        ("/etc/hosts", format!("127.0.0.1 localhost {HOST}\n::1 localhost ip6-localhost ip6-loopback {HOST}\n")),
         ("/etc/nsswitch.conf", SOURCES.to_owned()),
         ("/etc/passwd", passwd),
         ("/etc/group", groups),

@@ -58,10 +58,7 @@ fn open_order_and_input(numbers: &[String], control: &UnixStream) -> std::io::Re
     let input = File::open(format!("/proc/self/fd/{input}"))?;
     // The number of the handle that listed the folder may have been reused since.
     let kept = [control.as_raw_fd(), input.as_raw_fd()];
-    for number in inherited
-        .into_iter()
-        .filter(|number| *number > 2 && !kept.contains(number))
-    {
+    for number in inherited.into_iter().filter(|number| *number > 2 && !kept.contains(number)) {
         let _ = nix::unistd::close(number);
     }
     Ok((order, input))
@@ -73,11 +70,7 @@ fn start(order: &LaunchRequest, input: File, control: &mut UnixStream) -> Report
         Ok(found) => found,
         Err(report) => return after_trying(order, control, report),
     };
-    let program = if order.confinement.own {
-        PathBuf::from("/proc/self/exe")
-    } else {
-        program
-    };
+    let program = if order.confinement.own { PathBuf::from("/proc/self/exe") } else { program };
     let mut command = Command::new(&program);
     command.arg0(&order.program).args(&order.args).current_dir(&cwd);
     command.env_clear();
@@ -122,9 +115,7 @@ fn in_this_place(order: &LaunchRequest, mut command: Command, control: &mut Unix
     let failed = |error: rustix::io::Errno| Failed::Confining(error.to_string());
     rustix::process::setsid().map_err(failed)?;
     priority_of_session(LOWERED);
-    limit(&order.confinement)
-        .and_then(|()| confine(&order.confinement))
-        .map_err(Failed::Confining)?;
+    limit(&order.confinement).and_then(|()| confine(&order.confinement)).map_err(Failed::Confining)?;
     // A change of the user clears it.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed)?;
     send_report(control, &Report::Confined);
@@ -137,9 +128,7 @@ fn beside(order: &LaunchRequest, mut command: Command, control: &mut UnixStream)
     command.process_group(0);
     limit(&confinement).map_err(Failed::Confining)?;
     bridge(&confinement.way).map_err(|error| Failed::Confining(format!("its way out: {error}")))?;
-    let mut telling = control
-        .try_clone()
-        .map_err(|error| Failed::Confining(error.to_string()))?;
+    let mut telling = control.try_clone().map_err(|error| Failed::Confining(error.to_string()))?;
     let starting = std::thread::Builder::new().spawn(move || {
         confine(&confinement).map_err(Failed::Confining)?;
         send_report(&mut telling, &Report::Confined);
@@ -193,10 +182,7 @@ fn limit(confinement: &Confinement) -> Result<(), String> {
     for (resource, most) in all {
         let known = rustix::process::getrlimit(resource);
         let lower = |known: Option<u64>| Some(known.map_or(most, |known| known.min(most)));
-        let limit = Rlimit {
-            current: lower(known.current),
-            maximum: lower(known.maximum),
-        };
+        let limit = Rlimit { current: lower(known.current), maximum: lower(known.maximum) };
         rustix::process::setrlimit(resource, limit).map_err(|error| format!("limit of {resource:?}: {error}"))?;
     }
     // If the write fails, the system chooses by itself.
@@ -208,9 +194,7 @@ fn limit(confinement: &Confinement) -> Result<(), String> {
 fn confine(confinement: &Confinement) -> Result<(), String> {
     rustix::thread::set_no_new_privs(true).map_err(|error| format!("no new privileges: {error}"))?;
     let user = confinement.user.map(RunUser::become_user).transpose();
-    let kept = user
-        .map_err(|error| format!("its user: {error}"))?
-        .unwrap_or(CapabilitySet::empty());
+    let kept = user.map_err(|error| format!("its user: {error}"))?.unwrap_or(CapabilitySet::empty());
     drop_capabilities(kept).map_err(|error| format!("capabilities: {error}"))?;
     let (sockets, truncation) = files::restrict(confinement).map_err(|error| error.to_string())?;
     syscalls::restrict(confinement.level, sockets, truncation).map_err(|error| format!("seccomp: {error}"))
@@ -224,11 +208,7 @@ fn drop_capabilities(kept: CapabilitySet) -> rustix::io::Result<()> {
     for capability in all.filter(|capability| !kept.contains(*capability)) {
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);
     }
-    let sets = CapabilitySets {
-        effective: kept,
-        permitted: kept,
-        inheritable: kept,
-    };
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: kept };
     rustix::thread::set_capabilities(None, sets)?;
     if kept.is_empty() {
         return Ok(());

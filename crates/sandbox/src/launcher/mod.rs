@@ -60,10 +60,8 @@ const RAISED: i32 = -20;
 /// Runs as the launcher. `main` calls it before anything else, while the process has one thread.
 #[must_use]
 pub fn launcher_main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args_os()
-        .skip(2)
-        .map(|argument| argument.to_string_lossy().into_owned())
-        .collect();
+    let arguments: Vec<String> =
+        std::env::args_os().skip(2).map(|argument| argument.to_string_lossy().into_owned()).collect();
     match arguments.split_first() {
         Some((first, rest)) if first == INNER => return inner::main(rest),
         Some((first, rest)) if first == CANARY => return canary::main(rest),
@@ -115,8 +113,7 @@ fn close_leaked_files() {
 
 fn open_numbers() -> Vec<i32> {
     let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-    open.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
+    open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Copies the program's input into a file in memory, so that a program that never reads it blocks nobody.
@@ -163,10 +160,7 @@ fn confine(level: Level) -> std::io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     rustix::thread::set_no_new_privs(true)?;
     let none = Some(0);
-    let no_core_files = Rlimit {
-        current: none,
-        maximum: none,
-    };
+    let no_core_files = Rlimit { current: none, maximum: none };
     Ok(rustix::process::setrlimit(Resource::Core, no_core_files)?)
 }
 

@@ -203,12 +203,7 @@ fn refused(sockets: Sockets) -> Result<Rules, Failure> {
     let mut namespaces = Vec::new();
     for flag in NAMESPACES {
         let flag = u64::from(flag.unsigned_abs());
-        namespaces.push(rule(vec![SeccompCondition::new(
-            0,
-            Qword,
-            SeccompCmpOp::MaskedEq(flag),
-            flag,
-        )])?);
+        namespaces.push(rule(vec![SeccompCondition::new(0, Qword, SeccompCmpOp::MaskedEq(flag), flag)])?);
     }
     rules.insert(libc::SYS_clone, namespaces);
     // These type into the terminal of the person who started us.
@@ -265,12 +260,7 @@ fn equal(place: u8, value: u64) -> Result<SeccompCondition, seccompiler::Backend
 /// Returns one rule for each way in which a socket is not allowed. No rules at all refuse every socket.
 fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
     let family = |operator, family: i32| SeccompCondition::new(0, Dword, operator, u64::from(family.unsigned_abs()));
-    let not_internet = || {
-        vec![
-            family(SeccompCmpOp::Ne, libc::AF_INET),
-            family(SeccompCmpOp::Ne, libc::AF_INET6),
-        ]
-    };
+    let not_internet = || vec![family(SeccompCmpOp::Ne, libc::AF_INET), family(SeccompCmpOp::Ne, libc::AF_INET6)];
     match sockets {
         Sockets::None => Ok(Vec::new()),
         Sockets::OfItsOwn => {
@@ -280,12 +270,7 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
             // Of the netlink protocols, only the one with which programs list their network addresses is allowed.
             let netlink = vec![
                 family(SeccompCmpOp::Eq, libc::AF_NETLINK),
-                SeccompCondition::new(
-                    2,
-                    Dword,
-                    SeccompCmpOp::Ne,
-                    u64::from(libc::NETLINK_ROUTE.unsigned_abs()),
-                ),
+                SeccompCondition::new(2, Dword, SeccompCmpOp::Ne, u64::from(libc::NETLINK_ROUTE.unsigned_abs())),
             ];
             Ok(vec![rule(foreign)?, rule(netlink)?])
         }
@@ -294,12 +279,7 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
             // The type is in the lower bits, beside flags.
             for kind in (0..16).filter(|kind| *kind != libc::SOCK_STREAM) {
                 let kind = u64::from(kind.unsigned_abs());
-                rules.push(rule(vec![SeccompCondition::new(
-                    1,
-                    Dword,
-                    SeccompCmpOp::MaskedEq(0xf),
-                    kind,
-                )])?);
+                rules.push(rule(vec![SeccompCondition::new(1, Dword, SeccompCmpOp::MaskedEq(0xf), kind)])?);
             }
             // Landlock restricts the ports of TCP, but not those of related protocols.
             rules.push(rule(vec![
@@ -318,10 +298,8 @@ fn rule(conditions: Vec<Result<SeccompCondition, seccompiler::BackendError>>) ->
 
 #[cfg(target_arch = "x86_64")]
 fn with_second_way(mut rules: Rules) -> Rules {
-    let more: Vec<(i64, Vec<SeccompRule>)> = rules
-        .iter()
-        .map(|(call, rules)| (SECOND_WAY | call, rules.clone()))
-        .collect();
+    let more: Vec<(i64, Vec<SeccompRule>)> =
+        rules.iter().map(|(call, rules)| (SECOND_WAY | call, rules.clone())).collect();
     rules.extend(more);
     rules.extend(SECOND_NUMBERS.iter().map(|call| (SECOND_WAY | call, Vec::new())));
     rules
@@ -358,11 +336,7 @@ mod tests {
         fs::write(&file, b"kept").unwrap();
         on_an_old_kernel(|| {
             assert_eq!(nix::unistd::truncate(&file, 0), Err(nix::errno::Errno::EPERM));
-            for flags in [
-                libc::O_TRUNC,
-                libc::O_TRUNC | libc::O_ACCMODE,
-                libc::O_TRUNC | libc::O_CREAT,
-            ] {
+            for flags in [libc::O_TRUNC, libc::O_TRUNC | libc::O_ACCMODE, libc::O_TRUNC | libc::O_CREAT] {
                 let flags = OFlags::from_bits_retain(flags.unsigned_abs());
                 let opened = rustix::fs::open(&file, flags, Mode::RUSR | Mode::WUSR);
                 assert_eq!(opened.unwrap_err(), Errno::PERM, "{flags:?}");
@@ -373,12 +347,7 @@ mod tests {
             assert_eq!(fs::read(&file).unwrap(), b"kept");
             File::options().write(true).open(&file).unwrap().set_len(2).unwrap();
             assert_eq!(fs::read(&file).unwrap(), b"ke");
-            File::options()
-                .write(true)
-                .truncate(true)
-                .mode(0o600)
-                .open(&file)
-                .unwrap();
+            File::options().write(true).truncate(true).mode(0o600).open(&file).unwrap();
             assert_eq!(fs::read(&file).unwrap(), b"");
         });
     }

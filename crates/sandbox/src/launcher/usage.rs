@@ -142,9 +142,7 @@ fn processes_passed(limits: Limits, family: &mut Family) -> io::Result<Look> {
     let resident = family.iter().map(|process| process.resident.saturating_mul(page));
     let ticks = rustix::param::clock_ticks_per_second().max(1);
     // The time of adopted children that were collected counts too.
-    let used = family
-        .iter()
-        .fold(own.ticks, |sum, process| sum.saturating_add(process.ticks));
+    let used = family.iter().fold(own.ticks, |sum, process| sum.saturating_add(process.ticks));
     let count = u64::try_from(family.len()).unwrap_or(u64::MAX);
     Ok(if count > limits.processes {
         Look::Over(Limit::Processes(limits.processes))
@@ -314,10 +312,7 @@ mod tests {
 
     #[test]
     fn what_is_shared_is_counted_by_its_share() {
-        assert_eq!(
-            proportional("Rss:  9 kB\nPss:        2048 kB\nPss_Dirty: 1 kB\n"),
-            Some(2 << 20)
-        );
+        assert_eq!(proportional("Rss:  9 kB\nPss:        2048 kB\nPss_Dirty: 1 kB\n"), Some(2 << 20));
         assert_eq!(proportional(""), None);
     }
 

@@ -158,10 +158,7 @@ fn placed(confinement: &Confinement, etc: &[(&'static str, RawFd)]) -> Vec<(Path
     let is_replaced = |path: &&OsString| etc.iter().any(|(own, _)| **path == *own);
     let read = confinement.read.iter().filter(|path| !is_replaced(path)).chain(door);
     let read = read.map(|path| (beyond_link(path.into()), "--ro-bind-try"));
-    let write = confinement
-        .write
-        .iter()
-        .map(|path| (beyond_link(path.into()), "--bind-try"));
+    let write = confinement.write.iter().map(|path| (beyond_link(path.into()), "--bind-try"));
     let mut all: Vec<(PathBuf, &'static str)> = read.chain(write).collect();
     all.sort_by_key(|(path, _)| path.components().count());
     let mut placed: Vec<(PathBuf, &'static str)> = vec![("/usr".into(), "--ro-bind-try")];

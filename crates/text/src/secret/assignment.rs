@@ -66,11 +66,7 @@ pub(super) fn find(text: &[u8], place: Where, spans: &mut Vec<Span>) {
         }
         let rest = text.get(found.end()..).unwrap_or_default();
         let rest = rest.get(..MAX_LINE).unwrap_or(rest);
-        let name = rest
-            .iter()
-            .take(MAX_NAME + 1)
-            .take_while(|byte| in_name(**byte))
-            .count();
+        let name = rest.iter().take(MAX_NAME + 1).take_while(|byte| in_name(**byte)).count();
         if name > MAX_NAME || is_harmless(rest.get(..name).unwrap_or_default()) {
             continue;
         }

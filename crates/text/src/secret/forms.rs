@@ -253,10 +253,6 @@ mod tests {
         assert!(BEGINNINGS.is_some());
         let beginnings: BTreeSet<&str> = FORMS.iter().map(|(beginning, ..)| *beginning).collect();
         assert_eq!(beginnings.len(), FORMS.len());
-        assert!(
-            FORMS
-                .iter()
-                .all(|(beginning, _, least, _)| beginning.len() + least >= 20)
-        );
+        assert!(FORMS.iter().all(|(beginning, _, least, _)| beginning.len() + least >= 20));
     }
 }

@@ -123,10 +123,7 @@ impl Secrets {
     /// Prepares to find these values in every spelling in which they could leak. Values that are so short or plain that
     /// they could be ordinary words are left out.
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        Self(Arc::new(KnownSecrets {
-            lasting: Own::of(values),
-            passing: Passing::default(),
-        }))
+        Self(Arc::new(KnownSecrets { lasting: Own::of(values), passing: Passing::default() }))
     }
 
     /// Adds `value` as a secret until the time `until`, and forgets the secrets that ended by `now`. Times are milliseconds
@@ -169,9 +166,7 @@ impl Secrets {
             Value::Array(items) => items.into_iter().map(|item| self.mask_json(item)).collect(),
             Value::Object(fields) => {
                 let fields = fields.into_iter();
-                fields
-                    .map(|(name, value)| (self.mask(&name), self.mask_json(value)))
-                    .collect()
+                fields.map(|(name, value)| (self.mask(&name), self.mask_json(value))).collect()
             }
             other @ (Value::Null | Value::Bool(_) | Value::Number(_)) => other,
         }
@@ -183,11 +178,7 @@ impl Secrets {
         let content = wide.as_deref().map_or(content, str::as_bytes);
         let mut spans = self.spans(content, assignment::Where::of(path, content));
         if let Ok(text) = std::str::from_utf8(content) {
-            spans.extend(
-                self.find_disguised(text)
-                    .into_iter()
-                    .filter(|span| span.kind.is_unmistakable()),
-            );
+            spans.extend(self.find_disguised(text).into_iter().filter(|span| span.kind.is_unmistakable()));
         }
         spans.retain(|span| span.sure == Sure::Yes);
         spans.sort_unstable_by_key(|span| (span.at.start, span.kind));
@@ -202,11 +193,7 @@ impl Secrets {
             counted = span.at.start;
             done = span.at.end;
             let value = content.get(span.at).unwrap_or_default();
-            found.push(FoundSecret {
-                kind: span.kind,
-                line,
-                digest: Sha256::digest(value).into(),
-            });
+            found.push(FoundSecret { kind: span.kind, line, digest: Sha256::digest(value).into() });
         }
         found
     }
@@ -254,10 +241,7 @@ fn entropy(text: &[u8]) -> f64 {
         }
     }
     let total = f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX));
-    let shares = counts
-        .iter()
-        .filter(|count| **count > 0)
-        .map(|count| f64::from(*count) / total);
+    let shares = counts.iter().filter(|count| **count > 0).map(|count| f64::from(*count) / total);
     shares.map(|share| -share * share.log2()).sum()
 }
 
@@ -283,9 +267,7 @@ fn names_stand_in(value: &[u8]) -> bool {
 
 /// `true` if a value contains a word, ignoring case.
 fn has_word(value: &[u8], word: &str) -> bool {
-    value
-        .windows(word.len())
-        .any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+    value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// `true` if a word may begin at `at`: at the start, after a character that is not part of a word, or after an escape

@@ -99,12 +99,7 @@ mod tests {
 
     #[test]
     fn secrets_that_begin_alike_or_lie_in_one_another_are_each_found() {
-        let secrets = [
-            "Same-beginning-One",
-            "Same-beginning-Other",
-            "Same-beg1",
-            "inning-One-more",
-        ];
+        let secrets = ["Same-beginning-One", "Same-beginning-Other", "Same-beg1", "inning-One-more"];
         assert_eq!(
             find_own(&secrets, "a Same-beginning-One-more b Same-beginning-Other"),
             ["Same-beginning-One", "Same-beginning-Other", "inning-One-more"]
@@ -114,14 +109,8 @@ mod tests {
 
     #[test]
     fn a_beginning_alone_is_no_secret() {
-        assert_eq!(
-            find_own(&["Same-beginning-One"], "Same-beginning-On"),
-            Vec::<String>::new()
-        );
-        assert_eq!(
-            find_own(&["abAbabAbabAb"], "abAbabAbabAbabAb"),
-            ["abAbabAbabAb", "abAbabAbabAb"]
-        );
+        assert_eq!(find_own(&["Same-beginning-One"], "Same-beginning-On"), Vec::<String>::new());
+        assert_eq!(find_own(&["abAbabAbabAb"], "abAbabAbabAbabAb"), ["abAbabAbabAb", "abAbabAbabAb"]);
     }
 
     #[test]

@@ -43,11 +43,7 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
             SecretKind::Own | SecretKind::Login | SecretKind::Header | SecretKind::Assigned => found.end() + at.start,
         };
         done = found.end() + at.end;
-        spans.push(Span {
-            kind,
-            sure,
-            at: start..done,
-        });
+        spans.push(Span { kind, sure, at: start..done });
     }
 }
 
@@ -102,11 +98,7 @@ fn private_key(rest: &[u8]) -> Option<Shape> {
     let digits = inside.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
     let least = if last.is_some() { 12 } else { 40 };
     let example = digits < 400 && is_stand_in(inside);
-    shape(
-        SecretKind::PrivateKey,
-        0..start + whole,
-        sure_if(digits >= least && !example),
-    )
+    shape(SecretKind::PrivateKey, 0..start + whole, sure_if(digits >= least && !example))
 }
 
 /// `true` if a byte may stand before the last line of a key.

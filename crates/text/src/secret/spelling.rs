@@ -72,10 +72,7 @@ fn in_json(part: &str) -> String {
 }
 
 fn html(part: &str) -> String {
-    part.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    part.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn percent(part: &str, upper: bool) -> String {

@@ -45,10 +45,7 @@ fn the_tokens_of_known_services_are_found_with_their_line_and_masked() {
         let text = format!("first\nlet x = \"{token}\";\n");
         assert_eq!(find_in("src/x.rs", &text), [(SecretKind::Token(name), 2)], "{token}");
         let masked = mask(&text);
-        assert!(
-            masked.starts_with("first\nlet x = \"") && masked.ends_with("[masked]\";\n"),
-            "{masked}"
-        );
+        assert!(masked.starts_with("first\nlet x = \"") && masked.ends_with("[masked]\";\n"), "{masked}");
         assert_eq!(
             mask(&format!(r"log: a\n{token}\n")),
             format!("{}\\n", mask(&format!(r"log: a\n{token}"))),
@@ -74,18 +71,9 @@ fn credentials_are_masked_wherever_they_stand() {
             "-----BEGIN PRIVATE KEY-----\nMIIE\nerror: (truncated)\nmore\n".to_owned(),
             "[masked]\nerror: (truncated)\nmore\n",
         ),
-        (
-            "connect postgres://app:pw1@db/x".to_owned(),
-            "connect postgres://app:[masked]@db/x",
-        ),
-        (
-            format!("Authorization: Bearer {RANDOM}"),
-            "Authorization: Bearer [masked]",
-        ),
-        (
-            "authorization: Basic eDpzb21lLXBhc3N3b3JkLTE=".to_owned(),
-            "authorization: Basic [masked]",
-        ),
+        ("connect postgres://app:pw1@db/x".to_owned(), "connect postgres://app:[masked]@db/x"),
+        (format!("Authorization: Bearer {RANDOM}"), "Authorization: Bearer [masked]"),
+        ("authorization: Basic eDpzb21lLXBhc3N3b3JkLTE=".to_owned(), "authorization: Basic [masked]"),
     ];
     for (text, expected) in table {
         assert_eq!(secrets.mask(&text), expected);
@@ -195,13 +183,7 @@ fn the_services_own_secrets_are_found_in_every_spelling() {
     for spelling in spellings {
         let text = format!("before {spelling} after");
         assert!(secrets.mask(&text).contains("[masked]"), "{text}");
-        assert!(
-            secrets
-                .find("x", text.as_bytes())
-                .iter()
-                .any(|found| found.kind == SecretKind::Own),
-            "{text}"
-        );
+        assert!(secrets.find("x", text.as_bytes()).iter().any(|found| found.kind == SecretKind::Own), "{text}");
     }
 }
 
@@ -234,9 +216,7 @@ fn encoded_and_escaped_tokens_are_found_and_masked_whole() {
         let text = format!("first\nvalue: \"{spelling}\";\n");
         assert_eq!(find_in("src/x", &text), [(github, 2)], "{text}");
         let masked = mask(&text);
-        let left = masked
-            .strip_prefix("first\nvalue: \"")
-            .and_then(|rest| rest.strip_suffix("\";\n"));
+        let left = masked.strip_prefix("first\nvalue: \"").and_then(|rest| rest.strip_suffix("\";\n"));
         let left = left.unwrap_or_else(|| panic!("{masked}"));
         let before = left.find("[masked]").unwrap_or_else(|| panic!("{masked}"));
         assert!(spelling.starts_with(&left[..before]) && before < 50, "{masked}");
@@ -260,11 +240,7 @@ fn what_is_hidden_within_a_token_hides_no_token() {
 fn wrapped_and_encoded_keys_are_found() {
     let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{RANDOM}\n{HEX}\n{RANDOM}\n-----END RSA PRIVATE KEY-----\n");
     for encoded in [base64(&key), base64(&format!("tls.key\n{key}"))] {
-        let lines: Vec<&str> = encoded
-            .as_bytes()
-            .chunks(64)
-            .map(|line| std::str::from_utf8(line).unwrap())
-            .collect();
+        let lines: Vec<&str> = encoded.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
         for text in [encoded.clone(), lines.join("\n"), lines.join("\\n")] {
             assert_eq!(find_in("secret.yaml", &text), [(SecretKind::PrivateKey, 1)], "{text}");
             assert!(!mask(&text).contains(&encoded[40..60]), "{}", mask(&text));
@@ -276,10 +252,7 @@ fn wrapped_and_encoded_keys_are_found() {
 fn files_of_wide_characters_are_read() {
     let text = format!("first\r\ntoken ghp_{}\r\n", &RANDOM[..36]);
     let encoded = |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect::<Vec<u8>>();
-    for (mark, letters) in [
-        ([0xff, 0xfe], encoded(u16::to_le_bytes)),
-        ([0xfe, 0xff], encoded(u16::to_be_bytes)),
-    ] {
+    for (mark, letters) in [([0xff, 0xfe], encoded(u16::to_le_bytes)), ([0xfe, 0xff], encoded(u16::to_be_bytes))] {
         let mut content = mark.to_vec();
         content.extend(letters);
         let found = Secrets::default().find("settings.ps1", &content);
@@ -292,17 +265,11 @@ fn parts_of_a_secret_are_secret_and_plain_words_are_not() {
     let key = format!("-----BEGIN PRIVATE KEY-----\n{RANDOM}\n{HEX}\n-----END PRIVATE KEY-----\n");
     assert_eq!(own(&key).mask(&format!("only {HEX} of it")), "only [masked] of it");
     let database = own("postgres://app:p%40ss-W0rd!@db/x");
-    assert_eq!(
-        database.mask("tried p@ss-W0rd! and p%40ss-W0rd!"),
-        "tried [masked] and [masked]"
-    );
+    assert_eq!(database.mask("tried p@ss-W0rd! and p%40ss-W0rd!"), "tried [masked] and [masked]");
     for plain in ["", "short", "postgres", "  \n"] {
         assert_eq!(own(plain).mask("a short postgres word"), "a short postgres word");
     }
-    assert_eq!(
-        own("postgres://postgres:postgres@db/x").mask("a postgres word"),
-        "a postgres word"
-    );
+    assert_eq!(own("postgres://postgres:postgres@db/x").mask("a postgres word"), "a postgres word");
     assert_eq!(format!("{:?}", own("hush-hush")), "Secrets");
 }
 
@@ -370,8 +337,5 @@ fn what_is_learnt_is_found_by_all_until_it_ends() {
     secrets.learn(&token("other-Token-3"), 9_000, 1_999);
     assert_eq!(elsewhere.mask(text), "a [masked] b [masked] c [masked] d [masked]");
     secrets.learn(&token("other-Token-3"), 9_000, 2_000);
-    assert_eq!(
-        elsewhere.mask(text),
-        "a [masked] b plain-Token-2 c cGxhaW4tVG9rZW4tMg d [masked]"
-    );
+    assert_eq!(elsewhere.mask(text), "a [masked] b plain-Token-2 c cGxhaW4tVG9rZW4tMg d [masked]");
 }

@@ -34,10 +34,7 @@ impl View {
         if text.chars().all(plain) {
             return None;
         }
-        let mut view = Self {
-            text: Vec::with_capacity(text.len()),
-            from: Vec::with_capacity(text.len()),
-        };
+        let mut view = Self { text: Vec::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
         let mut at = 0;
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
             let (length, seen) = first(rest);
@@ -150,10 +147,7 @@ mod tests {
         let text = "ä\\_b\u{200b}c&amp;";
         let view = View::of(text).unwrap();
         assert_eq!(view.text, "ä_bc&".as_bytes());
-        let places: Vec<&str> = [2..3, 3..5, 5..6]
-            .iter()
-            .map(|part| &text[view.source(part).unwrap()])
-            .collect();
+        let places: Vec<&str> = [2..3, 3..5, 5..6].iter().map(|part| &text[view.source(part).unwrap()]).collect();
         assert_eq!(places, ["\\_", "b\u{200b}c", "&amp;"]);
         assert_eq!((view.source(&(0..0)), view.source(&(5..9))), (None, None));
     }

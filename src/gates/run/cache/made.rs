@@ -147,14 +147,9 @@ mod tests {
 
     fn look_at(files: &[(&str, &str)]) -> SetUpFiles {
         let folder = tempfile::tempdir().unwrap();
-        let tracked: BTreeSet<String> = ["src/app/core.py", "src/app/__init__.py", "package.json"]
-            .map(str::to_owned)
-            .into();
-        let own = [
-            ("work/src/app/core.py", "x = 1\n"),
-            ("work/src/app/__init__.py", ""),
-            ("work/package.json", "{}"),
-        ];
+        let tracked: BTreeSet<String> =
+            ["src/app/core.py", "src/app/__init__.py", "package.json"].map(str::to_owned).into();
+        let own = [("work/src/app/core.py", "x = 1\n"), ("work/src/app/__init__.py", ""), ("work/package.json", "{}")];
         for (path, text) in own.iter().chain(files) {
             let path = folder.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -172,22 +167,13 @@ mod tests {
             &[],
             &[
                 ("work/vendor/composer/installed.json", "{}"),
-                (
-                    "work/vendor/composer/autoload_classmap.php",
-                    "'C' => $vendorDir . '/c',\n",
-                ),
+                ("work/vendor/composer/autoload_classmap.php", "'C' => $vendorDir . '/c',\n"),
             ],
             &[("work/vendor/bundle/ruby/a.rb", "1"), ("work/.bundle/config", "x")],
             &[("work/obj/project.assets.json", "{}")],
             &[("work/node_modules/a/index.js", "1"), ("work/package-lock.json", "{}")],
-            &[
-                ("work/.venv/lib/six.py", "s"),
-                ("work/src/app.egg-info/SOURCES.txt", "s"),
-            ],
-            &[
-                ("work/.venv/lib/core.py", "y = 2\n"),
-                ("work/.venv/lib/app/__init__.py", ""),
-            ],
+            &[("work/.venv/lib/six.py", "s"), ("work/src/app.egg-info/SOURCES.txt", "s")],
+            &[("work/.venv/lib/core.py", "y = 2\n"), ("work/.venv/lib/app/__init__.py", "")],
             &[("work/.venv/LICENSE", "l"), ("work/src/app/__pycache__/core.pyc", "b")],
             &[("home/.cache/pip/a", "x = 1\n"), ("home/.cargo/registry/a", "")],
         ];
@@ -197,10 +183,7 @@ mod tests {
         let of_files: [&[(&str, &str)]; 7] = [
             &[
                 ("work/vendor/composer/installed.json", "{}"),
-                (
-                    "work/vendor/composer/autoload_classmap.php",
-                    "'A' => $baseDir . '/src/a.php',\n",
-                ),
+                ("work/vendor/composer/autoload_classmap.php", "'A' => $baseDir . '/src/a.php',\n"),
             ],
             &[("work/vendor/a.php", "1")],
             &[("work/deps/a.ex", "1")],

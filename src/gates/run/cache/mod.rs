@@ -110,11 +110,7 @@ pub(crate) async fn keep(
             return Ok(());
         }
         let rewritten = times::rewritten(&work, &tracked)?;
-        let notes = Notes {
-            made,
-            rewritten,
-            ..Notes::default()
-        };
+        let notes = Notes { made, rewritten, ..Notes::default() };
         put_in(&entry, (&work, &home), &untracked_files, notes)?;
         room::make(&caches, &entry);
         Ok(())
@@ -160,10 +156,7 @@ impl Snapshot {
             fs::create_dir_all(&below)?;
             let folder = tempfile::Builder::new().prefix("prepared-").tempdir_in(below)?;
             let rewritten = times::rewritten(&work, &tracked)?;
-            let notes = Notes {
-                rewritten,
-                ..Notes::default()
-            };
+            let notes = Notes { rewritten, ..Notes::default() };
             let entry = folder.path().join(commit.as_str());
             put_in(&entry, (&work, &home), &untracked_files, notes)?;
             let own = Some(folder);
@@ -275,11 +268,7 @@ fn put_in(entry: &Path, (work, home): (&Path, &Path), untracked_files: &[PathBuf
         copier.copy(&work.join(left), &to)?;
     }
     copier.copy(home, &making.path().join(HOME))?;
-    Notes {
-        bytes: copier.bytes,
-        ..notes
-    }
-    .write(making.path())?;
+    Notes { bytes: copier.bytes, ..notes }.write(making.path())?;
     // From here on, the folder's time says when it was made: later uses only rewrite this file.
     room::touch(making.path());
     fs::rename(making.path(), entry)?;

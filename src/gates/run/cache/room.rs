@@ -117,10 +117,7 @@ mod tests {
         let make = |(at, bytes): (usize, &u64)| {
             let entry = dir.path().join(format!("repository/locks-{at}/{at:040x}"));
             fs::create_dir_all(&entry).unwrap();
-            let notes = Notes {
-                bytes: *bytes,
-                ..Notes::default()
-            };
+            let notes = Notes { bytes: *bytes, ..Notes::default() };
             notes.write(&entry).unwrap();
             touch(&entry);
             let used = std::time::UNIX_EPOCH + std::time::Duration::from_secs(u64::try_from(at).unwrap());
@@ -151,10 +148,7 @@ mod tests {
     fn what_nobody_used_for_long_goes() {
         let (dir, entries) = caches(&[1, 1, 1]);
         forget_unused_caches(dir.path(), 1);
-        assert_eq!(
-            entries.iter().map(|entry| entry.exists()).collect::<Vec<_>>(),
-            [false, true, true]
-        );
+        assert_eq!(entries.iter().map(|entry| entry.exists()).collect::<Vec<_>>(), [false, true, true]);
     }
 
     #[test]
@@ -169,13 +163,9 @@ mod tests {
         };
         let (old, new) = (half(".making-a", 1), half(".making-b", 200_000));
         let used = fs::File::options().write(true).open(entries[1].join("used")).unwrap();
-        used.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(200_001))
-            .unwrap();
+        used.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(200_001)).unwrap();
         make_within(dir.path(), &entries[1], 2, 100);
-        assert_eq!(
-            [&entries[0], &entries[1], &old, &new].map(|path| path.exists()),
-            [true, true, false, true]
-        );
+        assert_eq!([&entries[0], &entries[1], &old, &new].map(|path| path.exists()), [true, true, false, true]);
     }
 
     #[test]

@@ -38,10 +38,7 @@ pub(super) fn modified(meta: &Metadata) -> Time {
 /// Sets the times of the last access and the last write.
 pub(super) fn set(path: &Path, accessed: Time, modified: Time) -> io::Result<()> {
     let time = |(tv_sec, tv_nsec)| Timespec { tv_sec, tv_nsec };
-    let times = Timestamps {
-        last_access: time(accessed),
-        last_modification: time(modified),
-    };
+    let times = Timestamps { last_access: time(accessed), last_modification: time(modified) };
     Ok(rustix::fs::utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
@@ -49,11 +46,7 @@ pub(super) fn set(path: &Path, accessed: Time, modified: Time) -> io::Result<()>
 pub(crate) async fn age(place: &SandboxedCheckout) -> Result<(), GateError> {
     let (work, tracked) = (place.path().to_path_buf(), place.tracked());
     let aging = off_thread(move || {
-        if has_packages(&tracked) {
-            date(&work, tracked.iter().map(PathBuf::as_path), OLD)
-        } else {
-            Ok(())
-        }
+        if has_packages(&tracked) { date(&work, tracked.iter().map(PathBuf::as_path), OLD) } else { Ok(()) }
     });
     aging.await.map_err(host("setting times in a checkout"))
 }
@@ -92,12 +85,10 @@ pub(super) fn rewritten(work: &Path, tracked: &[PathBuf]) -> io::Result<BTreeSet
 fn date<'a>(work: &Path, files: impl Iterator<Item = &'a Path>, time: Time) -> io::Result<()> {
     let above = |path: &'a Path| path.ancestors().filter(|above| !above.as_os_str().is_empty());
     let paths: BTreeSet<&Path> = files.flat_map(above).collect();
-    paths
-        .into_iter()
-        .try_for_each(|path| match set(&work.join(path), time, time) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            done => done,
-        })
+    paths.into_iter().try_for_each(|path| match set(&work.join(path), time, time) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    })
 }
 
 /// Returns the time when this checkout was made, by the file system's clock.
@@ -136,10 +127,7 @@ fn newer<'a>(tracked: &'a [PathBuf], differing: Option<&BTreeSet<PathBuf>>) -> B
 fn stays_inside(path: &Path) -> bool {
     let is_source = path.extension().is_some_and(|ending| ending == "rs" || ending == "md");
     let folders = path.parent().into_iter().flat_map(Path::iter);
-    is_source
-        || folders
-            .into_iter()
-            .any(|folder| OF_TESTS.iter().any(|name| folder == *name))
+    is_source || folders.into_iter().any(|folder| OF_TESTS.iter().any(|name| folder == *name))
 }
 
 #[cfg(test)]
@@ -196,13 +184,7 @@ mod tests {
     fn what_a_snapshot_was_built_from_is_old_and_the_rest_is_as_new_as_the_checkout() {
         let folder = tempfile::tempdir().unwrap();
         let work = folder.path();
-        let all = tracked(&[
-            "a/Cargo.toml",
-            "a/src/lib.rs",
-            "b/Cargo.toml",
-            "b/src/lib.rs",
-            "gone.rs",
-        ]);
+        let all = tracked(&["a/Cargo.toml", "a/src/lib.rs", "b/Cargo.toml", "b/src/lib.rs", "gone.rs"]);
         for path in all.iter().chain([&PathBuf::from(".git/HEAD")]) {
             fs::create_dir_all(work.join(path).parent().unwrap()).unwrap();
             fs::write(work.join(path), "x").unwrap();

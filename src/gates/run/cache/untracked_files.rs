@@ -40,10 +40,7 @@ impl UntrackedFiles {
     pub(crate) fn folder_names(&self, work: &Path) -> BTreeSet<String> {
         let folders = self.found.iter().filter(|path| work.join(path).is_dir());
         let names = folders.filter_map(|path| path.file_name());
-        names
-            .map(|name| name.to_string_lossy().into_owned())
-            .take(MOST_NAMES)
-            .collect()
+        names.map(|name| name.to_string_lossy().into_owned()).take(MOST_NAMES).collect()
     }
 
     /// Returns what a later run of the same turn starts from: everything except bytecode. Python matches bytecode with

@@ -18,14 +18,10 @@ async fn main() {
         ("package-lock.json", "{}"),
         (".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n"),
     ];
-    forge
-        .create_repo("acme/shop", RepoSource::Files(&files), Settings::default())
-        .await
-        .unwrap();
+    forge.create_repo("acme/shop", RepoSource::Files(&files), Settings::default()).await.unwrap();
     forge.set_role("acme/shop", "ann", Role::Admin).unwrap();
     let ann = forge.as_user("ann").unwrap();
-    ann.open_issue("acme/shop", "Greet people by name", "A function that greets.", &[])
-        .unwrap();
+    ann.open_issue("acme/shop", "Greet people by name", "A function that greets.", &[]).unwrap();
     println!("{}", forge.url());
     std::io::stdout().flush().unwrap();
     // Runs until the process that started it closes standard input.

@@ -55,10 +55,7 @@ pub(super) fn events(model: &str, reply: &Reply) -> Vec<(&'static str, Value)> {
             start["input"] = json!({});
             (start, json!({ "type": "input_json_delta", "partial_json": input }))
         }
-        _ => (
-            json!({ "type": "text", "text": "" }),
-            json!({ "type": "text_delta", "text": block["text"] }),
-        ),
+        _ => (json!({ "type": "text", "text": "" }), json!({ "type": "text_delta", "text": block["text"] })),
     };
     let mut opening = message(model, reply);
     opening["content"] = json!([]);
@@ -66,18 +63,9 @@ pub(super) fn events(model: &str, reply: &Reply) -> Vec<(&'static str, Value)> {
     opening["usage"] = usage(reply, 1);
     vec![
         ("message_start", json!({ "type": "message_start", "message": opening })),
-        (
-            "content_block_start",
-            json!({ "type": "content_block_start", "index": 0, "content_block": start }),
-        ),
-        (
-            "content_block_delta",
-            json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
-        ),
-        (
-            "content_block_stop",
-            json!({ "type": "content_block_stop", "index": 0 }),
-        ),
+        ("content_block_start", json!({ "type": "content_block_start", "index": 0, "content_block": start })),
+        ("content_block_delta", json!({ "type": "content_block_delta", "index": 0, "delta": delta })),
+        ("content_block_stop", json!({ "type": "content_block_stop", "index": 0 })),
         (
             "message_delta",
             json!({

@@ -83,22 +83,14 @@ impl FakeModel {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let hits = Mutex::new(vec![0; rules.len()]);
-        let shared = Arc::new(Shared {
-            rules,
-            hits,
-            seen: Mutex::default(),
-        });
+        let shared = Arc::new(Shared { rules, hits, seen: Mutex::default() });
         let serving = Arc::clone(&shared);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(wire::serve(stream, Arc::clone(&serving)));
             }
         });
-        Self {
-            address,
-            shared,
-            _serving: AbortOnDropHandle::new(task),
-        }
+        Self { address, shared, _serving: AbortOnDropHandle::new(task) }
     }
 
     /// Returns the model's address.
@@ -139,10 +131,7 @@ impl Shared {
 /// Returns how often the model has spoken in this conversation.
 fn count_replies(body: &Value) -> usize {
     let of = |key: &str| body[key].as_array().cloned().unwrap_or_default();
-    let messages = of("messages")
-        .iter()
-        .filter(|message| message["role"] == "assistant")
-        .count();
+    let messages = of("messages").iter().filter(|message| message["role"] == "assistant").count();
     let mut items = 0;
     let mut before = false;
     for item in of("input") {

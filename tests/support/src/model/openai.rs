@@ -48,15 +48,9 @@ pub(super) fn events(model: &str, reply: &Reply) -> Vec<(&'static str, Value)> {
         (name, data)
     };
     vec![
-        named(
-            "response.created",
-            json!({ "response": response("in_progress", json!([]), &Value::Null) }),
-        ),
+        named("response.created", json!({ "response": response("in_progress", json!([]), &Value::Null) })),
         named("response.output_item.added", json!({ "output_index": 0, "item": item })),
         named("response.output_item.done", json!({ "output_index": 0, "item": item })),
-        named(
-            "response.completed",
-            json!({ "response": response("completed", json!([item]), &usage) }),
-        ),
+        named("response.completed", json!({ "response": response("completed", json!([item]), &usage) })),
     ]
 }

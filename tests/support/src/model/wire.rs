@@ -32,12 +32,7 @@ async fn request(socket: &mut Socket) -> Option<(String, Seen)> {
         };
         headers.push((name.to_lowercase(), value.trim().to_owned()));
     }
-    let header = |name: &str| {
-        headers
-            .iter()
-            .find(|(known, _)| known == name)
-            .map(|(_, value)| value.clone())
-    };
+    let header = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
     let mut body = Vec::new();
     if header("transfer-encoding").is_some_and(|value| value.contains("chunked")) {
         loop {
@@ -51,12 +46,7 @@ async fn request(socket: &mut Socket) -> Option<(String, Seen)> {
             body.extend(chunk);
         }
     } else {
-        body = vec![
-            0;
-            header("content-length")
-                .and_then(|length| length.parse().ok())
-                .unwrap_or(0)
-        ];
+        body = vec![0; header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0)];
         socket.read_exact(&mut body).await.ok()?;
     }
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
@@ -126,9 +116,7 @@ fn problem(kind: &str, text: &str) -> Value {
 
 async fn whole(socket: &mut Socket, status: u16, body: &Value, wait: Option<u32>) -> Option<()> {
     let body = body.to_string();
-    let wait = wait
-        .map(|seconds| format!("retry-after: {seconds}\r\n"))
-        .unwrap_or_default();
+    let wait = wait.map(|seconds| format!("retry-after: {seconds}\r\n")).unwrap_or_default();
     let head = format!(
         "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n{wait}\r\n",
         body.len()

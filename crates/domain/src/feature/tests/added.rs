@@ -44,10 +44,7 @@ fn on_issue(said: Command) -> Event {
 }
 
 fn resume() -> Event {
-    on_issue(Command::Resume {
-        guidance: None,
-        max_turns: None,
-    })
+    on_issue(Command::Resume { guidance: None, max_turns: None })
 }
 
 fn ran(exit: i32, counts: Counts, failing: &[&str]) -> Finding {
@@ -62,11 +59,7 @@ fn ran(exit: i32, counts: Counts, failing: &[&str]) -> Finding {
 }
 
 fn counts(passed: u32, failed: u32) -> Counts {
-    Counts::Known {
-        passed,
-        failed,
-        skipped: 0,
-    }
+    Counts::Known { passed, failed, skipped: 0 }
 }
 
 fn baseline(setup: Option<Evidence>, tests: Evidence) -> Baseline {
@@ -83,15 +76,11 @@ fn baseline(setup: Option<Evidence>, tests: Evidence) -> Baseline {
 #[test]
 fn no_player_starts_before_pre_flight_and_what_stops_it_blocks_the_feature() {
     let mut story = Story::new(rules());
-    let effects = story.apply(Event::Planned {
-        emission: Emission(1),
-        planned: planned(plan(vec![planned_task(ONE, &[])]), rules()),
-    });
+    let effects = story
+        .apply(Event::Planned { emission: Emission(1), planned: planned(plan(vec![planned_task(ONE, &[])]), rules()) });
     assert_eq!(kinds(&effects), ["pre_flight", "living"]);
     let emission = story.waits_for();
-    let reason = BlockReason::BranchRule {
-        rule: "creation".to_owned(),
-    };
+    let reason = BlockReason::BranchRule { rule: "creation".to_owned() };
     let outcome = Box::new(PreFlightOutcome::Refused(reason.clone()));
     let effects = story.apply(Event::PreFlown { emission, outcome });
     assert_eq!(kinds(&effects), ["post_feature_blocked", "living"]);
@@ -104,18 +93,10 @@ fn no_player_starts_before_pre_flight_and_what_stops_it_blocks_the_feature() {
 
 #[test]
 fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
-    let could_not_start = || {
-        Evidence::Absent(Absence::CouldNotStart {
-            command: "t".to_owned(),
-            reason: StartFailure::NoShell,
-        })
-    };
-    let timed_out = Evidence::Absent(Absence::TimedOut {
-        command: "t".to_owned(),
-        seconds: 5,
-        in_test: None,
-        failed: vec![],
-    });
+    let could_not_start =
+        || Evidence::Absent(Absence::CouldNotStart { command: "t".to_owned(), reason: StartFailure::NoShell });
+    let timed_out =
+        Evidence::Absent(Absence::TimedOut { command: "t".to_owned(), seconds: 5, in_test: None, failed: vec![] });
     let not_reached = || Evidence::Absent(Absence::NotReached);
     let passed = || Evidence::Passed(ran(0, counts(3, 0), &[]));
     let table = [
@@ -130,10 +111,7 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
         (baseline(None, timed_out), true),
         (baseline(None, Evidence::Failed(ran(127, Counts::Unknown, &[]))), true),
         (baseline(None, Evidence::Failed(ran(127, counts(1, 1), &["a"]))), false),
-        (
-            baseline(Some(Evidence::Failed(ran(1, Counts::Unknown, &[]))), not_reached()),
-            true,
-        ),
+        (baseline(Some(Evidence::Failed(ran(1, Counts::Unknown, &[]))), not_reached()), true),
         (baseline(Some(could_not_start()), not_reached()), true),
     ];
     for (baseline, expected) in table {
@@ -156,31 +134,18 @@ fn what_cannot_start_is_an_obstacle_and_what_is_red_or_absent_is_not() {
 fn a_criterion_that_names_a_test_is_told_of_before_it_costs_anything() {
     let named = |passed: &[&str]| {
         let mut finding = ran(0, counts(u32::try_from(passed.len()).unwrap(), 0), &[]);
-        finding.names = Some(TestNames {
-            passed: passed.iter().map(|name| (*name).to_owned()).collect(),
-            ..TestNames::default()
-        });
+        finding.names =
+            Some(TestNames { passed: passed.iter().map(|name| (*name).to_owned()).collect(), ..TestNames::default() });
         baseline(None, Evidence::Passed(finding))
     };
     let mut asked = planned_task(ONE, &[]);
-    asked.acceptance_criteria = vec![Criterion {
-        text: "It logs in".to_owned(),
-        check: Check::Test("auth::refresh_one".to_owned()),
-    }];
+    asked.acceptance_criteria =
+        vec![Criterion { text: "It logs in".to_owned(), check: Check::Test("auth::refresh_one".to_owned()) }];
     let plan = plan(vec![asked.clone()]);
-    let without_names = baseline(
-        None,
-        Evidence::Passed(Finding {
-            names: None,
-            ..ran(0, counts(3, 0), &[])
-        }),
-    );
+    let without_names = baseline(None, Evidence::Passed(Finding { names: None, ..ran(0, counts(3, 0), &[]) }));
     assert!(matches!(
         nameless(&without_names, &plan),
-        Some(BlockReason::PreFlightFailed {
-            fault: PreFlightFault::NoNames,
-            ..
-        })
+        Some(BlockReason::PreFlightFailed { fault: PreFlightFault::NoNames, .. })
     ));
     assert_eq!(nameless(&named(&["a::b"]), &plan), None);
     let is_called = |name: &str, wanted: &str| name.ends_with(wanted);
@@ -224,11 +189,7 @@ fn tests_that_no_command_runs_wait_for_a_person_if_a_task_needs_tests() {
         assert_eq!(waits(kind), expected, "{kind:?}");
     }
     assert_eq!(
-        untestable(
-            &baseline(None, Evidence::Passed(ran(0, counts(3, 0), &[]))),
-            &plan_of(TaskType::Feature),
-            there()
-        ),
+        untestable(&baseline(None, Evidence::Passed(ran(0, counts(3, 0), &[]))), &plan_of(TaskType::Feature), there()),
         None
     );
 }
@@ -244,10 +205,7 @@ fn people_are_told_what_was_so_before() {
     assert!(matches!(green, Before::Green { .. }), "{green:?}");
     let names: Vec<String> = (0..25).map(|n| format!("t{n}")).collect();
     let mut finding = ran(1, counts(0, 25), &[]);
-    finding.names = Some(TestNames {
-        failed: names.clone(),
-        ..TestNames::default()
-    });
+    finding.names = Some(TestNames { failed: names.clone(), ..TestNames::default() });
     let Before::Red { failing, more, .. } = found(Evidence::Failed(finding)) else {
         panic!("25 tests fail");
     };
@@ -270,15 +228,8 @@ fn the_branches_with_work_are_what_is_merged_and_each_task_that_is_not() {
         task.state = task::State::Pending;
     }
     let tasks: Vec<String> = feature.tasks.iter().map(|task| task.branch.clone()).collect();
-    assert_eq!(
-        feature.branches_with_work(),
-        tasks,
-        "nothing is merged: the branch holds the plan alone"
-    );
-    feature.tasks[0].state = task::State::Completed {
-        commit: None,
-        by: task::MergedBy::AutoBuild,
-    };
+    assert_eq!(feature.branches_with_work(), tasks, "nothing is merged: the branch holds the plan alone");
+    feature.tasks[0].state = task::State::Completed { commit: None, by: task::MergedBy::AutoBuild };
     let merged: Vec<String> = std::iter::once(integration).chain(tasks.into_iter().skip(1)).collect();
     assert_eq!(feature.branches_with_work(), merged);
     feature.tasks.truncate(1);
@@ -292,10 +243,7 @@ fn a_new_commit_of_the_default_branch_is_looked_at_once() {
     let mut story = gated();
     let merged = |story: &Story, other: u64| Event::DefaultMerged {
         emission: story.waits_for(),
-        outcome: DefaultMerge::Merged {
-            head: sha(31),
-            other: sha(other),
-        },
+        outcome: DefaultMerge::Merged { head: sha(31), other: sha(other) },
     };
     let event = merged(&story, 40);
     assert_eq!(kinds(&story.apply(event)), ["pre_flight", "living"]);
@@ -315,10 +263,7 @@ fn a_new_commit_of_the_default_branch_is_looked_at_once() {
 fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
     let mut story = gated();
     let emission = story.waits_for();
-    let outcome = DefaultMerge::Merged {
-        head: sha(31),
-        other: sha(40),
-    };
+    let outcome = DefaultMerge::Merged { head: sha(31), other: sha(40) };
     story.apply(Event::DefaultMerged { emission, outcome });
     let emission = story.waits_for();
     let reason = BlockReason::PreFlightFailed {
@@ -328,10 +273,7 @@ fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
     };
     let outcome = Box::new(PreFlightOutcome::Refused(reason));
     story.apply(Event::PreFlown { emission, outcome });
-    assert_eq!(
-        kinds(&story.apply(resume())),
-        ["react", "merge_default", "react", "living"]
-    );
+    assert_eq!(kinds(&story.apply(resume())), ["react", "merge_default", "react", "living"]);
 }
 
 #[test]
@@ -346,10 +288,7 @@ fn a_red_wave_gate_opens_a_repair_in_the_same_wave_with_the_failing_tests_as_its
     assert_eq!(fix.plan.acceptance_criteria[0].check, Check::Test("works".to_owned()));
     assert_eq!(fix.plan.dependencies, [ONE]);
     let draft = fix.draft.as_ref().unwrap();
-    assert!(
-        matches!(&draft.subject, DraftSubject::Fix { culprit: Some(task), .. } if *task == ONE),
-        "{draft:?}"
-    );
+    assert!(matches!(&draft.subject, DraftSubject::Fix { culprit: Some(task), .. } if *task == ONE), "{draft:?}");
     assert_eq!(draft.criteria, [Goal::Test("works".to_owned())]);
     assert_eq!(fix.branch, "autobuild/42/task-fix-1-mend-the-broken-wave");
     story.complete(FIX, 31);
@@ -370,17 +309,11 @@ fn the_third_red_gate_of_a_wave_blocks_and_resume_allows_two_repairs_more() {
             &story.feature.state,
             State::Blocked {
                 reason: BlockReason::WaveGateRed { .. },
-                phase: Phase::Gate {
-                    then: Continuation::Wave,
-                    ..
-                }
+                phase: Phase::Gate { then: Continuation::Wave, .. }
             }
         );
         assert!(reason, "{:?}", story.feature.state);
-        assert_eq!(
-            kinds(&story.apply(resume())),
-            ["react", "merge_default", "react", "living"]
-        );
+        assert_eq!(kinds(&story.apply(resume())), ["react", "merge_default", "react", "living"]);
         assert_eq!(kinds(&story.merge_default(30)), ["wave_gate", "living"]);
     }
 }
@@ -401,10 +334,7 @@ fn a_red_gate_before_the_pull_request_runs_again_when_resumed_also_if_nothing_is
 fn absent_evidence_at_a_wave_gate_blocks_and_never_opens_a_repair() {
     let mut story = one();
     story.complete(ONE, 20);
-    assert_eq!(
-        kinds(&story.wave_gate(30, absent())),
-        ["post_feature_blocked", "living"]
-    );
+    assert_eq!(kinds(&story.wave_gate(30, absent())), ["post_feature_blocked", "living"]);
     assert!(story.feature.task(FIX).is_none());
 }
 
@@ -418,11 +348,7 @@ fn a_red_gate_in_review_goes_back_to_building_with_a_repair() {
     story.wave_gate(33, green());
     story.merge_default(33);
     let emission = story.waits_for();
-    story.apply(Event::PullOpened {
-        emission,
-        pull: FEATURE_PULL,
-        opened: unmoved(),
-    });
+    story.apply(Event::PullOpened { emission, pull: FEATURE_PULL, opened: unmoved() });
     assert_eq!(story.feature.state, State::InReview);
 }
 
@@ -466,17 +392,8 @@ fn failed_ci_on_the_feature_pull_request_opens_repairs_with_its_checks_as_criter
     assert_eq!(story.feature.state, State::InReview);
     ci_ends(&mut story, failed());
     repaired(&mut story, 2);
-    assert_eq!(
-        ci_ends(&mut story, failed()),
-        ["publish_wave_check", "post_feature_blocked", "living"]
-    );
-    assert!(matches!(
-        story.feature.state,
-        State::Blocked {
-            reason: BlockReason::WaveGateRed { .. },
-            ..
-        }
-    ));
+    assert_eq!(ci_ends(&mut story, failed()), ["publish_wave_check", "post_feature_blocked", "living"]);
+    assert!(matches!(story.feature.state, State::Blocked { reason: BlockReason::WaveGateRed { .. }, .. }));
     story.apply(resume());
     story.merge_default(61);
     assert!(kinds(&story.wave_gate(61, green())).contains(&"open_feature_pull"));
@@ -486,20 +403,13 @@ fn failed_ci_on_the_feature_pull_request_opens_repairs_with_its_checks_as_criter
 fn ci_that_passed_ran_on_another_commit_or_was_read_before_changes_nothing() {
     let mut story = Story::in_review();
     let emission = story.feature.reading_ci.unwrap();
-    let late = |head| Event::CiRead {
-        emission,
-        head,
-        result: Box::new(ci_says(failed())),
-    };
+    let late = |head| Event::CiRead { emission, head, result: Box::new(ci_says(failed())) };
     assert!(story.apply(late(sha(77))).is_empty());
     assert!(ci_ends(&mut story, CiSays::Passed).is_empty());
     assert_eq!(story.feature.state, State::InReview);
     assert!(story.apply(late(sha(30))).is_empty());
     story.apply(Event::IntegrationPushed { head: sha(31) });
-    assert!(
-        ci_ends(&mut story, failed()).is_empty(),
-        "no gate ran on this commit yet"
-    );
+    assert!(ci_ends(&mut story, failed()).is_empty(), "no gate ran on this commit yet");
 }
 
 #[test]
@@ -513,13 +423,7 @@ fn a_conflict_with_the_default_branch_becomes_a_task_and_then_the_step_goes_on()
     assert_eq!(turn.kind, TurnKind::Conflict);
     assert_eq!(turn.told.conflict.as_ref().unwrap().files, ["a.rs"]);
     story.complete(SYNC, 41);
-    assert!(matches!(
-        story.feature.phase(),
-        Some(Phase::MergingDefault {
-            then: Continuation::Pull,
-            ..
-        })
-    ));
+    assert!(matches!(story.feature.phase(), Some(Phase::MergingDefault { then: Continuation::Pull, .. })));
 }
 
 #[test]
@@ -538,10 +442,7 @@ fn no_other_task_starts_while_a_conflict_is_resolved() {
 
 #[test]
 fn a_resolved_merge_lands_by_itself_also_where_people_merge_and_is_verified_again_if_the_branch_moved() {
-    let by_hand = crate::feature::Rules {
-        merge: MergePolicy::Human,
-        ..rules()
-    };
+    let by_hand = crate::feature::Rules { merge: MergePolicy::Human, ..rules() };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), by_hand);
     story.turn(ONE, 20, approval());
     story.person(ONE, PersonDid::MergePull { commit: Some(sha(21)) });
@@ -549,13 +450,7 @@ fn a_resolved_merge_lands_by_itself_also_where_people_merge_and_is_verified_agai
     story.default_conflict(&["a.rs"], 40);
     story.turn(SYNC, 41, approval());
     let emission = story.emission(SYNC);
-    let effects = story.task_event(
-        SYNC,
-        task::Event::CaughtUp {
-            emission,
-            head: sha(42),
-        },
-    );
+    let effects = story.task_event(SYNC, task::Event::CaughtUp { emission, head: sha(42) });
     assert_eq!(kinds(&effects), ["gates", "living"]);
     assert_eq!(story.head(SYNC), sha(42));
 }
@@ -584,22 +479,13 @@ fn a_conflict_that_nobody_resolves_waits_for_a_person_and_retry_takes_it_up_agai
 #[test]
 fn a_conflict_in_review_goes_back_to_building_and_comes_again() {
     let mut story = Story::in_review();
-    assert_eq!(
-        kinds(&story.apply(Event::DefaultPushed { head: sha(40) })),
-        ["compare_default"]
-    );
-    let conflicts = || Event::DefaultConflicts {
-        files: vec!["a.rs".to_owned()],
-        other: sha(40),
-    };
+    assert_eq!(kinds(&story.apply(Event::DefaultPushed { head: sha(40) })), ["compare_default"]);
+    let conflicts = || Event::DefaultConflicts { files: vec!["a.rs".to_owned()], other: sha(40) };
     assert_eq!(kinds(&story.apply(conflicts())), ["play", "living"]);
     assert!(story.apply(conflicts()).is_empty(), "it is in hand");
     story.complete(SYNC, 41);
     let emission = story.waits_for();
-    let outcome = DefaultMerge::UpToDate {
-        head: sha(41),
-        other: sha(40),
-    };
+    let outcome = DefaultMerge::UpToDate { head: sha(41), other: sha(40) };
     story.apply(Event::DefaultMerged { emission, outcome });
     story.pre_flight(40);
     story.wave_gate(41, green());
@@ -617,21 +503,14 @@ fn a_request_for_changes_on_the_feature_pull_request_is_a_task_in_a_wave_of_its_
     assert_eq!((review.wave, review.state.word()), (2, "player_turn"));
     let criterion = &review.plan.acceptance_criteria[0];
     let remarks = review_of_feature(7).items;
-    assert_eq!(
-        review.draft.as_ref().unwrap().criteria,
-        [Goal::Remark(remarks[0].clone())]
-    );
+    assert_eq!(review.draft.as_ref().unwrap().criteria, [Goal::Remark(remarks[0].clone())]);
     assert_eq!(criterion.check, Check::Test("works".to_owned()));
     story.complete(REVIEW, 50);
     story.wave_gate(51, green());
     story.merge_default(51);
     let emission = story.waits_for();
     assert_eq!(
-        kinds(&story.apply(Event::PullOpened {
-            emission,
-            pull: FEATURE_PULL,
-            opened: unmoved(),
-        })),
+        kinds(&story.apply(Event::PullOpened { emission, pull: FEATURE_PULL, opened: unmoved() })),
         ["publish_wave_check", "read_ci", "living", "ask_person"]
     );
     assert_eq!(story.feature.state, State::InReview);
@@ -664,10 +543,7 @@ fn numbers_of_added_tasks_count_per_feature_and_kind() {
 
 #[test]
 fn a_test_of_the_base_that_the_whole_feature_weakened_is_a_criterion_of_the_repair() {
-    let weakened = Issue::must_fix(Problem::Outcome {
-        outcome: TestOutcome::Weakened,
-        test: "adds".to_owned(),
-    });
+    let weakened = Issue::must_fix(Problem::Outcome { outcome: TestOutcome::Weakened, test: "adds".to_owned() });
     let mut report = green();
     report.more.push(GateResult {
         gate: Gate::BaseTests,
@@ -679,12 +555,7 @@ fn a_test_of_the_base_that_the_whole_feature_weakened_is_a_criterion_of_the_repa
     story.complete(ONE, 20);
     story.wave_gate(30, report);
     let fix = story.task(FIX);
-    let checks: Vec<&Check> = fix
-        .plan
-        .acceptance_criteria
-        .iter()
-        .map(|criterion| &criterion.check)
-        .collect();
+    let checks: Vec<&Check> = fix.plan.acceptance_criteria.iter().map(|criterion| &criterion.check).collect();
     assert_eq!(checks, [&Check::Test("adds".to_owned())]);
     assert_eq!(fix.draft.as_ref().unwrap().criteria, [Goal::Restored(weakened)]);
 }

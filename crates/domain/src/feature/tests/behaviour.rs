@@ -30,23 +30,13 @@ fn one_task_goes_from_label_to_review() {
     assert_eq!(kinds(&story.push(ONE, 20)), ["open_pull", "gates", "living"]);
     assert_eq!(kinds(&story.gate(ONE, green())), ["coach", "living"]);
     let said = story.judge(ONE, approval());
-    assert_eq!(
-        kinds(&said),
-        ["post_review", "publish_check", "mark_ready", "merge", "living"]
-    );
+    assert_eq!(kinds(&said), ["post_review", "publish_check", "mark_ready", "merge", "living"]);
     assert_eq!(kinds(&story.merge(ONE, 20)), ["wave_gate", "living"]);
     assert_eq!(kinds(&story.wave_gate(30, green())), ["merge_default", "living"]);
     assert_eq!(kinds(&story.merge_default(30)), ["open_feature_pull", "living"]);
     let emission = story.waits_for();
-    let opened = story.apply(Event::PullOpened {
-        emission,
-        pull: FEATURE_PULL,
-        opened: unmoved(),
-    });
-    assert_eq!(
-        kinds(&opened),
-        ["publish_wave_check", "read_ci", "living", "ask_person"]
-    );
+    let opened = story.apply(Event::PullOpened { emission, pull: FEATURE_PULL, opened: unmoved() });
+    assert_eq!(kinds(&opened), ["publish_wave_check", "read_ci", "living", "ask_person"]);
     assert_eq!(story.feature.state, State::InReview);
 }
 
@@ -69,40 +59,21 @@ fn feedback_on_the_last_turn_blocks_the_task_and_then_the_feature() {
         assert!(story.task(ONE).is_in_motion());
         story.turn(ONE, n, feedback(word));
     }
-    assert_eq!(
-        story.task(ONE).state,
-        task::State::Blocked {
-            reason: BlockReason::OutOfTurns { turns: 3 }
-        }
-    );
+    assert_eq!(story.task(ONE).state, task::State::Blocked { reason: BlockReason::OutOfTurns { turns: 3 } });
     assert!(is_building_tasks(&story), "the other task of the wave goes on");
     story.complete(TWO, 23);
     let reason = BlockReason::TasksBlocked { tasks: vec![ONE] };
-    assert_eq!(
-        story.feature.state,
-        State::Blocked {
-            reason,
-            phase: Phase::Tasks
-        }
-    );
+    assert_eq!(story.feature.state, State::Blocked { reason, phase: Phase::Tasks });
 }
 
 #[test]
 fn the_same_issues_three_turns_running_block_before_the_limit() {
-    let generous = crate::feature::Rules {
-        max_turns: 9,
-        ..rules()
-    };
+    let generous = crate::feature::Rules { max_turns: 9, ..rules() };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), generous);
     for n in 20..23 {
         story.turn(ONE, n, feedback("the same"));
     }
-    assert_eq!(
-        story.task(ONE).state,
-        task::State::Blocked {
-            reason: BlockReason::SameIssues
-        }
-    );
+    assert_eq!(story.task(ONE).state, task::State::Blocked { reason: BlockReason::SameIssues });
 }
 
 #[test]
@@ -110,21 +81,11 @@ fn no_change_twice_in_a_row_blocks_and_once_is_a_used_turn() {
     let mut story = one();
     for expected in ["player_turn", "blocked"] {
         let emission = story.emission(ONE);
-        let outcome = Box::new(Played::NoChange {
-            left_out: Vec::new(),
-            base: sha(1),
-            head: None,
-            report: report(),
-        });
+        let outcome = Box::new(Played::NoChange { left_out: Vec::new(), base: sha(1), head: None, report: report() });
         story.task_event(ONE, task::Event::Played { emission, outcome });
         assert_eq!(story.task(ONE).state.word(), expected);
     }
-    assert_eq!(
-        story.task(ONE).state,
-        task::State::Blocked {
-            reason: BlockReason::NoChangeTwice
-        }
-    );
+    assert_eq!(story.task(ONE).state, task::State::Blocked { reason: BlockReason::NoChangeTwice });
     assert_eq!(story.task(ONE).turns.len(), 2);
 }
 
@@ -134,23 +95,15 @@ fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
     story.turn(ONE, 20, feedback("the button is blue"));
     let unchanged = |story: &mut Story| {
         let emission = story.emission(ONE);
-        let outcome = Box::new(Played::NoChange {
-            left_out: Vec::new(),
-            base: sha(20),
-            head: Some(sha(20)),
-            report: report(),
-        });
+        let outcome =
+            Box::new(Played::NoChange { left_out: Vec::new(), base: sha(20), head: Some(sha(20)), report: report() });
         story.task_event(ONE, task::Event::Played { emission, outcome });
     };
     unchanged(&mut story);
     let now = story.task(ONE).last_turn().unwrap().number;
     let told = story.task(ONE).to_mend(now);
     assert_eq!(told[0].problem, Problem::NoChange);
-    let blue = |item: &Issue| {
-        item.problem
-            .words()
-            .is_some_and(|words| words.contains("the button is blue"))
-    };
+    let blue = |item: &Issue| item.problem.words().is_some_and(|words| words.contains("the button is blue"));
     assert!(told.iter().any(blue), "{told:?}");
     unchanged(&mut story);
     let blocked = BlockedReport::of_task(story.task(ONE), Cost::default()).unwrap();
@@ -172,12 +125,8 @@ fn a_turn_without_a_change_has_a_head_judged_that_was_not_judged_last() {
     story.turn(ONE, 21, feedback("the button is green"));
     let emission = story.emission(ONE);
     // Somebody put the branch back.
-    let outcome = Box::new(Played::NoChange {
-        base: sha(21),
-        head: Some(sha(20)),
-        report: report(),
-        left_out: Vec::new(),
-    });
+    let outcome =
+        Box::new(Played::NoChange { base: sha(21), head: Some(sha(20)), report: report(), left_out: Vec::new() });
     let effects = story.task_event(ONE, task::Event::Played { emission, outcome });
     assert!(kinds(&effects).contains(&"gates"), "{effects:?}");
 }
@@ -186,12 +135,8 @@ fn a_turn_without_a_change_has_a_head_judged_that_was_not_judged_last() {
 fn a_turn_without_a_change_has_a_head_judged_that_nobody_judged() {
     let mut story = one();
     let emission = story.emission(ONE);
-    let outcome = Box::new(Played::NoChange {
-        base: sha(1),
-        head: Some(sha(20)),
-        report: report(),
-        left_out: Vec::new(),
-    });
+    let outcome =
+        Box::new(Played::NoChange { base: sha(1), head: Some(sha(20)), report: report(), left_out: Vec::new() });
     let effects = story.task_event(ONE, task::Event::Played { emission, outcome });
     assert_eq!(kinds(&effects), ["open_pull", "gates", "living"]);
     story.gate(ONE, green());
@@ -202,19 +147,12 @@ fn a_turn_without_a_change_has_a_head_judged_that_nobody_judged() {
 /// Ends the Player of the task's turn badly, after it left `n` on the branch.
 fn cut(story: &mut Story, n: u64) -> Vec<Effect> {
     let emission = story.emission(ONE);
-    let outcome = Box::new(Played::Stopped {
-        reason: spent(),
-        partial: Some(sha(n)),
-    });
+    let outcome = Box::new(Played::Stopped { reason: spent(), partial: Some(sha(n)) });
     story.task_event(ONE, task::Event::Played { emission, outcome })
 }
 
 fn spent() -> BlockReason {
-    BlockReason::Failed {
-        step: WorkStep::Play,
-        failure: Failure::TimedOut { seconds: 60 },
-        printed: String::new(),
-    }
+    BlockReason::Failed { step: WorkStep::Play, failure: Failure::TimedOut { seconds: 60 }, printed: String::new() }
 }
 
 #[test]
@@ -245,13 +183,7 @@ fn unfinished_work_of_a_failed_player_asks_a_person_without_a_coach() {
     story.gate(ONE, red());
     assert_eq!(story.task(ONE).state, task::State::Blocked { reason: spent() });
     let branch = story.task(ONE).branch.clone();
-    story.task_event(
-        ONE,
-        task::Event::PullOpened {
-            pull: pull(ONE),
-            branch,
-        },
-    );
+    story.task_event(ONE, task::Event::PullOpened { pull: pull(ONE), branch });
     assert!(story.task(ONE).can_be_overridden());
     let mut resumed = story.clone();
     resumed.resume(ONE, None, 3);
@@ -274,13 +206,7 @@ fn a_commit_that_gates_could_not_judge_is_verified_again_without_a_player() {
 
 #[test]
 fn what_was_mended_in_the_default_branch_comes_before_a_task_that_goes_on() {
-    for did in [
-        PersonDid::Resume {
-            guidance: None,
-            turns: 3,
-        },
-        PersonDid::Retry { turns: 3 },
-    ] {
+    for did in [PersonDid::Resume { guidance: None, turns: 3 }, PersonDid::Retry { turns: 3 }] {
         let mut story = one();
         story.push(ONE, 20);
         story.gate(ONE, absent());
@@ -335,10 +261,7 @@ fn guidance_starts_the_turn_again_with_the_player() {
     let effects = story.resume(ONE, Some("use make"), 3);
     assert_eq!(kinds(&effects), ["play", "living"]);
     let turn = story.task(ONE).last_turn().unwrap();
-    assert_eq!(
-        (turn.number, turn.told.guidance[0].text.as_str()),
-        (TurnNumber(1), "use make")
-    );
+    assert_eq!((turn.number, turn.told.guidance[0].text.as_str()), (TurnNumber(1), "use make"));
 }
 
 #[test]
@@ -351,30 +274,16 @@ fn resuming_grants_exactly_the_turns_asked_for() {
     story.turn(ONE, 23, feedback("d"));
     assert!(story.task(ONE).is_in_motion());
     story.turn(ONE, 24, feedback("e"));
-    assert_eq!(
-        story.task(ONE).state,
-        task::State::Blocked {
-            reason: BlockReason::OutOfTurns { turns: 5 }
-        }
-    );
+    assert_eq!(story.task(ONE).state, task::State::Blocked { reason: BlockReason::OutOfTurns { turns: 5 } });
 }
 
 #[test]
 fn a_conflict_is_a_turn_beyond_the_limit() {
-    let tight = crate::feature::Rules {
-        max_turns: 1,
-        ..rules()
-    };
+    let tight = crate::feature::Rules { max_turns: 1, ..rules() };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), tight);
     story.turn(ONE, 20, approval());
     let emission = story.emission(ONE);
-    story.task_event(
-        ONE,
-        task::Event::MergeConflict {
-            emission,
-            files: vec!["a.rs".to_owned()],
-        },
-    );
+    story.task_event(ONE, task::Event::MergeConflict { emission, files: vec!["a.rs".to_owned()] });
     let turn = story.task(ONE).last_turn().unwrap();
     assert_eq!((turn.kind, turn.number), (TurnKind::Conflict, TurnNumber(2)));
     assert_eq!(turn.told.conflict.as_ref().unwrap().files, ["a.rs"]);
@@ -384,27 +293,10 @@ fn a_conflict_is_a_turn_beyond_the_limit() {
 fn a_pull_request_that_cannot_be_opened_blocks_on_the_issue_and_is_asked_for_again() {
     let mut story = one();
     let emission = story.emission(ONE);
-    story.task_event(
-        ONE,
-        task::Event::Played {
-            emission,
-            outcome: Box::new(pushed(sha(20))),
-        },
-    );
+    story.task_event(ONE, task::Event::Played { emission, outcome: Box::new(pushed(sha(20))) });
     let opening = story.task(ONE).opening.unwrap();
-    let reason = BlockReason::failed(
-        WorkStep::OpenPull,
-        Failure::GitHubRefused {
-            message: "no".to_owned(),
-        },
-    );
-    let effects = story.task_event(
-        ONE,
-        task::Event::Stuck {
-            emission: opening,
-            reason,
-        },
-    );
+    let reason = BlockReason::failed(WorkStep::OpenPull, Failure::GitHubRefused { message: "no".to_owned() });
+    let effects = story.task_event(ONE, task::Event::Stuck { emission: opening, reason });
     assert_eq!(kinds(&effects), ["publish_check", "post_blocked", "living"]);
     assert!(story.task(ONE).is_blocked());
     let effects = story.resume(ONE, None, 3);
@@ -419,13 +311,7 @@ fn the_report_of_a_failed_player_waits_for_the_pull_request_of_its_partial_work(
     assert_eq!(kinds(&cut(&mut story, 21)), ["gates", "living"]);
     assert_eq!(kinds(&story.gate(ONE, red())), ["publish_check", "living"]);
     let branch = story.task(ONE).branch.clone();
-    let effects = story.task_event(
-        ONE,
-        task::Event::PullOpened {
-            pull: pull(ONE),
-            branch,
-        },
-    );
+    let effects = story.task_event(ONE, task::Event::PullOpened { pull: pull(ONE), branch });
     assert_eq!(kinds(&effects), ["post_blocked", "living"]);
 }
 
@@ -433,22 +319,10 @@ fn the_report_of_a_failed_player_waits_for_the_pull_request_of_its_partial_work(
 fn a_pull_request_opened_after_the_feature_was_cancelled_is_closed() {
     let mut story = one();
     let emission = story.emission(ONE);
-    story.task_event(
-        ONE,
-        task::Event::Played {
-            emission,
-            outcome: Box::new(pushed(sha(20))),
-        },
-    );
+    story.task_event(ONE, task::Event::Played { emission, outcome: Box::new(pushed(sha(20))) });
     story.apply(Event::Cancelled(CancelledWhy::IssueClosed(person(2))));
     let branch = story.task(ONE).branch.clone();
-    let effects = story.task_event(
-        ONE,
-        task::Event::PullOpened {
-            pull: pull(ONE),
-            branch,
-        },
-    );
+    let effects = story.task_event(ONE, task::Event::PullOpened { pull: pull(ONE), branch });
     assert_eq!(kinds(&effects), ["close_pull", "living"]);
 }
 
@@ -458,14 +332,8 @@ fn what_the_default_branch_brought_is_tested_before_the_pull_request() {
     story.complete(ONE, 20);
     story.wave_gate(30, green());
     let emission = story.waits_for();
-    let outcome = DefaultMerge::Merged {
-        head: sha(31),
-        other: sha(40),
-    };
-    assert_eq!(
-        kinds(&story.apply(Event::DefaultMerged { emission, outcome })),
-        ["pre_flight", "living"]
-    );
+    let outcome = DefaultMerge::Merged { head: sha(31), other: sha(40) };
+    assert_eq!(kinds(&story.apply(Event::DefaultMerged { emission, outcome })), ["pre_flight", "living"]);
     assert_eq!(kinds(&story.pre_flight(40)), ["wave_gate", "living"]);
     assert_eq!(kinds(&story.wave_gate(31, green())), ["open_feature_pull", "living"]);
 }
@@ -477,13 +345,7 @@ fn what_came_with_a_wave_without_merges_is_tested_before_the_pull_request() {
     story.complete(TWO, 21);
     story.wave_gate(30, green());
     let emission = story.waits_for();
-    story.apply(Event::DefaultMerged {
-        emission,
-        outcome: DefaultMerge::Merged {
-            head: sha(31),
-            other: sha(1),
-        },
-    });
+    story.apply(Event::DefaultMerged { emission, outcome: DefaultMerge::Merged { head: sha(31), other: sha(1) } });
     story.person(THREE, PersonDid::Skip);
     let effects = story.merge_default(31);
     assert_eq!(kinds(&effects), ["wave_gate", "living"]);
@@ -493,19 +355,8 @@ fn what_came_with_a_wave_without_merges_is_tested_before_the_pull_request() {
 fn a_feature_without_a_completed_task_is_cancelled() {
     let mut story = one();
     story.person(ONE, PersonDid::Skip);
-    assert_eq!(
-        story.feature.state,
-        State::Cancelled {
-            why: CancelledWhy::NothingCompleted
-        }
-    );
-    assert_eq!(
-        kinds(&story.effects)
-            .iter()
-            .filter(|kind| **kind == "open_feature_pull")
-            .count(),
-        0
-    );
+    assert_eq!(story.feature.state, State::Cancelled { why: CancelledWhy::NothingCompleted });
+    assert_eq!(kinds(&story.effects).iter().filter(|kind| **kind == "open_feature_pull").count(), 0);
 }
 
 #[test]
@@ -513,24 +364,12 @@ fn a_refused_merge_waits_for_a_person_and_resume_tries_it_again() {
     let mut story = one();
     story.turn(ONE, 20, approval());
     let emission = story.emission(ONE);
-    story.task_event(
-        ONE,
-        task::Event::MergeRefused {
-            emission,
-            rule: "two reviews".to_owned(),
-        },
-    );
+    story.task_event(ONE, task::Event::MergeRefused { emission, rule: "two reviews".to_owned() });
     assert!(matches!(
         &story.task(ONE).state,
         task::State::Approved { merge: MergeState::Refused { rule }, .. } if rule == "two reviews"
     ));
-    let effects = story.person(
-        ONE,
-        PersonDid::Resume {
-            guidance: None,
-            turns: 3,
-        },
-    );
+    let effects = story.person(ONE, PersonDid::Resume { guidance: None, turns: 3 });
     assert_eq!(kinds(&effects), ["mark_ready", "merge", "living"]);
 }
 
@@ -548,13 +387,7 @@ fn a_feature_blocked_by_two_tasks_goes_on_when_one_is_resumed() {
     story.judge(TWO, approval());
     story.merge(TWO, 21);
     let reason = BlockReason::TasksBlocked { tasks: vec![ONE] };
-    assert_eq!(
-        story.feature.state,
-        State::Blocked {
-            reason,
-            phase: Phase::Tasks
-        }
-    );
+    assert_eq!(story.feature.state, State::Blocked { reason, phase: Phase::Tasks });
 }
 
 #[test]
@@ -564,53 +397,25 @@ fn nothing_new_edits_no_comment() {
     story.push(ONE, 20);
     assert!(story.person(ONE, PersonDid::Push { head }).is_empty());
     assert!(story.apply(Event::Suspended).is_empty());
-    assert!(
-        story
-            .apply(Event::LivingShown {
-                comment: crate::ids::CommentId(5),
-                version: Some(1),
-                at: AT
-            })
-            .is_empty()
-    );
+    assert!(story.apply(Event::LivingShown { comment: crate::ids::CommentId(5), version: Some(1), at: AT }).is_empty());
 }
 
 #[test]
 fn a_turn_that_blocks_is_one_review_also_while_its_pull_request_is_being_opened() {
-    let rules = crate::feature::Rules {
-        max_turns: 1,
-        ..rules()
-    };
+    let rules = crate::feature::Rules { max_turns: 1, ..rules() };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), rules);
     let emission = story.emission(ONE);
-    story.task_event(
-        ONE,
-        task::Event::Played {
-            emission,
-            outcome: Box::new(pushed(sha(20))),
-        },
-    );
+    story.task_event(ONE, task::Event::Played { emission, outcome: Box::new(pushed(sha(20))) });
     story.gate(ONE, green());
     let said = story.judge(ONE, feedback("a"));
     assert_eq!(kinds(&said), ["post_blocked_review", "publish_check", "living"]);
     let branch = story.task(ONE).branch.clone();
-    let opened = story.task_event(
-        ONE,
-        task::Event::PullOpened {
-            pull: pull(ONE),
-            branch,
-        },
-    );
+    let opened = story.task_event(ONE, task::Event::PullOpened { pull: pull(ONE), branch });
     assert_eq!(kinds(&opened), ["living"]);
 }
 
 fn unsaid(what: Saying, task: Option<crate::ids::TaskId>, instead: Replacement) -> Event {
-    Event::Unsaid(Unsaid {
-        what,
-        task,
-        instead,
-        why: "403".to_owned(),
-    })
+    Event::Unsaid(Unsaid { what, task, instead, why: "403".to_owned() })
 }
 
 #[test]
@@ -636,34 +441,17 @@ fn a_living_comment_that_cannot_be_written_is_not_tried_for_ever() {
 #[test]
 fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_has_ended() {
     let mut story = one();
-    let closing = |number| {
-        unsaid(
-            Saying::Close {
-                pull: PullNumber(number),
-            },
-            Some(ONE),
-            Replacement::Nothing,
-        )
-    };
+    let closing = |number| unsaid(Saying::Close { pull: PullNumber(number) }, Some(ONE), Replacement::Nothing);
     story.turn(ONE, 20, approval());
-    assert_eq!(
-        kinds(&story.apply(unsaid(Saying::Ready, Some(ONE), Replacement::Nothing))),
-        ["living"]
-    );
-    assert_eq!(
-        story.task(ONE).state.word(),
-        "approved",
-        "GitHub itself merges no draft"
-    );
+    assert_eq!(kinds(&story.apply(unsaid(Saying::Ready, Some(ONE), Replacement::Nothing))), ["living"]);
+    assert_eq!(story.task(ONE).state.word(), "approved", "GitHub itself merges no draft");
     story.apply(Event::Cancelled(CancelledWhy::BranchDeleted));
     assert_eq!(story.feature.state.word(), "cancelled");
     assert_eq!(kinds(&story.apply(closing(7))), ["living"]);
     assert!(story.apply(closing(7)).is_empty(), "said once");
     assert_eq!(kinds(&story.apply(closing(8))), ["living"], "another pull request");
     assert!(
-        story
-            .apply(unsaid(Saying::Review, Some(ONE), Replacement::Nothing))
-            .is_empty(),
+        story.apply(unsaid(Saying::Review, Some(ONE), Replacement::Nothing)).is_empty(),
         "a review says nothing any more"
     );
 }

@@ -40,29 +40,17 @@ impl Story {
 
 fn refusal(effects: &[Effect]) -> &Refusal {
     match effects {
-        [
-            Effect::React { .. },
-            Effect::Reply {
-                reply: Reply::Refused(refusal),
-                ..
-            },
-        ] => refusal,
+        [Effect::React { .. }, Effect::Reply { reply: Reply::Refused(refusal), .. }] => refusal,
         other => panic!("not a refusal: {other:?}"),
     }
 }
 
 fn resume() -> Command {
-    Command::Resume {
-        guidance: None,
-        max_turns: None,
-    }
+    Command::Resume { guidance: None, max_turns: None }
 }
 
 fn resume_with(words: &str, turns: u32) -> Command {
-    Command::Resume {
-        guidance: Some(words.to_owned()),
-        max_turns: Some(turns),
-    }
+    Command::Resume { guidance: Some(words.to_owned()), max_turns: Some(turns) }
 }
 
 /// Returns a Feature with two blocked tasks. A person resumed the first one, and pre-flight refused the default branch.
@@ -85,24 +73,14 @@ fn guidance(story: &Story, id: TaskId) -> Vec<&str> {
 }
 
 fn waiting() -> Story {
-    let ask = crate::feature::Rules {
-        plan_approval: PlanApproval::Always,
-        ..rules()
-    };
+    let ask = crate::feature::Rules { plan_approval: PlanApproval::Always, ..rules() };
     let mut story = Story::new(rules());
-    story.apply(Event::Planned {
-        emission: Emission(1),
-        planned: planned(three_tasks(), ask),
-    });
+    story.apply(Event::Planned { emission: Emission(1), planned: planned(three_tasks(), ask) });
     story
 }
 
 fn show_living(story: &mut Story, at: i64) {
-    story.apply(Event::LivingShown {
-        comment: CommentId(5),
-        version: Some(1),
-        at: Millis(at),
-    });
+    story.apply(Event::LivingShown { comment: CommentId(5), version: Some(1), at: Millis(at) });
 }
 
 #[test]
@@ -110,20 +88,10 @@ fn an_approval_counts_only_for_what_was_shown_when_it_was_written() {
     let approve = || Command::Approve { hash: None };
     let mut story = waiting();
     let effects = story.says(approve(), Target::Feature);
-    assert_eq!(
-        *refusal(&effects),
-        Refusal::PlanChanged {
-            current: "01234567".to_owned()
-        }
-    );
+    assert_eq!(*refusal(&effects), Refusal::PlanChanged { current: "01234567".to_owned() });
     show_living(&mut story, 5_001);
     let effects = story.says(approve(), Target::Feature);
-    assert_eq!(
-        *refusal(&effects),
-        Refusal::PlanChanged {
-            current: "01234567".to_owned()
-        }
-    );
+    assert_eq!(*refusal(&effects), Refusal::PlanChanged { current: "01234567".to_owned() });
     let mut story = waiting();
     show_living(&mut story, 5_000);
     story.says(approve(), Target::Feature);
@@ -132,9 +100,7 @@ fn an_approval_counts_only_for_what_was_shown_when_it_was_written() {
 
 #[test]
 fn an_approval_with_the_hash_is_always_exact() {
-    let approve = |hash: &str| Command::Approve {
-        hash: Some(hash.to_owned()),
-    };
+    let approve = |hash: &str| Command::Approve { hash: Some(hash.to_owned()) };
     let mut story = waiting();
     let effects = story.says(approve("ffffffff"), Target::Feature);
     assert!(matches!(refusal(&effects), Refusal::OtherPlan { .. }));
@@ -146,28 +112,14 @@ fn an_approval_with_the_hash_is_always_exact() {
 fn a_new_plan_is_shown_and_approved_anew() {
     let mut story = waiting();
     show_living(&mut story, 5_000);
-    story.says(
-        Command::Plan {
-            words: Some("smaller".to_owned()),
-            yaml: None,
-        },
-        Target::Feature,
-    );
+    story.says(Command::Plan { words: Some("smaller".to_owned()), yaml: None }, Target::Feature);
     assert_eq!(story.feature.request.words.as_deref(), Some("smaller"));
-    let State::Planning { emission } = story.feature.state else {
-        panic!()
-    };
+    let State::Planning { emission } = story.feature.state else { panic!() };
     let ask = story.feature.rules.clone();
-    story.apply(Event::Planned {
-        emission,
-        planned: planned(three_tasks(), ask),
-    });
+    story.apply(Event::Planned { emission, planned: planned(three_tasks(), ask) });
     show_living(&mut story, 4_000);
     let effects = story.says(Command::Approve { hash: None }, Target::Feature);
-    assert!(
-        matches!(refusal(&effects), Refusal::PlanChanged { .. }),
-        "version 1 was shown, not version 2"
-    );
+    assert!(matches!(refusal(&effects), Refusal::PlanChanged { .. }), "version 1 was shown, not version 2");
 }
 
 #[test]
@@ -180,23 +132,12 @@ fn an_override_says_who_and_what_was_waived_and_dismisses_the_review() {
     story.gate(ONE, red());
     story.judge(ONE, feedback("no test for empty input"));
     let effects = story.says(Command::Approve { hash: None }, Target::Task(ONE));
-    let expected = [
-        "react",
-        "dismiss_review",
-        "publish_check",
-        "mark_ready",
-        "merge",
-        "react",
-        "living",
-    ];
+    let expected = ["react", "dismiss_review", "publish_check", "mark_ready", "merge", "react", "living"];
     assert_eq!(kinds(&effects), expected);
     let waiver = &story.task(ONE).waived[0];
     assert_eq!(waiver.by, person(2));
     assert!(waiver.tests().any(|test| test == "works"), "{waiver:?}");
-    assert!(
-        waiver.facts.contains(&objection("test", "no test for empty input")),
-        "{waiver:?}"
-    );
+    assert!(waiver.facts.contains(&objection("test", "no test for empty input")), "{waiver:?}");
 }
 
 #[test]
@@ -246,11 +187,7 @@ fn retry_in_review_goes_back_to_building() {
     story.wave_gate(33, green());
     story.merge_default(33);
     let emission = story.waits_for();
-    story.apply(Event::PullOpened {
-        emission,
-        pull: FEATURE_PULL,
-        opened: unmoved(),
-    });
+    story.apply(Event::PullOpened { emission, pull: FEATURE_PULL, opened: unmoved() });
     assert_eq!(story.feature.state, State::InReview);
     story.says(Command::Retry { task: Some(TWO) }, Target::Feature);
     assert_eq!(story.feature.state, State::Building { phase: Phase::Tasks });
@@ -263,10 +200,7 @@ fn skip_leaves_the_decision_about_those_that_need_it_to_a_person() {
     let reason = BlockReason::NeedGone { task: ONE };
     assert_eq!(story.task(THREE).state, task::State::Blocked { reason });
     story.says(resume(), Target::Task(THREE));
-    assert_eq!(
-        (story.task(THREE).state.clone(), story.task(THREE).without.clone()),
-        (task::State::Pending, vec![ONE])
-    );
+    assert_eq!((story.task(THREE).state.clone(), story.task(THREE).without.clone()), (task::State::Pending, vec![ONE]));
     story.complete(TWO, 20);
     story.wave_gate(30, green());
     story.merge_default(30);
@@ -279,17 +213,9 @@ fn a_paused_feature_lets_the_running_agent_end_and_goes_on_where_it_was() {
     story.says(Command::Pause, Target::Feature);
     assert!(story.feature.is_held());
     let effects = story.push(ONE, 20);
-    assert!(
-        effects
-            .iter()
-            .any(|effect| effect.kind() == "gates" && effect.waits_when_held())
-    );
+    assert!(effects.iter().any(|effect| effect.kind() == "gates" && effect.waits_when_held()));
     let effects = story.says(resume(), Target::Feature);
-    assert_eq!(
-        kinds(&effects),
-        ["react", "react", "living"],
-        "nothing is asked for again"
-    );
+    assert_eq!(kinds(&effects), ["react", "react", "living"], "nothing is asked for again");
     assert_eq!(story.feature.state, State::Building { phase: Phase::Tasks });
 }
 
@@ -324,10 +250,7 @@ fn cancelling_a_task_stops_its_agent_and_its_late_result() {
     let emission = story.emission(ONE);
     story.says(Command::Cancel, Target::Task(ONE));
     assert_eq!(story.task(ONE).state, task::State::Cancelled);
-    let late = task::Event::Played {
-        emission,
-        outcome: Box::new(pushed(sha(20))),
-    };
+    let late = task::Event::Played { emission, outcome: Box::new(pushed(sha(20))) };
     assert!(story.task_event(ONE, late).is_empty());
 }
 
@@ -336,35 +259,14 @@ fn an_ended_run_takes_no_command_but_plan_after_failing() {
     let mut story = Story::in_review();
     story.apply(Event::PullMerged { pull: FEATURE_PULL });
     let effects = story.says(resume(), Target::Feature);
-    assert_eq!(
-        *refusal(&effects),
-        Refusal::RunEnded {
-            state: "completed".to_owned()
-        }
-    );
+    assert_eq!(*refusal(&effects), Refusal::RunEnded { state: "completed".to_owned() });
     let mut story = Story::new(rules());
-    story.apply(Event::PlanRefused {
-        emission: Emission(1),
-        author: PlanAuthor::Agent,
-        message: "no".to_owned(),
-    });
-    let mut newer = commanded(
-        Command::Plan {
-            words: None,
-            yaml: None,
-        },
-        Target::Feature,
-    );
+    story.apply(Event::PlanRefused { emission: Emission(1), author: PlanAuthor::Agent, message: "no".to_owned() });
+    let mut newer = commanded(Command::Plan { words: None, yaml: None }, Target::Feature);
     newer.newer = NewerRun::Exists(key());
     let effects = story.apply(Event::Commanded(Box::new(newer)));
     assert_eq!(*refusal(&effects), Refusal::NewerRun { run: key() });
-    story.says(
-        Command::Plan {
-            words: None,
-            yaml: None,
-        },
-        Target::Feature,
-    );
+    story.says(Command::Plan { words: None, yaml: None }, Target::Feature);
     assert_eq!(story.feature.state.word(), "planning");
 }
 
@@ -379,20 +281,14 @@ fn a_resumed_task_that_waits_takes_more_guidance_and_turns() {
         story.merge_default(2);
         let turn = story.task(ONE).last_turn().unwrap();
         let told: Vec<&str> = turn.told.guidance.iter().map(|words| words.text.as_str()).collect();
-        assert_eq!(
-            (told.as_slice(), story.task(ONE).limit),
-            (["use pytest", "and tox"].as_slice(), 7)
-        );
+        assert_eq!((told.as_slice(), story.task(ONE).limit), (["use pytest", "and tox"].as_slice(), 7));
     }
 }
 
 #[test]
 fn guidance_that_is_given_before_tasks_start_reaches_their_first_turn() {
     let mut story = Story::new(rules());
-    story.apply(Event::Planned {
-        emission: Emission(1),
-        planned: planned(three_tasks(), rules()),
-    });
+    story.apply(Event::Planned { emission: Emission(1), planned: planned(three_tasks(), rules()) });
     let (emission, rule) = (story.waits_for(), "creation".to_owned());
     let reason = BlockReason::BranchRule { rule };
     story.apply(Event::Stuck { emission, reason });
@@ -427,10 +323,7 @@ fn settings_are_read_again_at_a_resume() {
         story.turn(ONE, n, feedback(word));
     }
     let mut command = commanded(resume(), Target::Feature);
-    command.rules = Some(crate::feature::Rules {
-        max_turns: 7,
-        ..rules()
-    });
+    command.rules = Some(crate::feature::Rules { max_turns: 7, ..rules() });
     story.apply(Event::Commanded(Box::new(command)));
     assert_eq!((story.feature.rules.max_turns, story.task(ONE).limit), (7, 10));
 }
@@ -440,16 +333,9 @@ fn command_of(story: &Story, way: NextCommand) -> Command {
     match way {
         NextCommand::Resume => resume(),
         NextCommand::Approve => Command::Approve { hash: None },
-        NextCommand::Retry => Command::Retry {
-            task: story.feature.to_retry(),
-        },
-        NextCommand::Skip => Command::Skip {
-            task: story.feature.to_skip().expect("a task to skip"),
-        },
-        NextCommand::Plan => Command::Plan {
-            words: None,
-            yaml: None,
-        },
+        NextCommand::Retry => Command::Retry { task: story.feature.to_retry() },
+        NextCommand::Skip => Command::Skip { task: story.feature.to_skip().expect("a task to skip") },
+        NextCommand::Plan => Command::Plan { words: None, yaml: None },
         NextCommand::Cancel => Command::Cancel,
     }
 }
@@ -457,14 +343,9 @@ fn command_of(story: &Story, way: NextCommand) -> Command {
 #[test]
 fn every_way_on_that_a_blocked_feature_lists_leads_on() {
     let mut before_any_task = Story::new(rules());
-    before_any_task.apply(Event::Planned {
-        emission: Emission(1),
-        planned: planned(three_tasks(), rules()),
-    });
+    before_any_task.apply(Event::Planned { emission: Emission(1), planned: planned(three_tasks(), rules()) });
     let emission = before_any_task.waits_for();
-    let reason = BlockReason::BranchRule {
-        rule: "creation".to_owned(),
-    };
+    let reason = BlockReason::BranchRule { rule: "creation".to_owned() };
     before_any_task.apply(Event::Stuck { emission, reason });
     assert_eq!(
         NextCommand::of_feature(&before_any_task.feature),
@@ -480,16 +361,9 @@ fn every_way_on_that_a_blocked_feature_lists_leads_on() {
     let emission = at_a_gate.waits_for();
     let reason = BlockReason::WaveGateRed { failures: Vec::new() };
     at_a_gate.apply(Event::Stuck { emission, reason });
-    assert_eq!(
-        NextCommand::of_feature(&at_a_gate.feature),
-        [NextCommand::Resume, NextCommand::Cancel]
-    );
+    assert_eq!(NextCommand::of_feature(&at_a_gate.feature), [NextCommand::Resume, NextCommand::Cancel]);
     for story in [before_any_task, in_a_wave, at_a_gate] {
-        assert!(
-            matches!(story.feature.state, State::Blocked { .. }),
-            "{:?}",
-            story.feature.state
-        );
+        assert!(matches!(story.feature.state, State::Blocked { .. }), "{:?}", story.feature.state);
         for way in NextCommand::of_feature(&story.feature) {
             let mut story = story.clone();
             let (before, command) = (story.feature.clone(), command_of(&story, way));

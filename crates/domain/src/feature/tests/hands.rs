@@ -19,11 +19,7 @@ fn one() -> Story {
 }
 
 fn review(id: u64) -> PersonDid {
-    PersonDid::RequestChanges(HumanReview {
-        id: ReviewId(id),
-        by: person(3),
-        items: Vec::new(),
-    })
+    PersonDid::RequestChanges(HumanReview { id: ReviewId(id), by: person(3), items: Vec::new() })
 }
 
 #[test]
@@ -43,11 +39,7 @@ fn removing_the_label_cancels_unless_in_review() {
 fn removing_the_app_cancels_in_silence() {
     let mut story = one();
     story.push(ONE, 20);
-    assert!(
-        story
-            .apply(Event::Cancelled(CancelledWhy::InstallationRemoved))
-            .is_empty()
-    );
+    assert!(story.apply(Event::Cancelled(CancelledWhy::InstallationRemoved)).is_empty());
     assert_eq!(story.feature.state.word(), "cancelled");
 }
 
@@ -66,13 +58,7 @@ fn reopening_a_tasks_pull_request_resumes_it_and_frees_those_that_need_it() {
     let mut story = Story::building(three_tasks(), rules());
     story.push(ONE, 20);
     story.person(ONE, PersonDid::ClosePull { pull: pull(ONE) });
-    let effects = story.person(
-        ONE,
-        PersonDid::ReopenPull {
-            pull: pull(ONE),
-            turns: 3,
-        },
-    );
+    let effects = story.person(ONE, PersonDid::ReopenPull { pull: pull(ONE), turns: 3 });
     assert_eq!(kinds(&effects), ["gates", "living"]);
     assert_eq!(story.task(THREE).state, task::State::Pending);
 }
@@ -83,13 +69,7 @@ fn merging_a_tasks_pull_request_by_hand_completes_it_without_the_coachs_approval
     story.push(ONE, 20);
     let effects = story.person(ONE, PersonDid::MergePull { commit: Some(sha(21)) });
     let by = MergedBy::PersonWithoutApproval(person(2));
-    assert_eq!(
-        story.task(ONE).state,
-        task::State::Completed {
-            commit: Some(sha(21)),
-            by
-        }
-    );
+    assert_eq!(story.task(ONE).state, task::State::Completed { commit: Some(sha(21)), by });
     assert_eq!(kinds(&effects), ["wave_gate", "living"]);
 }
 
@@ -110,14 +90,8 @@ fn a_push_while_the_player_runs_redoes_its_turn_from_that_commit() {
     assert_eq!(kinds(&effects), ["play", "living"]);
     let turn = story.task(ONE).last_turn().unwrap();
     assert_eq!((turn.number, turn.base.clone()), (TurnNumber(1), Some(sha(30))));
-    let played = task::Event::Played {
-        emission: late,
-        outcome: Box::new(pushed(sha(31))),
-    };
-    assert!(
-        story.task_event(ONE, played).is_empty(),
-        "the Player that ran does not overwrite it"
-    );
+    let played = task::Event::Played { emission: late, outcome: Box::new(pushed(sha(31))) };
+    assert!(story.task_event(ONE, played).is_empty(), "the Player that ran does not overwrite it");
 }
 
 #[test]
@@ -136,20 +110,14 @@ fn an_approval_of_a_commit_that_is_not_the_head_is_not_said_and_the_head_is_veri
     story.push(ONE, 20);
     story.person(ONE, PersonDid::Push { head: sha(30) });
     story.gate(ONE, green());
-    assert_eq!(
-        kinds(&story.judge(ONE, approval())),
-        ["publish_check", "gates", "living"]
-    );
+    assert_eq!(kinds(&story.judge(ONE, approval())), ["publish_check", "gates", "living"]);
     let turn = story.task(ONE).last_turn().unwrap();
     assert_eq!((turn.kind, turn.head.clone()), (TurnKind::VerifyOnly, Some(sha(30))));
 }
 
 #[test]
 fn a_push_to_an_approved_task_is_verified_beyond_the_limit_without_a_player() {
-    let tight = crate::feature::Rules {
-        max_turns: 1,
-        ..rules()
-    };
+    let tight = crate::feature::Rules { max_turns: 1, ..rules() };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), tight);
     story.turn(ONE, 20, approval());
     let effects = story.person(ONE, PersonDid::Push { head: sha(30) });
@@ -168,11 +136,7 @@ fn a_force_push_off_the_history_blocks() {
 
 #[test]
 fn deleting_the_branch_or_losing_the_repository_or_issue_cancels() {
-    for why in [
-        CancelledWhy::BranchDeleted,
-        CancelledWhy::RepositoryGone,
-        CancelledWhy::IssueGone,
-    ] {
+    for why in [CancelledWhy::BranchDeleted, CancelledWhy::RepositoryGone, CancelledWhy::IssueGone] {
         let mut story = one();
         story.apply(Event::Cancelled(why.clone()));
         assert_eq!(story.feature.state, State::Cancelled { why });
@@ -193,10 +157,7 @@ fn closing_the_feature_pull_request_cancels_and_reopening_goes_back_to_review() 
     let mut story = Story::in_review();
     story.apply(Event::Cancelled(CancelledWhy::PullClosed(person(2))));
     assert_eq!(story.feature.state.word(), "cancelled");
-    let effects = story.apply(Event::PullReopened {
-        pull: FEATURE_PULL,
-        newer: NewerRun::None,
-    });
+    let effects = story.apply(Event::PullReopened { pull: FEATURE_PULL, newer: NewerRun::None });
     assert_eq!(kinds(&effects), ["wave_gate", "read_ci", "living", "ask_person"]);
     assert_eq!(story.feature.state, State::InReview);
 }
@@ -205,10 +166,7 @@ fn closing_the_feature_pull_request_cancels_and_reopening_goes_back_to_review() 
 fn reopening_is_refused_with_a_link_while_there_is_a_newer_run() {
     let mut story = Story::in_review();
     story.apply(Event::Cancelled(CancelledWhy::PullClosed(person(2))));
-    let effects = story.apply(Event::PullReopened {
-        pull: FEATURE_PULL,
-        newer: NewerRun::Exists(key()),
-    });
+    let effects = story.apply(Event::PullReopened { pull: FEATURE_PULL, newer: NewerRun::Exists(key()) });
     assert!(matches!(
         effects.as_slice(),
         [Effect::Reply { reply: Reply::Refused(Refusal::NewerRun { run }), .. }] if *run == key()
@@ -232,16 +190,8 @@ fn a_push_to_the_integration_branch_in_review_runs_the_gate_again_and_only_the_n
     let mut story = Story::in_review();
     story.apply(Event::IntegrationPushed { head: sha(31) });
     let first = story.feature.checking.unwrap();
-    assert_eq!(
-        kinds(&story.apply(Event::IntegrationPushed { head: sha(32) })),
-        ["wave_gate", "read_ci"]
-    );
-    let late = Event::WaveGated {
-        emission: first,
-        head: sha(31),
-        report: Box::new(green()),
-        broke: None,
-    };
+    assert_eq!(kinds(&story.apply(Event::IntegrationPushed { head: sha(32) })), ["wave_gate", "read_ci"]);
+    let late = Event::WaveGated { emission: first, head: sha(31), report: Box::new(green()), broke: None };
     assert!(story.apply(late).is_empty());
     assert_eq!(kinds(&story.wave_gate(32, green())), ["publish_wave_check", "living"]);
     assert_eq!(story.feature.state, State::InReview);
@@ -269,19 +219,10 @@ fn a_request_for_changes_during_a_turn_is_kept_for_the_next_and_no_approval_is_s
     assert_eq!(kinds(&story.judge(ONE, approval())), ["play", "living"]);
     story.push(ONE, 21);
     story.gate(ONE, green());
-    assert_eq!(
-        kinds(&story.judge(ONE, approval())),
-        ["publish_check", "post_blocked", "living"]
-    );
+    assert_eq!(kinds(&story.judge(ONE, approval())), ["publish_check", "post_blocked", "living"]);
     let reason = BlockReason::OpenReview { by: person(3) };
     assert_eq!(story.task(ONE).state, task::State::Blocked { reason });
-    let withdrawn = task::Event::Person {
-        by: person(3),
-        did: PersonDid::WithdrawChanges { until: ReviewId(1) },
-    };
+    let withdrawn = task::Event::Person { by: person(3), did: PersonDid::WithdrawChanges { until: ReviewId(1) } };
     let effects = story.task_event(ONE, withdrawn);
-    assert_eq!(
-        kinds(&effects),
-        ["post_review", "publish_check", "mark_ready", "merge", "living"]
-    );
+    assert_eq!(kinds(&effects), ["post_review", "publish_check", "mark_ready", "merge", "living"]);
 }

@@ -20,17 +20,11 @@ pub fn harmful() -> Exposure {
         triggers: [Trigger::Create].into(),
         grants: [Grant::AllSecrets].into(),
     };
-    Exposure {
-        workflows: vec![workflow],
-        others: Vec::new(),
-    }
+    Exposure { workflows: vec![workflow], others: Vec::new() }
 }
 
 fn asking() -> crate::feature::Rules {
-    crate::feature::Rules {
-        ci: CiPolicy::Ask,
-        ..rules()
-    }
+    crate::feature::Rules { ci: CiPolicy::Ask, ..rules() }
 }
 
 /// Returns a Feature whose only task is merged, and whose CI is held.
@@ -62,11 +56,7 @@ fn finished_work_waits_for_a_person_and_then_goes_on_to_the_pull_request() {
         gated: Some(sha(30)),
         branch: Some("autobuild/42/feature".to_owned()),
     };
-    story.apply(Event::PullOpened {
-        emission,
-        pull: FEATURE_PULL,
-        opened,
-    });
+    story.apply(Event::PullOpened { emission, pull: FEATURE_PULL, opened });
     assert_eq!(story.feature.state, State::InReview);
     assert_eq!(story.feature.integration_branch(), "autobuild/42/feature");
     assert_eq!(story.feature.checking, None, "the gate holds for the same tree");
@@ -86,10 +76,7 @@ fn a_paused_feature_goes_on_when_it_is_resumed() {
     let mut story = story_with_held_ci();
     story.apply(command(Command::Pause, Target::Feature));
     run_ci(&mut story);
-    let resume = Command::Resume {
-        guidance: None,
-        max_turns: None,
-    };
+    let resume = Command::Resume { guidance: None, max_turns: None };
     let effects = story.apply(command(resume, Target::Feature));
     assert!(kinds(&effects).contains(&"merge_default"), "{effects:?}");
 }
@@ -106,10 +93,7 @@ fn a_task_is_judged_without_held_ci_and_its_report_says_so() {
 
 #[test]
 fn what_a_pushed_tree_shows_holds_ci_from_then_on() {
-    let automatic = crate::feature::Rules {
-        ci: CiPolicy::Auto,
-        ..rules()
-    };
+    let automatic = crate::feature::Rules { ci: CiPolicy::Auto, ..rules() };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), automatic);
     assert_eq!(story.feature.ci_treatment(), CiTreatment::Wait);
     story.apply(Event::CiExposed { exposure: harmful() });
@@ -122,10 +106,7 @@ fn a_harmful_workflow_that_no_instruction_holds_makes_the_plan_wait() {
     let single = plan(vec![planned_task(ONE, &[])]);
     let mut exposed = planned(single, asking());
     exposed.exposure = harmful();
-    story.apply(Event::Planned {
-        emission: Emission(1),
-        planned: exposed,
-    });
+    story.apply(Event::Planned { emission: Emission(1), planned: exposed });
     let workflows = vec![".github/workflows/ci.yml".to_owned()];
     let waits = story.feature.plan.clone().unwrap().waits;
     assert_eq!(waits, [ApprovalWhy::UnheldCi { workflows }]);

@@ -18,19 +18,12 @@ use crate::{
 
 pub fn inquiries(question: &str) -> Inquiries {
     let (question, default) = (question.to_owned(), "the default".to_owned());
-    Inquiries {
-        questions: vec![Inquiry { question, default }],
-        left_out: 0,
-    }
+    Inquiries { questions: vec![Inquiry { question, default }], left_out: 0 }
 }
 
 fn ask(story: &mut Story, question: &str, partial: Option<u64>) -> Vec<Effect> {
     let emission = story.emission(ONE);
-    let event = task::Event::Inquired {
-        emission,
-        inquiries: inquiries(question),
-        partial: partial.map(sha),
-    };
+    let event = task::Event::Inquired { emission, inquiries: inquiries(question), partial: partial.map(sha) };
     story.task_event(ONE, event)
 }
 
@@ -39,10 +32,7 @@ fn one_task() -> Story {
 }
 
 fn answer(words: Option<&str>) -> PersonDid {
-    PersonDid::Resume {
-        guidance: words.map(str::to_owned),
-        turns: 3,
-    }
+    PersonDid::Resume { guidance: words.map(str::to_owned), turns: 3 }
 }
 
 /// Gives the answer, after which the default branch is merged and looked at.
@@ -53,10 +43,7 @@ fn resume(story: &mut Story, words: Option<&str>) {
     let emission = story.waits_for();
     story.apply(Event::DefaultMerged {
         emission,
-        outcome: crate::feature::event::DefaultMerge::UpToDate {
-            head: sha(2),
-            other: sha(1),
-        },
+        outcome: crate::feature::event::DefaultMerge::UpToDate { head: sha(2), other: sha(1) },
     });
 }
 
@@ -78,11 +65,7 @@ fn a_player_that_asks_uses_no_turn_keeps_its_work_and_gets_the_answer() {
     resume(&mut story, Some("  Tabs, \"please\"\n"));
     let turn = story.task(ONE).last_turn().unwrap();
     assert_eq!((turn.number, turn.base.clone()), (TurnNumber::FIRST, Some(sha(50))));
-    let expected = Round {
-        by: Inquirer::Player,
-        inquiries: inquiries("Tabs?"),
-        answer: words("  Tabs, \"please\"\n"),
-    };
+    let expected = Round { by: Inquirer::Player, inquiries: inquiries("Tabs?"), answer: words("  Tabs, \"please\"\n") };
     assert_eq!(turn.told.answers, [expected]);
     assert!(turn.told.guidance.is_empty());
 }
@@ -114,10 +97,7 @@ fn a_second_resume_answers_nothing() {
         matches!(
             effect,
             Effect::Reply {
-                reply: crate::effect::Reply::Refused(Refusal::TaskNotNow {
-                    instead: Possible::StoppedTask,
-                    ..
-                }),
+                reply: crate::effect::Reply::Refused(Refusal::TaskNotNow { instead: Possible::StoppedTask, .. }),
                 ..
             }
         )
@@ -130,10 +110,7 @@ fn nothing_is_judged_before_the_answer() {
     let mut story = one_task();
     ask(&mut story, "Tabs?", Some(50));
     let before = story.task(ONE).state.clone();
-    story.apply(Event::Rerun {
-        head: sha(50),
-        by: person(2),
-    });
+    story.apply(Event::Rerun { head: sha(50), by: person(2) });
     story.person(ONE, PersonDid::Push { head: sha(51) });
     let review = *review_of_feature(9);
     story.person(ONE, PersonDid::RequestChanges(review));
@@ -183,40 +160,23 @@ fn where_nobody_is_asked_the_agent_runs_once_more_with_its_defaults() {
     assert_eq!(kinds(&effects), ["open_pull", "play", "living"]);
     let task = story.task(ONE);
     assert_eq!((task.turns.len(), task.limit), (1, 3));
-    assert_eq!(
-        task.rounds().map(|round| &round.answer).collect::<Vec<_>>(),
-        [&Answer::Unattended]
-    );
+    assert_eq!(task.rounds().map(|round| &round.answer).collect::<Vec<_>>(), [&Answer::Unattended]);
     assert_eq!(task.hearing(&story.feature.task_rules()), Hearing::Over);
 }
 
 #[test]
 fn the_designer_asks_before_the_first_turn() {
     let mut story = Story::new(rules());
-    let planned = Planned {
-        pre_loop: crate::design::PreLoop::Due,
-        ..*planned(plan(vec![planned_task(ONE, &[])]), rules())
-    };
-    story.apply(Event::Planned {
-        emission: Emission(1),
-        planned: Box::new(planned),
-    });
+    let planned =
+        Planned { pre_loop: crate::design::PreLoop::Due, ..*planned(plan(vec![planned_task(ONE, &[])]), rules()) };
+    story.apply(Event::Planned { emission: Emission(1), planned: Box::new(planned) });
     story.pre_flight(1);
     let emission = story.waits_for();
-    story.apply(Event::IntegrationOpened {
-        emission,
-        base: sha(1),
-        head: sha(2),
-    });
+    story.apply(Event::IntegrationOpened { emission, base: sha(1), head: sha(2) });
     assert_eq!(kinds(&ask(&mut story, "Which one?", None)), ["post_blocked", "living"]);
     assert!(matches!(
         &story.task(ONE).state,
-        task::State::Blocked {
-            reason: BlockReason::Inquiry {
-                by: Inquirer::Designer,
-                ..
-            }
-        }
+        task::State::Blocked { reason: BlockReason::Inquiry { by: Inquirer::Designer, .. } }
     ));
     resume(&mut story, Some("this one"));
     assert!(matches!(story.task(ONE).state, task::State::PreLoop { .. }));
@@ -248,10 +208,7 @@ pub fn planner_asks(story: &mut Story, question: &str) -> Vec<Effect> {
 
 fn planning() -> Story {
     let mut story = Story::new(rules());
-    story.apply(Event::PreFlown {
-        emission: Emission(1),
-        outcome: ready(1),
-    });
+    story.apply(Event::PreFlown { emission: Emission(1), outcome: ready(1) });
     story
 }
 
@@ -260,29 +217,17 @@ fn on_issue(story: &mut Story, said: Command) -> Vec<Effect> {
 }
 
 fn asks(feature: &Feature) -> bool {
-    let is_planning = matches!(
-        &feature.state,
-        State::Blocked {
-            phase: Phase::Planning { .. },
-            ..
-        }
-    );
+    let is_planning = matches!(&feature.state, State::Blocked { phase: Phase::Planning { .. }, .. });
     is_planning && feature.asks() && feature.open_inquiries().is_some()
 }
 
 #[test]
 fn a_planner_that_asks_is_run_again_with_the_answer_and_without_another_pre_flight() {
     let mut story = planning();
-    assert_eq!(
-        kinds(&planner_asks(&mut story, "Which?")),
-        ["post_feature_blocked", "living"]
-    );
+    assert_eq!(kinds(&planner_asks(&mut story, "Which?")), ["post_feature_blocked", "living"]);
     assert!(asks(&story.feature));
     let guidance = Some("That one".to_owned());
-    let resume = Command::Resume {
-        guidance,
-        max_turns: None,
-    };
+    let resume = Command::Resume { guidance, max_turns: None };
     let effects = on_issue(&mut story, resume.clone());
     assert_eq!(kinds(&effects), ["react", "plan", "react", "living"]);
     assert_eq!(story.feature.request.words, None);
@@ -294,10 +239,7 @@ fn a_planner_that_asks_is_run_again_with_the_answer_and_without_another_pre_flig
 
 #[test]
 fn a_planner_that_asks_may_be_cancelled_or_planned_anew() {
-    let plan = Command::Plan {
-        words: Some("small".to_owned()),
-        yaml: None,
-    };
+    let plan = Command::Plan { words: Some("small".to_owned()), yaml: None };
     for (said, state) in [(Command::Cancel, "cancelled"), (plan, "planning")] {
         let mut story = planning();
         planner_asks(&mut story, "Which?");

@@ -16,29 +16,16 @@ use crate::{
 fn building(pre_loop: PreLoop) -> Story {
     let mut story = Story::new(rules());
     let plan = plan(vec![planned_task(ONE, &[])]);
-    let planned = Planned {
-        pre_loop,
-        ..*planned(plan, rules())
-    };
-    story.apply(Event::Planned {
-        emission: Emission(1),
-        planned: Box::new(planned),
-    });
+    let planned = Planned { pre_loop, ..*planned(plan, rules()) };
+    story.apply(Event::Planned { emission: Emission(1), planned: Box::new(planned) });
     story.pre_flight(1);
     let emission = story.waits_for();
-    story.apply(Event::IntegrationOpened {
-        emission,
-        base: sha(1),
-        head: sha(2),
-    });
+    story.apply(Event::IntegrationOpened { emission, base: sha(1), head: sha(2) });
     story
 }
 
 fn design() -> Box<Design> {
-    Box::new(Design {
-        plan: "do it".to_owned(),
-        ..Design::default()
-    })
+    Box::new(Design { plan: "do it".to_owned(), ..Design::default() })
 }
 
 fn designed(story: &mut Story, design: Option<Box<Design>>) -> Vec<crate::effect::Effect> {
@@ -47,13 +34,7 @@ fn designed(story: &mut Story, design: Option<Box<Design>>) -> Vec<crate::effect
 }
 
 fn plays(story: &Story) -> bool {
-    matches!(
-        story.task(ONE).state,
-        task::State::PlayerTurn {
-            turn: TurnNumber::FIRST,
-            ..
-        }
-    )
+    matches!(story.task(ONE).state, task::State::PlayerTurn { turn: TurnNumber::FIRST, .. })
 }
 
 #[test]
@@ -85,32 +66,17 @@ fn a_late_or_repeated_design_changes_nothing() {
     designed(&mut story, Some(design()));
     let before = story.feature.clone();
     let late = Box::new(Design::default());
-    story.task_event(
-        ONE,
-        task::Event::Designed {
-            emission,
-            design: Some(late),
-        },
-    );
+    story.task_event(ONE, task::Event::Designed { emission, design: Some(late) });
     assert_eq!(story.feature, before);
 }
 
 #[test]
 fn a_designer_that_is_given_up_blocks_without_a_turn_and_resume_and_retry_ask_it_again() {
-    for did in [
-        PersonDid::Resume {
-            guidance: None,
-            turns: 2,
-        },
-        PersonDid::Retry { turns: 2 },
-    ] {
+    for did in [PersonDid::Resume { guidance: None, turns: 2 }, PersonDid::Retry { turns: 2 }] {
         let mut story = building(PreLoop::Due);
         let emission = story.emission(ONE);
-        let reason = BlockReason::Failed {
-            step: WorkStep::Design,
-            printed: String::new(),
-            failure: Failure::ReportMissing,
-        };
+        let reason =
+            BlockReason::Failed { step: WorkStep::Design, printed: String::new(), failure: Failure::ReportMissing };
         story.task_event(ONE, task::Event::Stuck { emission, reason });
         assert!(story.task(ONE).is_blocked() && story.task(ONE).turns.is_empty());
         story.person(ONE, did);

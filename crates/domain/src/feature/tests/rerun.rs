@@ -17,17 +17,11 @@ fn one(rules: Rules) -> Story {
 }
 
 fn tight() -> Rules {
-    Rules {
-        max_turns: 1,
-        ..rules()
-    }
+    Rules { max_turns: 1, ..rules() }
 }
 
 fn rerun(story: &mut Story, n: u64) -> Vec<&'static str> {
-    let event = Event::Rerun {
-        head: sha(n),
-        by: person(2),
-    };
+    let event = Event::Rerun { head: sha(n), by: person(2) };
     let effects: Vec<Effect> = story.apply(event);
     kinds(&effects)
 }
@@ -39,10 +33,7 @@ fn a_blocked_head_is_looked_at_again_without_a_player_and_beyond_the_limit() {
     assert!(story.task(ONE).is_blocked());
     assert_eq!(rerun(&mut story, 20), ["gates", "living"]);
     let turn = story.task(ONE).last_turn().unwrap();
-    assert_eq!(
-        (turn.number, turn.kind, turn.head.clone()),
-        (TurnNumber(2), TurnKind::VerifyOnly, Some(sha(20)))
-    );
+    assert_eq!((turn.number, turn.kind, turn.head.clone()), (TurnNumber(2), TurnKind::VerifyOnly, Some(sha(20))));
     assert!(matches!(story.feature.state, State::Building { .. }));
     assert!(rerun(&mut story, 20).is_empty(), "its check run is on its way");
     story.gate(ONE, green());
@@ -62,10 +53,7 @@ fn a_turn_without_a_verdict_goes_on_and_is_no_new_one() {
 
 #[test]
 fn what_waits_for_its_human_is_verified_again_and_what_is_being_merged_is_not() {
-    let mut story = one(Rules {
-        merge: MergePolicy::Human,
-        ..rules()
-    });
+    let mut story = one(Rules { merge: MergePolicy::Human, ..rules() });
     story.turn(ONE, 20, approval());
     assert_eq!(rerun(&mut story, 20), ["gates", "living"]);
     let mut story = one(rules());
@@ -93,12 +81,7 @@ fn guidance_waits_for_the_player() {
     story.push(ONE, 22);
     story.gate(ONE, absent());
     rerun(&mut story, 22);
-    let told: Vec<_> = story
-        .task(ONE)
-        .turns
-        .iter()
-        .flat_map(|turn| &turn.told.guidance)
-        .collect();
+    let told: Vec<_> = story.task(ONE).turns.iter().flat_map(|turn| &turn.told.guidance).collect();
     assert_eq!(told.len(), 1, "once");
 }
 
@@ -122,12 +105,7 @@ fn shown_on_31() -> Story {
     story.apply(Event::PullOpened {
         emission,
         pull: FEATURE_PULL,
-        opened: OpenedOn {
-            known: Some(sha(30)),
-            head: sha(31),
-            gated: Some(sha(30)),
-            branch: None,
-        },
+        opened: OpenedOn { known: Some(sha(30)), head: sha(31), gated: Some(sha(30)), branch: None },
     });
     assert_eq!(story.feature.gates[0].newest(), &sha(31));
     story
@@ -135,10 +113,7 @@ fn shown_on_31() -> Story {
 
 fn said_again(story: &mut Story, n: u64) {
     assert!(story.feature.checks(&sha(n)));
-    let effects = story.apply(Event::Rerun {
-        head: sha(n),
-        by: person(2),
-    });
+    let effects = story.apply(Event::Rerun { head: sha(n), by: person(2) });
     let on: Vec<_> = effects
         .iter()
         .map(|effect| match effect {

@@ -22,34 +22,21 @@ fn one() -> Story {
 }
 
 fn with_ci() -> Story {
-    let rules = crate::feature::Rules {
-        ci: CiPolicy::Wait,
-        ..rules()
-    };
+    let rules = crate::feature::Rules { ci: CiPolicy::Wait, ..rules() };
     Story::building(plan(vec![planned_task(ONE, &[])]), rules)
 }
 
 fn review(id: u64) -> HumanReview {
-    HumanReview {
-        id: ReviewId(id),
-        by: person(3),
-        items: Vec::new(),
-    }
+    HumanReview { id: ReviewId(id), by: person(3), items: Vec::new() }
 }
 
 fn approves(id: u64, commit: Sha) -> PersonDid {
-    PersonDid::Approve {
-        review: ReviewId(id),
-        commit: Some(commit),
-    }
+    PersonDid::Approve { review: ReviewId(id), commit: Some(commit) }
 }
 
 /// Returns a task whose only turn ended with feedback on a commit with this evidence.
 fn blocked_on(report: GateReport) -> Story {
-    let tight = crate::feature::Rules {
-        max_turns: 1,
-        ..rules()
-    };
+    let tight = crate::feature::Rules { max_turns: 1, ..rules() };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), tight);
     story.push(ONE, 20);
     story.gate(ONE, report);
@@ -92,19 +79,10 @@ fn an_approving_review_overrides_only_the_commit_that_was_looked_at() {
     story.by_three(approves(1, sha(19)));
     assert!(story.task(ONE).is_blocked());
     let refused = review_refused(story.task(ONE), Some(&sha(19)));
-    assert_eq!(
-        refused,
-        Some(Refusal::StaleReview {
-            task: ONE,
-            head: sha(20)
-        })
-    );
+    assert_eq!(refused, Some(Refusal::StaleReview { task: ONE, head: sha(20) }));
     assert_eq!(review_refused(story.task(ONE), Some(&sha(20))), None);
     let effects = story.by_three(approves(2, sha(20)));
-    assert_eq!(
-        kinds(&effects),
-        ["dismiss_review", "publish_check", "mark_ready", "merge", "living"]
-    );
+    assert_eq!(kinds(&effects), ["dismiss_review", "publish_check", "mark_ready", "merge", "living"]);
 }
 
 #[test]
@@ -113,10 +91,7 @@ fn what_an_override_waives_is_named_and_its_failing_tests_join_the_baseline() {
     story.by_three(PersonDid::Override);
     let waived = &story.task(ONE).waived[0];
     let test = WaivedFact::Test("works".to_owned());
-    assert_eq!(
-        (waived.by.clone(), waived.facts.clone()),
-        (person(3), vec![test, objection("test", "no")])
-    );
+    assert_eq!((waived.by.clone(), waived.facts.clone()), (person(3), vec![test, objection("test", "no")]));
 }
 
 #[test]
@@ -126,10 +101,7 @@ fn a_secret_is_never_waived_and_everything_else_is() {
     story.by_three(approves(1, sha(20)));
     assert!(story.task(ONE).is_blocked());
     let place = "src/key.rs:7".to_owned();
-    assert_eq!(
-        review_refused(story.task(ONE), Some(&sha(20))),
-        Some(Refusal::SecretFound { task: ONE, place })
-    );
+    assert_eq!(review_refused(story.task(ONE), Some(&sha(20))), Some(Refusal::SecretFound { task: ONE, place }));
     // Turns that change nothing make no difference: the secret is still in the commit.
     let idle = crate::task::Turn {
         number: crate::ids::TurnNumber(2),
@@ -156,10 +128,7 @@ fn approving_takes_the_own_request_back_and_leaves_that_of_others() {
     let mut story = one();
     story.push(ONE, 20);
     story.by_three(PersonDid::RequestChanges(review(1)));
-    let other = HumanReview {
-        by: person(4),
-        ..review(2)
-    };
+    let other = HumanReview { by: person(4), ..review(2) };
     story.person(ONE, PersonDid::RequestChanges(other));
     story.by_three(approves(3, sha(20)));
     let open: Vec<ReviewId> = story.task(ONE).next.reviews.iter().map(|review| review.id).collect();
@@ -188,13 +157,7 @@ fn an_approving_review_may_be_what_the_rule_asked_for_that_refused_the_merge() {
     story.task_event(ONE, task::Event::MergeRefused { emission, rule });
     let effects = story.by_three(approves(1, sha(20)));
     assert_eq!(kinds(&effects), ["mark_ready", "merge", "living"]);
-    let due = matches!(
-        story.task(ONE).state,
-        task::State::Approved {
-            merge: MergeState::Due { .. },
-            ..
-        }
-    );
+    let due = matches!(story.task(ONE).state, task::State::Approved { merge: MergeState::Due { .. }, .. });
     assert!(due);
 }
 
@@ -251,20 +214,11 @@ fn ci_without_an_answer_blocks_and_a_late_answer_changes_nothing() {
     story.gate(ONE, green());
     let late = (story.emission(ONE), story.head(ONE));
     story.ci(ci_says(CiSays::NoAnswer("cancelled".to_owned())));
-    assert!(matches!(
-        story.task(ONE).state,
-        task::State::Blocked {
-            reason: BlockReason::GatesAbsent { .. }
-        }
-    ));
+    assert!(matches!(story.task(ONE).state, task::State::Blocked { reason: BlockReason::GatesAbsent { .. } }));
     let before = story.feature.clone();
     let (emission, head) = late;
     let result = Box::new(ci_says(CiSays::Passed));
-    assert!(
-        story
-            .task_event(ONE, task::Event::CiRead { emission, head, result })
-            .is_empty()
-    );
+    assert!(story.task_event(ONE, task::Event::CiRead { emission, head, result }).is_empty());
     assert_eq!(story.feature, before);
 }
 

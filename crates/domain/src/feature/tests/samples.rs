@@ -33,18 +33,11 @@ pub const THREE: TaskId = TaskId::Planned(3);
 pub const FEATURE_PULL: PullNumber = PullNumber(99);
 
 pub fn key() -> FeatureKey {
-    FeatureKey {
-        repo: RepoId(7),
-        issue: IssueNumber(42),
-        run: 1,
-    }
+    FeatureKey { repo: RepoId(7), issue: IssueNumber(42), run: 1 }
 }
 
 pub fn person(id: u64) -> User {
-    User {
-        id: UserId(id),
-        login: format!("person{id}"),
-    }
+    User { id: UserId(id), login: format!("person{id}") }
 }
 
 pub fn sha(n: u64) -> Sha {
@@ -53,12 +46,7 @@ pub fn sha(n: u64) -> Sha {
 
 /// A feature pull request whose branch nobody looked at.
 pub fn unmoved() -> OpenedOn {
-    OpenedOn {
-        known: None,
-        head: sha(0),
-        gated: None,
-        branch: None,
-    }
+    OpenedOn { known: None, head: sha(0), gated: None, branch: None }
 }
 
 pub fn pull(task: TaskId) -> PullNumber {
@@ -76,16 +64,9 @@ pub fn planned_task(id: TaskId, needs: &[TaskId]) -> PlannedTask {
         name: format!("Write part {id}"),
         kind: TaskType::Feature,
         description: String::new(),
-        acceptance_criteria: vec![Criterion {
-            text: "it works".to_owned(),
-            check: Check::Test("works".to_owned()),
-        }],
+        acceptance_criteria: vec![Criterion { text: "it works".to_owned(), check: Check::Test("works".to_owned()) }],
         files: Vec::new(),
-        factors: Factors {
-            integration_points: 0,
-            tests: TestEffort::Unit,
-            risks: Vec::new(),
-        },
+        factors: Factors { integration_points: 0, tests: TestEffort::Unit, risks: Vec::new() },
         changes: Vec::new(),
         removes: Vec::new(),
         dependencies: needs.to_vec(),
@@ -93,21 +74,12 @@ pub fn planned_task(id: TaskId, needs: &[TaskId]) -> PlannedTask {
 }
 
 pub fn plan(tasks: Vec<PlannedTask>) -> Plan {
-    Plan {
-        name: "Sample".to_owned(),
-        description: String::new(),
-        tasks,
-        smoke: None,
-    }
+    Plan { name: "Sample".to_owned(), description: String::new(), tasks, smoke: None }
 }
 
 /// Returns a plan with two independent tasks, and a third that needs the first.
 pub fn three_tasks() -> Plan {
-    plan(vec![
-        planned_task(ONE, &[]),
-        planned_task(TWO, &[]),
-        planned_task(THREE, &[ONE]),
-    ])
+    plan(vec![planned_task(ONE, &[]), planned_task(TWO, &[]), planned_task(THREE, &[ONE])])
 }
 
 pub fn rules() -> Rules {
@@ -160,11 +132,7 @@ fn finding(failing: &[&str]) -> Finding {
     Finding {
         command: "cargo test".to_owned(),
         exit_code: Some(i32::from(!failing.is_empty())),
-        counts: Counts::Known {
-            passed: 3,
-            failed: u32::try_from(failing.len()).unwrap(),
-            skipped: 0,
-        },
+        counts: Counts::Known { passed: 3, failed: u32::try_from(failing.len()).unwrap(), skipped: 0 },
         failing: failing.iter().map(|name| (*name).to_owned()).collect(),
         output: String::new(),
         ..Finding::default()
@@ -261,12 +229,7 @@ pub fn report() -> PlayerReport {
 }
 
 pub fn pushed(head: Sha) -> Played {
-    Played::Pushed {
-        left_out: Vec::new(),
-        base: sha(1),
-        head,
-        report: report(),
-    }
+    Played::Pushed { left_out: Vec::new(), base: sha(1), head, report: report() }
 }
 
 /// A sequence of events, with every effect that they asked for.
@@ -279,44 +242,28 @@ pub struct Story {
 impl Story {
     pub fn new(rules: Rules) -> Self {
         let step = new(rules);
-        Self {
-            feature: step.feature,
-            effects: step.effects,
-        }
+        Self { feature: step.feature, effects: step.effects }
     }
 
     /// Returns a Feature that builds the tasks of `plan`, with the first wave running.
     pub fn building(plan: Plan, rules: Rules) -> Self {
         let mut story = Self::new(rules.clone());
-        story.apply(Event::Planned {
-            emission: Emission(1),
-            planned: planned(plan, rules),
-        });
+        story.apply(Event::Planned { emission: Emission(1), planned: planned(plan, rules) });
         story.pre_flight(1);
         let emission = story.waits_for();
-        story.apply(Event::IntegrationOpened {
-            emission,
-            base: sha(1),
-            head: sha(2),
-        });
+        story.apply(Event::IntegrationOpened { emission, base: sha(1), head: sha(2) });
         story
     }
 
     /// Lets pre-flight on commit `n` find no obstacle.
     pub fn pre_flight(&mut self, n: u64) -> Vec<Effect> {
         let emission = self.waits_for();
-        self.apply(Event::PreFlown {
-            emission,
-            outcome: ready(n),
-        })
+        self.apply(Event::PreFlown { emission, outcome: ready(n) })
     }
 
     /// Returns the emission that the Feature waits for.
     pub fn waits_for(&self) -> Emission {
-        self.feature
-            .phase()
-            .and_then(crate::feature::Phase::waits_for)
-            .unwrap_or(Emission(0))
+        self.feature.phase().and_then(crate::feature::Phase::waits_for).unwrap_or(Emission(0))
     }
 
     /// Applies an event and returns the effects that it asks for.
@@ -345,13 +292,7 @@ impl Story {
 
     pub fn push(&mut self, id: TaskId, n: u64) -> Vec<Effect> {
         let emission = self.emission(id);
-        let effects = self.task_event(
-            id,
-            task::Event::Played {
-                emission,
-                outcome: Box::new(pushed(sha(n))),
-            },
-        );
+        let effects = self.task_event(id, task::Event::Played { emission, outcome: Box::new(pushed(sha(n))) });
         if self.task(id).pull.is_none() {
             let branch = self.task(id).branch.clone();
             self.task_event(id, task::Event::PullOpened { pull: pull(id), branch });
@@ -360,36 +301,17 @@ impl Story {
     }
 
     pub fn head(&self, id: TaskId) -> Sha {
-        self.task(id)
-            .last_turn()
-            .and_then(|turn| turn.head.clone())
-            .unwrap_or_else(|| sha(0))
+        self.task(id).last_turn().and_then(|turn| turn.head.clone()).unwrap_or_else(|| sha(0))
     }
 
     pub fn gate(&mut self, id: TaskId, report: GateReport) -> Vec<Effect> {
         let (emission, head) = (self.emission(id), self.head(id));
-        self.task_event(
-            id,
-            task::Event::Gated {
-                emission,
-                head,
-                report: Box::new(report),
-                discrepancies: Vec::new(),
-            },
-        )
+        self.task_event(id, task::Event::Gated { emission, head, report: Box::new(report), discrepancies: Vec::new() })
     }
 
     pub fn judge(&mut self, id: TaskId, judgement: Judgement) -> Vec<Effect> {
         let (emission, head) = (self.emission(id), self.head(id));
-        self.task_event(
-            id,
-            task::Event::Judged {
-                emission,
-                head,
-                judgement: Box::new(judgement),
-                probes: Vec::new(),
-            },
-        )
+        self.task_event(id, task::Event::Judged { emission, head, judgement: Box::new(judgement), probes: Vec::new() })
     }
 
     /// Plays a whole turn that ends with `judgement`.
@@ -401,13 +323,7 @@ impl Story {
 
     pub fn merge(&mut self, id: TaskId, n: u64) -> Vec<Effect> {
         let emission = self.emission(id);
-        self.task_event(
-            id,
-            task::Event::Merged {
-                emission,
-                commit: sha(n),
-            },
-        )
+        self.task_event(id, task::Event::Merged { emission, commit: sha(n) })
     }
 
     pub fn complete(&mut self, id: TaskId, n: u64) {
@@ -421,23 +337,12 @@ impl Story {
 
     pub fn wave_gate_after(&mut self, n: u64, report: GateReport, broke: Option<Sha>) -> Vec<Effect> {
         let emission = self.feature.checking.unwrap_or(self.waits_for());
-        self.apply(Event::WaveGated {
-            emission,
-            head: sha(n),
-            report: Box::new(report),
-            broke,
-        })
+        self.apply(Event::WaveGated { emission, head: sha(n), report: Box::new(report), broke })
     }
 
     pub fn merge_default(&mut self, n: u64) -> Vec<Effect> {
         let emission = self.waits_for();
-        self.apply(Event::DefaultMerged {
-            emission,
-            outcome: DefaultMerge::UpToDate {
-                head: sha(n),
-                other: sha(1),
-            },
-        })
+        self.apply(Event::DefaultMerged { emission, outcome: DefaultMerge::UpToDate { head: sha(n), other: sha(1) } })
     }
 
     /// A person resumes a task that the Feature waits for. The default branch brings nothing new.
@@ -477,11 +382,7 @@ impl Story {
         story.wave_gate(30, green());
         story.merge_default(30);
         let emission = story.waits_for();
-        story.apply(Event::PullOpened {
-            emission,
-            pull: FEATURE_PULL,
-            opened: unmoved(),
-        });
+        story.apply(Event::PullOpened { emission, pull: FEATURE_PULL, opened: unmoved() });
         story
     }
 }
@@ -493,11 +394,7 @@ pub fn kinds(effects: &[Effect]) -> Vec<&'static str> {
 
 /// Returns the result of CI after one check ended like this.
 pub fn ci_says(says: CiSays) -> GateResult {
-    let check = CiCheck {
-        name: "build".to_owned(),
-        says,
-        at: None,
-    };
+    let check = CiCheck { name: "build".to_owned(), says, at: None };
     match ci::reading(&[check], AT, AT, &CiTimes::AT_ONCE) {
         CiReading::Ended(result) => *result,
         CiReading::Again(until) => panic!("to be read again at {until:?}"),

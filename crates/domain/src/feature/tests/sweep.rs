@@ -31,11 +31,7 @@ fn ada() -> RemoteAccount {
 }
 
 fn entry(feature: &Feature, change: TimelineChange) -> TimelineEntry {
-    TimelineEntry {
-        at: feature.snapshot.requested_at.plus(60_000),
-        by: Some(ada()),
-        change,
-    }
+    TimelineEntry { at: feature.snapshot.requested_at.plus(60_000), by: Some(ada()), change }
 }
 
 /// GitHub as AutoBuild believes it to be.
@@ -52,14 +48,7 @@ fn agreeing(feature: &Feature) -> RemoteWork {
     let pull = |(number, state)| {
         let timeline = Vec::new();
         let merged_by = None;
-        (
-            number,
-            RemotePull {
-                state,
-                merged_by,
-                timeline,
-            },
-        )
+        (number, RemotePull { state, merged_by, timeline })
     };
     let heads = feature.tasks.iter();
     let heads = heads.filter_map(|task| Some((task.branch.clone(), task.head.clone()?)));
@@ -68,10 +57,7 @@ fn agreeing(feature: &Feature) -> RemoteWork {
     RemoteWork {
         access: Access::Writable,
         default_head: feature.preflight.as_ref().map(|preflight| preflight.commit.clone()),
-        issue: Some(RemoteIssue {
-            state: RemoteState::Open,
-            timeline: Vec::new(),
-        }),
+        issue: Some(RemoteIssue { state: RemoteState::Open, timeline: Vec::new() }),
         branches: heads.chain(integration).collect(),
         pulls: pulls.map(pull).collect::<BTreeMap<_, _>>(),
     }
@@ -79,11 +65,7 @@ fn agreeing(feature: &Feature) -> RemoteWork {
 
 fn stories() -> Vec<(&'static str, Story)> {
     let known = |story: &Story| story.feature.is_comparable();
-    features()
-        .into_iter()
-        .chain(tasks())
-        .filter(|(_, story)| known(story))
-        .collect()
+    features().into_iter().chain(tasks()).filter(|(_, story)| known(story)).collect()
 }
 
 /// The event that ingest makes of a difference, and its cause.
@@ -120,10 +102,7 @@ fn event(feature: &Feature, remote: &RemoteWork, difference: &Difference) -> (Ev
             };
             (event, format!("pull/{number}/reopened/0"))
         }
-        RemoteFact::Unlabeled(_) => (
-            Event::Cancelled(CancelledWhy::LabelRemoved(by())),
-            "unlabeled".to_owned(),
-        ),
+        RemoteFact::Unlabeled(_) => (Event::Cancelled(CancelledWhy::LabelRemoved(by())), "unlabeled".to_owned()),
         RemoteFact::IssueClosed => (Event::Cancelled(CancelledWhy::IssueClosed(by())), "closed".to_owned()),
         RemoteFact::IssueGone => (Event::Cancelled(CancelledWhy::IssueGone), "gone".to_owned()),
         RemoteFact::Archived => (Event::Cancelled(CancelledWhy::RepositoryGone), "archived".to_owned()),
@@ -151,11 +130,7 @@ fn end_pull(feature: &Feature, remote: &RemoteWork, pull: PullNumber) -> Event {
 
 /// Sweeps once, as the engine does, and returns what was found.
 fn sweep(feature: &mut Feature, causes: &mut BTreeSet<String>, remote: &RemoteWork) -> Vec<RemoteFact> {
-    let stored = Stored {
-        feature,
-        label: LABEL,
-        causes,
-    };
+    let stored = Stored { feature, label: LABEL, causes };
     let found = compare(stored, remote);
     for difference in &found {
         let (event, cause) = event(feature, remote, difference);
@@ -181,48 +156,29 @@ const CHANGES: [(&str, Change); 13] = [
         }
     }),
     ("all branches are deleted", |_, remote| remote.branches.clear()),
-    ("the default branch is pushed", |_, remote| {
-        remote.default_head = Some(sha(990))
-    }),
-    ("pull requests are closed", |_, remote| {
-        all_pulls(remote, RemoteState::Closed)
-    }),
-    ("pull requests are merged", |_, remote| {
-        all_pulls(remote, RemoteState::Merged)
-    }),
+    ("the default branch is pushed", |_, remote| remote.default_head = Some(sha(990))),
+    ("pull requests are closed", |_, remote| all_pulls(remote, RemoteState::Closed)),
+    ("pull requests are merged", |_, remote| all_pulls(remote, RemoteState::Merged)),
     ("pull requests are opened again", |feature, remote| {
         all_pulls(remote, RemoteState::Open);
         let entries = [TimelineChange::Closed, TimelineChange::Reopened].map(|change| entry(feature, change));
         let timelines = remote.pulls.values_mut();
         timelines.for_each(|pull| pull.timeline.extend(entries.clone()));
     }),
-    ("pull requests are open", |_, remote| {
-        all_pulls(remote, RemoteState::Open)
-    }),
+    ("pull requests are open", |_, remote| all_pulls(remote, RemoteState::Open)),
     ("the issue is closed", |_, remote| {
-        remote
-            .issue
-            .iter_mut()
-            .for_each(|issue| issue.state = RemoteState::Closed);
+        remote.issue.iter_mut().for_each(|issue| issue.state = RemoteState::Closed);
     }),
     ("the issue is gone", |_, remote| remote.issue = None),
     ("the label is removed", |feature, remote| {
         let removed = entry(feature, TimelineChange::Unlabeled("AutoBuild".to_owned()));
-        remote
-            .issue
-            .iter_mut()
-            .for_each(|issue| issue.timeline.push(removed.clone()));
+        remote.issue.iter_mut().for_each(|issue| issue.timeline.push(removed.clone()));
     }),
     ("another label is removed", |feature, remote| {
         let removed = entry(feature, TimelineChange::Unlabeled("bug".to_owned()));
-        remote
-            .issue
-            .iter_mut()
-            .for_each(|issue| issue.timeline.push(removed.clone()));
+        remote.issue.iter_mut().for_each(|issue| issue.timeline.push(removed.clone()));
     }),
-    ("the repository is archived", |_, remote| {
-        remote.access = Access::Archived
-    }),
+    ("the repository is archived", |_, remote| remote.access = Access::Archived),
 ];
 
 #[test]
@@ -234,11 +190,7 @@ fn no_state_outlives_a_sweep_that_github_contradicts() {
             let mut remote = agreeing(&feature);
             does(&feature, &mut remote);
             let found = sweep(&mut feature, &mut causes, &remote);
-            facts.extend(
-                found
-                    .iter()
-                    .map(|fact| format!("{fact:?}").split('(').next().map(str::to_owned)),
-            );
+            facts.extend(found.iter().map(|fact| format!("{fact:?}").split('(').next().map(str::to_owned)));
             if ["nothing", "pull requests are open", "another label is removed"].contains(&change) {
                 assert_eq!(found, [], "{name}, {change}");
             }
@@ -264,18 +216,9 @@ fn contradiction(feature: &Feature, remote: &RemoteWork) -> Vec<String> {
     }
     found.extend(remote.issue.is_none().then(|| says("the issue is gone")));
     let is_closed = |issue: &RemoteIssue| issue.state == RemoteState::Closed;
-    found.extend(
-        remote
-            .issue
-            .as_ref()
-            .is_some_and(is_closed)
-            .then(|| says("the issue is closed")),
-    );
+    found.extend(remote.issue.as_ref().is_some_and(is_closed).then(|| says("the issue is closed")));
     found.extend((remote.access == Access::Archived).then(|| says("archived")));
-    found.extend(
-        pull.is_some_and(|pull| pull.state != RemoteState::Open)
-            .then(|| says("the pull request ended")),
-    );
+    found.extend(pull.is_some_and(|pull| pull.state != RemoteState::Open).then(|| says("the pull request ended")));
     for task in feature.tasks.iter().filter(|task| !task.is_over()) {
         let pull = task.pull.and_then(|number| remote.pulls.get(&number));
         if pull.is_some_and(|pull| pull.state != RemoteState::Open) {
@@ -293,23 +236,14 @@ fn contradiction(feature: &Feature, remote: &RemoteWork) -> Vec<String> {
 fn words_of_people_count_once_and_only_those_of_this_run() {
     let story = Story::in_review();
     let feature = &story.feature;
-    let say = |id: u64, body: &str| TimelineChange::Commented {
-        id: CommentId(id),
-        body: body.to_owned(),
-    };
+    let say = |id: u64, body: &str| TimelineChange::Commented { id: CommentId(id), body: body.to_owned() };
     let mut remote = agreeing(feature);
-    let bot = RemoteAccount {
-        kind: AccountType::Bot,
-        ..ada()
-    };
+    let bot = RemoteAccount { kind: AccountType::Bot, ..ada() };
     let old = TimelineEntry {
         at: feature.snapshot.requested_at.plus(-60_000),
         ..entry(feature, say(5, "/autobuild cancel"))
     };
-    let by_bot = TimelineEntry {
-        by: Some(bot),
-        ..entry(feature, say(4, "/autobuild cancel"))
-    };
+    let by_bot = TimelineEntry { by: Some(bot), ..entry(feature, say(4, "/autobuild cancel")) };
     let timeline = vec![
         entry(feature, say(1, "/autobuild help")),
         entry(feature, say(2, "hello")),
@@ -319,17 +253,10 @@ fn words_of_people_count_once_and_only_those_of_this_run() {
     ];
     remote.issue.as_mut().unwrap().timeline = timeline;
     let number = feature.pull.unwrap();
-    let reviews = [
-        TimelineChange::Reviewed(ReviewId(8)),
-        TimelineChange::Dismissed(ReviewId(9)),
-    ];
+    let reviews = [TimelineChange::Reviewed(ReviewId(8)), TimelineChange::Dismissed(ReviewId(9))];
     remote.pulls.get_mut(&number).unwrap().timeline = reviews.map(|change| entry(feature, change)).to_vec();
     let causes = BTreeSet::from(["comment/3".to_owned(), "review/9".to_owned()]);
-    let stored = Stored {
-        feature,
-        label: LABEL,
-        causes: &causes,
-    };
+    let stored = Stored { feature, label: LABEL, causes: &causes };
     let facts: Vec<RemoteFact> = compare(stored, &remote).into_iter().map(|one| one.fact).collect();
     let expected = [
         RemoteFact::Commented(None, CommentId(1)),

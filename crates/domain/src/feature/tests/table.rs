@@ -30,12 +30,7 @@ fn failure() -> Failure {
 }
 
 fn refused() -> BlockReason {
-    BlockReason::failed(
-        WorkStep::Other("it".to_owned()),
-        Failure::GitHubRefused {
-            message: "no".to_owned(),
-        },
-    )
+    BlockReason::failed(WorkStep::Other("it".to_owned()), Failure::GitHubRefused { message: "no".to_owned() })
 }
 
 /// Returns a Feature with one task, for every state of that task.
@@ -46,10 +41,7 @@ pub fn tasks() -> Vec<(&'static str, Story)> {
         does(&mut story);
         story
     };
-    let by_hand = crate::feature::Rules {
-        merge: MergePolicy::Human,
-        ..rules()
-    };
+    let by_hand = crate::feature::Rules { merge: MergePolicy::Human, ..rules() };
     let mut person_merges = Story::building(plan(vec![planned_task(ONE, &[])]), by_hand);
     person_merges.turn(ONE, 20, approval());
     let mut pre_loop = one();
@@ -79,11 +71,7 @@ pub fn tasks() -> Vec<(&'static str, Story)> {
             "coach_turn, Coach, of the last turn",
             after(&|story| {
                 for n in 20..22 {
-                    story.turn(
-                        ONE,
-                        n,
-                        feedback(&format!("number {}", "x".repeat(usize::try_from(n).unwrap()))),
-                    );
+                    story.turn(ONE, n, feedback(&format!("number {}", "x".repeat(usize::try_from(n).unwrap()))));
                 }
                 story.push(ONE, 30);
                 story.gate(ONE, green());
@@ -101,13 +89,7 @@ pub fn tasks() -> Vec<(&'static str, Story)> {
             after(&|story| {
                 story.turn(ONE, 20, approval());
                 let emission = story.emission(ONE);
-                story.task_event(
-                    ONE,
-                    task::Event::MergeRefused {
-                        emission,
-                        rule: "two reviews".to_owned(),
-                    },
-                );
+                story.task_event(ONE, task::Event::MergeRefused { emission, rule: "two reviews".to_owned() });
             }),
         ),
         (
@@ -129,11 +111,7 @@ pub fn tasks() -> Vec<(&'static str, Story)> {
             "blocked, Player failed before any push",
             after(&|story| {
                 let emission = story.emission(ONE);
-                let outcome = Box::new(Played::Failed {
-                    printed: String::new(),
-                    failure: failure(),
-                    partial: None,
-                });
+                let outcome = Box::new(Played::Failed { printed: String::new(), failure: failure(), partial: None });
                 story.task_event(ONE, task::Event::Played { emission, outcome });
             }),
         ),
@@ -143,22 +121,9 @@ pub fn tasks() -> Vec<(&'static str, Story)> {
                 let emission = story.emission(ONE);
                 let partial = Some(sha(52));
                 let inquiries = inquiries("Which?");
-                story.task_event(
-                    ONE,
-                    task::Event::Inquired {
-                        emission,
-                        inquiries,
-                        partial,
-                    },
-                );
+                story.task_event(ONE, task::Event::Inquired { emission, inquiries, partial });
                 let branch = story.task(ONE).branch.clone();
-                story.task_event(
-                    ONE,
-                    task::Event::PullOpened {
-                        pull: pull(ONE),
-                        branch,
-                    },
-                );
+                story.task_event(ONE, task::Event::PullOpened { pull: pull(ONE), branch });
             }),
         ),
         (
@@ -190,15 +155,9 @@ pub fn tasks() -> Vec<(&'static str, Story)> {
 
 fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
     let emission = task.state.waits_for().unwrap_or(Emission(77));
-    let head = task
-        .last_turn()
-        .and_then(|turn| turn.head.clone())
-        .unwrap_or_else(|| sha(0));
+    let head = task.last_turn().and_then(|turn| turn.head.clone()).unwrap_or_else(|| sha(0));
     let pull_number = pull(ONE);
-    let played = |outcome: Played| task::Event::Played {
-        emission,
-        outcome: Box::new(outcome),
-    };
+    let played = |outcome: Played| task::Event::Played { emission, outcome: Box::new(outcome) };
     let gated = |report: GateReport| task::Event::Gated {
         emission,
         head: head.clone(),
@@ -213,162 +172,55 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
     };
     let did = |did: PersonDid| task::Event::Person { by: person(2), did };
     let (base, text) = (sha(1), "no".to_owned());
-    let review = HumanReview {
-        id: ReviewId(1),
-        by: person(3),
-        items: Vec::new(),
-    };
+    let review = HumanReview { id: ReviewId(1), by: person(3), items: Vec::new() };
     vec![
         ("begin", task::Event::Begin),
         ("designed", task::Event::Designed { emission, design: None }),
-        (
-            "inquired",
-            task::Event::Inquired {
-                emission,
-                inquiries: inquiries("Which?"),
-                partial: None,
-            },
-        ),
+        ("inquired", task::Event::Inquired { emission, inquiries: inquiries("Which?"), partial: None }),
         ("played: pushed", played(pushed(sha(50)))),
         (
             "played: no change",
-            played(Played::NoChange {
-                left_out: Vec::new(),
-                base: base.clone(),
-                head: None,
-                report: report(),
-            }),
+            played(Played::NoChange { left_out: Vec::new(), base: base.clone(), head: None, report: report() }),
         ),
-        (
-            "played: held",
-            played(Played::Held {
-                left_out: Vec::new(),
-                base,
-                report: report(),
-                items: Vec::new(),
-            }),
-        ),
+        ("played: held", played(Played::Held { left_out: Vec::new(), base, report: report(), items: Vec::new() })),
         ("played: overtaken", played(Played::Overtaken { head: sha(51) })),
-        (
-            "played: failed",
-            played(Played::Failed {
-                printed: String::new(),
-                failure: failure(),
-                partial: None,
-            }),
-        ),
+        ("played: failed", played(Played::Failed { printed: String::new(), failure: failure(), partial: None })),
         (
             "played: failed, partial",
-            played(Played::Failed {
-                printed: String::new(),
-                failure: failure(),
-                partial: Some(sha(52)),
-            }),
+            played(Played::Failed { printed: String::new(), failure: failure(), partial: Some(sha(52)) }),
         ),
-        (
-            "pull opened",
-            task::Event::PullOpened {
-                pull: pull_number,
-                branch: task.branch.clone(),
-            },
-        ),
+        ("pull opened", task::Event::PullOpened { pull: pull_number, branch: task.branch.clone() }),
         ("gated: green", gated(green())),
         ("gated: red", gated(red())),
         ("gated: absent", gated(absent())),
         ("judged: approve", judged(approval())),
         ("judged: feedback", judged(feedback("new words"))),
-        (
-            "judged: absent",
-            judged(Judgement::EvidenceAbsent { reasons: Vec::new() }),
-        ),
-        (
-            "coach failed",
-            task::Event::CoachFailed {
-                printed: String::new(),
-                emission,
-                failure: failure(),
-            },
-        ),
-        (
-            "merged",
-            task::Event::Merged {
-                emission,
-                commit: sha(53),
-            },
-        ),
+        ("judged: absent", judged(Judgement::EvidenceAbsent { reasons: Vec::new() })),
+        ("coach failed", task::Event::CoachFailed { printed: String::new(), emission, failure: failure() }),
+        ("merged", task::Event::Merged { emission, commit: sha(53) }),
         ("merge refused", task::Event::MergeRefused { emission, rule: text }),
-        (
-            "caught up",
-            task::Event::CaughtUp {
-                emission,
-                head: sha(57),
-            },
-        ),
-        (
-            "merge conflict",
-            task::Event::MergeConflict {
-                emission,
-                files: Vec::new(),
-            },
-        ),
-        (
-            "stuck",
-            task::Event::Stuck {
-                emission,
-                reason: refused(),
-            },
-        ),
+        ("caught up", task::Event::CaughtUp { emission, head: sha(57) }),
+        ("merge conflict", task::Event::MergeConflict { emission, files: Vec::new() }),
+        ("stuck", task::Event::Stuck { emission, reason: refused() }),
         ("need gone", task::Event::NeedGone { task: ONE }),
         ("need back", task::Event::NeedBack { task: ONE }),
-        (
-            "/resume",
-            did(PersonDid::Resume {
-                guidance: None,
-                turns: 3,
-            }),
-        ),
-        (
-            "/resume with guidance",
-            did(PersonDid::Resume {
-                guidance: Some("do".to_owned()),
-                turns: 3,
-            }),
-        ),
+        ("/resume", did(PersonDid::Resume { guidance: None, turns: 3 })),
+        ("/resume with guidance", did(PersonDid::Resume { guidance: Some("do".to_owned()), turns: 3 })),
         ("/approve", did(PersonDid::Override)),
         ("/retry", did(PersonDid::Retry { turns: 3 })),
         ("/skip", did(PersonDid::Skip)),
         ("/pause", did(PersonDid::Pause)),
         ("/cancel", did(PersonDid::Cancel)),
         ("pull closed", did(PersonDid::ClosePull { pull: pull_number })),
-        (
-            "pull reopened",
-            did(PersonDid::ReopenPull {
-                pull: pull_number,
-                turns: 3,
-            }),
-        ),
+        ("pull reopened", did(PersonDid::ReopenPull { pull: pull_number, turns: 3 })),
         ("pull merged", did(PersonDid::MergePull { commit: Some(sha(54)) })),
         ("push", did(PersonDid::Push { head: sha(55) })),
-        (
-            "re-run",
-            did(PersonDid::Rerun {
-                head: task.head.clone().unwrap_or(sha(58)),
-            }),
-        ),
+        ("re-run", did(PersonDid::Rerun { head: task.head.clone().unwrap_or(sha(58)) })),
         ("force-push", did(PersonDid::ForcePush { head: sha(56) })),
         ("remark", did(PersonDid::Remark(review.clone()))),
         ("changes requested", did(PersonDid::RequestChanges(review))),
-        (
-            "changes withdrawn",
-            did(PersonDid::WithdrawChanges { until: ReviewId(1) }),
-        ),
-        (
-            "approving review",
-            did(PersonDid::Approve {
-                review: ReviewId(2),
-                commit: task.head.clone(),
-            }),
-        ),
+        ("changes withdrawn", did(PersonDid::WithdrawChanges { until: ReviewId(1) })),
+        ("approving review", did(PersonDid::Approve { review: ReviewId(2), commit: task.head.clone() })),
         ("Feature cancelled", task::Event::FeatureCancelled { by: None }),
     ]
 }
@@ -418,13 +270,7 @@ fn what_every_event_does_to_a_task() {
                 task::Stop::Nothing => "",
                 task::Stop::Work => " | stops work",
             };
-            writeln!(
-                table,
-                "  {event_name:<24} -> {:<40} {}{stops}",
-                task_state(&done.task),
-                asks.join(" ")
-            )
-            .unwrap();
+            writeln!(table, "  {event_name:<24} -> {:<40} {}{stops}", task_state(&done.task), asks.join(" ")).unwrap();
         }
         writeln!(table, "  (nothing: {})\n", ignored.join(", ")).unwrap();
     }
@@ -433,41 +279,19 @@ fn what_every_event_does_to_a_task() {
 
 /// Returns a Feature in every state and every step of building.
 pub fn features() -> Vec<(&'static str, Story)> {
-    let ask = crate::feature::Rules {
-        plan_approval: crate::feature::PlanApproval::Always,
-        ..rules()
-    };
+    let ask = crate::feature::Rules { plan_approval: crate::feature::PlanApproval::Always, ..rules() };
     let single = || plan(vec![planned_task(ONE, &[])]);
     let mut awaiting = Story::new(rules());
-    awaiting.apply(Event::Planned {
-        emission: Emission(1),
-        planned: planned(single(), ask),
-    });
-    awaiting.apply(Event::LivingShown {
-        comment: CommentId(5),
-        version: Some(1),
-        at: AT,
-    });
+    awaiting.apply(Event::Planned { emission: Emission(1), planned: planned(single(), ask) });
+    awaiting.apply(Event::LivingShown { comment: CommentId(5), version: Some(1), at: AT });
     let mut looking = Story::new(rules());
-    looking.apply(Event::Planned {
-        emission: Emission(1),
-        planned: planned(single(), rules()),
-    });
+    looking.apply(Event::Planned { emission: Emission(1), planned: planned(single(), rules()) });
     let mut grounded = Story::new(rules());
-    grounded.apply(Event::Planned {
-        emission: Emission(1),
-        planned: planned(single(), rules()),
-    });
+    grounded.apply(Event::Planned { emission: Emission(1), planned: planned(single(), rules()) });
     let emission = grounded.waits_for();
-    grounded.apply(Event::PreFlown {
-        emission,
-        outcome: no_start(),
-    });
+    grounded.apply(Event::PreFlown { emission, outcome: no_start() });
     let mut opening_branch = Story::new(rules());
-    opening_branch.apply(Event::Planned {
-        emission: Emission(1),
-        planned: planned(single(), rules()),
-    });
+    opening_branch.apply(Event::Planned { emission: Emission(1), planned: planned(single(), rules()) });
     opening_branch.pre_flight(1);
     let after = |does: &dyn Fn(&mut Story)| {
         let mut story = Story::building(single(), rules());
@@ -478,11 +302,7 @@ pub fn features() -> Vec<(&'static str, Story)> {
     let mut planner = Story::new(rules());
     planner_asks(&mut planner, "Which?");
     let mut failed = Story::new(rules());
-    failed.apply(Event::PlanRefused {
-        emission: Emission(1),
-        author: PlanAuthor::Agent,
-        message: "no".to_owned(),
-    });
+    failed.apply(Event::PlanRefused { emission: Emission(1), author: PlanAuthor::Agent, message: "no".to_owned() });
     let mut completed = Story::in_review();
     completed.apply(Event::PullMerged { pull: FEATURE_PULL });
     let mut cancelled = Story::in_review();
@@ -624,27 +444,14 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         State::Planning { emission } => *emission,
         _ => feature.checking.unwrap_or(story.waits_for()),
     };
-    let gated = |report: GateReport| Event::WaveGated {
-        emission,
-        head: sha(60),
-        report: Box::new(report),
-        broke: None,
-    };
+    let gated =
+        |report: GateReport| Event::WaveGated { emission, head: sha(60), report: Box::new(report), broke: None };
     let other = || sha(70);
     let merged = |outcome: DefaultMerge| Event::DefaultMerged { emission, outcome };
     let on_issue = |said: Command| command(said, Target::Feature);
-    let resume = Command::Resume {
-        guidance: None,
-        max_turns: None,
-    };
+    let resume = Command::Resume { guidance: None, max_turns: None };
     vec![
-        (
-            "planned",
-            Event::Planned {
-                emission,
-                planned: planned(three_tasks(), feature.rules.clone()),
-            },
-        ),
+        ("planned", Event::Planned { emission, planned: planned(three_tasks(), feature.rules.clone()) }),
         (
             "planner asks",
             Event::Inquired {
@@ -657,76 +464,18 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
                 }),
             },
         ),
-        (
-            "plan refused",
-            Event::PlanRefused {
-                emission,
-                author: PlanAuthor::Agent,
-                message: "no".to_owned(),
-            },
-        ),
-        (
-            "living shown",
-            Event::LivingShown {
-                comment: CommentId(6),
-                version: None,
-                at: AT,
-            },
-        ),
-        (
-            "pre-flight: ready",
-            Event::PreFlown {
-                emission,
-                outcome: ready(70),
-            },
-        ),
-        (
-            "pre-flight: no start",
-            Event::PreFlown {
-                emission,
-                outcome: no_start(),
-            },
-        ),
-        (
-            "branch opened",
-            Event::IntegrationOpened {
-                emission,
-                base: sha(1),
-                head: sha(61),
-            },
-        ),
-        (
-            "default: up to date",
-            merged(DefaultMerge::UpToDate {
-                head: sha(30),
-                other: sha(1),
-            }),
-        ),
-        (
-            "default: merged",
-            merged(DefaultMerge::Merged {
-                head: sha(62),
-                other: other(),
-            }),
-        ),
-        (
-            "default: conflict",
-            merged(DefaultMerge::Conflict {
-                files: Vec::new(),
-                other: other(),
-            }),
-        ),
+        ("plan refused", Event::PlanRefused { emission, author: PlanAuthor::Agent, message: "no".to_owned() }),
+        ("living shown", Event::LivingShown { comment: CommentId(6), version: None, at: AT }),
+        ("pre-flight: ready", Event::PreFlown { emission, outcome: ready(70) }),
+        ("pre-flight: no start", Event::PreFlown { emission, outcome: no_start() }),
+        ("branch opened", Event::IntegrationOpened { emission, base: sha(1), head: sha(61) }),
+        ("default: up to date", merged(DefaultMerge::UpToDate { head: sha(30), other: sha(1) })),
+        ("default: merged", merged(DefaultMerge::Merged { head: sha(62), other: other() })),
+        ("default: conflict", merged(DefaultMerge::Conflict { files: Vec::new(), other: other() })),
         ("wave gate: green", gated(green())),
         ("wave gate: red", gated(red())),
         ("wave gate: absent", gated(absent())),
-        (
-            "pull opened",
-            Event::PullOpened {
-                emission,
-                pull: FEATURE_PULL,
-                opened: unmoved(),
-            },
-        ),
+        ("pull opened", Event::PullOpened { emission, pull: FEATURE_PULL, opened: unmoved() }),
         (
             "CI of the pull request failed",
             Event::CiRead {
@@ -735,59 +484,24 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
                 result: Box::new(ci_says(CiSays::Failed("no".to_owned()))),
             },
         ),
-        (
-            "CI exposed",
-            Event::CiExposed {
-                exposure: super::held_ci::harmful(),
-            },
-        ),
-        (
-            "stuck",
-            Event::Stuck {
-                emission,
-                reason: refused(),
-            },
-        ),
+        ("CI exposed", Event::CiExposed { exposure: super::held_ci::harmful() }),
+        ("stuck", Event::Stuck { emission, reason: refused() }),
         ("/help", on_issue(Command::Help)),
         ("/status", on_issue(Command::Status)),
         ("/ci", on_issue(Command::Ci)),
-        (
-            "/plan",
-            on_issue(Command::Plan {
-                words: None,
-                yaml: None,
-            }),
-        ),
+        ("/plan", on_issue(Command::Plan { words: None, yaml: None })),
         ("/approve", on_issue(Command::Approve { hash: None })),
-        (
-            "/approve 01234567",
-            on_issue(Command::Approve {
-                hash: Some("01234567".to_owned()),
-            }),
-        ),
-        (
-            "/approve fedcba98",
-            on_issue(Command::Approve {
-                hash: Some("fedcba98".to_owned()),
-            }),
-        ),
+        ("/approve 01234567", on_issue(Command::Approve { hash: Some("01234567".to_owned()) })),
+        ("/approve fedcba98", on_issue(Command::Approve { hash: Some("fedcba98".to_owned()) })),
         ("/resume", on_issue(resume.clone())),
         ("/retry TASK-001", on_issue(Command::Retry { task: Some(ONE) })),
         ("/retry", on_issue(Command::Retry { task: None })),
         ("/skip TASK-001", on_issue(Command::Skip { task: ONE })),
-        (
-            "/skip TASK-009",
-            on_issue(Command::Skip {
-                task: TaskId::Planned(9),
-            }),
-        ),
+        ("/skip TASK-009", on_issue(Command::Skip { task: TaskId::Planned(9) })),
         ("/pause", on_issue(Command::Pause)),
         ("/cancel", on_issue(Command::Cancel)),
         ("/resume on the task", command(resume, Target::Task(ONE))),
-        (
-            "/approve on the task",
-            command(Command::Approve { hash: None }, Target::Task(ONE)),
-        ),
+        ("/approve on the task", command(Command::Approve { hash: None }, Target::Task(ONE))),
         ("/pause on the task", command(Command::Pause, Target::Task(ONE))),
         ("/cancel on the task", command(Command::Cancel, Target::Task(ONE))),
         ("label removed", Event::Cancelled(CancelledWhy::LabelRemoved(person(2)))),
@@ -798,49 +512,22 @@ fn feature_events(story: &Story) -> Vec<(&'static str, Event)> {
         ("issue gone", Event::Cancelled(CancelledWhy::IssueGone)),
         ("App removed", Event::Cancelled(CancelledWhy::InstallationRemoved)),
         ("pull merged", Event::PullMerged { pull: FEATURE_PULL }),
-        (
-            "pull reopened",
-            Event::PullReopened {
-                pull: FEATURE_PULL,
-                newer: NewerRun::None,
-            },
-        ),
-        (
-            "pull reopened, newer run",
-            Event::PullReopened {
-                pull: FEATURE_PULL,
-                newer: NewerRun::Exists(key()),
-            },
-        ),
+        ("pull reopened", Event::PullReopened { pull: FEATURE_PULL, newer: NewerRun::None }),
+        ("pull reopened, newer run", Event::PullReopened { pull: FEATURE_PULL, newer: NewerRun::Exists(key()) }),
         ("default push", Event::DefaultPushed { head: other() }),
-        (
-            "default conflicts",
-            Event::DefaultConflicts {
-                files: Vec::new(),
-                other: sha(71),
-            },
-        ),
+        ("default conflicts", Event::DefaultConflicts { files: Vec::new(), other: sha(71) }),
         ("changes requested", Event::ReviewRequested(review_of_feature(1))),
         ("integration push", Event::IntegrationPushed { head: sha(63) }),
         (
             "re-run",
             Event::Rerun {
-                head: story
-                    .feature
-                    .integration
-                    .clone()
-                    .map_or(sha(64), |integration| integration.head),
+                head: story.feature.integration.clone().map_or(sha(64), |integration| integration.head),
                 by: person(2),
             },
         ),
         ("suspended", Event::Suspended),
         ("unsuspended", Event::Unsuspended),
-        (
-            "another installation",
-            Event::InstallationChanged {
-                installation: InstallationId(8),
-            },
-        ),
+        ("another installation", Event::InstallationChanged { installation: InstallationId(8) }),
     ]
 }
 
@@ -896,18 +583,9 @@ fn what_every_event_does_to_a_feature() {
                 continue;
             }
             let state = feature_state(&done.feature);
-            let state = if done.feature.state == story.feature.state {
-                format!("={state}")
-            } else {
-                state
-            };
+            let state = if done.feature.state == story.feature.state { format!("={state}") } else { state };
             let stops = if done.stop.is_empty() { "" } else { " | stops work" };
-            writeln!(
-                table,
-                "  {event_name:<24} -> {state:<37} {}{stops}",
-                asks(&done.effects)
-            )
-            .unwrap();
+            writeln!(table, "  {event_name:<24} -> {state:<37} {}{stops}", asks(&done.effects)).unwrap();
         }
         writeln!(table, "  (refused: {})", refused.join(", ")).unwrap();
         writeln!(table, "  (nothing: {})\n", ignored.join(", ")).unwrap();

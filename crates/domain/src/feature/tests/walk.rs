@@ -56,21 +56,12 @@ fn failure() -> Failure {
 }
 
 fn refused() -> BlockReason {
-    BlockReason::failed(
-        WorkStep::Other("it".to_owned()),
-        Failure::GitHubRefused {
-            message: "no".to_owned(),
-        },
-    )
+    BlockReason::failed(WorkStep::Other("it".to_owned()), Failure::GitHubRefused { message: "no".to_owned() })
 }
 
 impl World {
     fn new(merge: MergePolicy) -> Self {
-        let step = new(crate::feature::Rules {
-            merge,
-            ci: CiPolicy::Wait,
-            ..rules()
-        });
+        let step = new(crate::feature::Rules { merge, ci: CiPolicy::Wait, ..rules() });
         let mut world = Self {
             feature: step.feature.clone(),
             due: Vec::new(),
@@ -129,20 +120,14 @@ impl World {
     fn is_ignored(&self, event: &Event) {
         let again = step(self.feature.clone(), event.clone(), AT);
         assert_eq!(again.feature, self.feature, "{event:?} was told before");
-        assert_eq!(
-            (again.effects, again.stop),
-            (Vec::new(), Vec::new()),
-            "{event:?} was told before"
-        );
+        assert_eq!((again.effects, again.stop), (Vec::new(), Vec::new()), "{event:?} was told before");
     }
 
     fn check(&self) {
         let feature = &self.feature;
         let waits = |emission: Emission, id: Option<TaskId>| {
             self.due.iter().any(|effect| match effect {
-                Effect::Task {
-                    task, emission: due, ..
-                } => Some(*task) == id && *due == emission,
+                Effect::Task { task, emission: due, .. } => Some(*task) == id && *due == emission,
                 Effect::Plan { emission: due }
                 | Effect::PreFlight { emission: due, .. }
                 | Effect::OpenIntegration { emission: due }
@@ -177,17 +162,9 @@ impl World {
                 assert!(waits(emission, Some(task.id)), "nothing works for {task:#?}");
             }
             if let Some(emission) = task.opening.filter(|_| feature.is_unfinished()) {
-                assert!(
-                    waits(emission, Some(task.id)),
-                    "nothing opens the pull request of {}",
-                    task.id
-                );
+                assert!(waits(emission, Some(task.id)), "nothing opens the pull request of {}", task.id);
             }
-            assert!(
-                feature.is_unfinished() || !task.is_in_motion(),
-                "{} moves after the end",
-                task.id
-            );
+            assert!(feature.is_unfinished() || !task.is_in_motion(), "{} moves after the end", task.id);
             check_turns(task);
         }
     }
@@ -202,12 +179,7 @@ fn check_turns(task: &Task) {
             "turn {} was used up without a verdict",
             turn.number
         );
-        assert!(
-            !is_last || turn.number.0 <= task.limit,
-            "turn {} is beyond {}",
-            turn.number,
-            task.limit
-        );
+        assert!(!is_last || turn.number.0 <= task.limit, "turn {} is beyond {}", turn.number, task.limit);
     }
 }
 
@@ -255,13 +227,7 @@ fn check_move(before: &Feature, event: &Event, done: &Step) {
             let allowed = match (&old.state, event) {
                 (task::State::Skipped { .. }, Event::Commanded(said)) => matches!(said.command, Command::Retry { .. }),
                 (task::State::Cancelled, Event::Commanded(said)) => matches!(said.command, Command::Retry { .. }),
-                (
-                    task::State::Cancelled,
-                    Event::Task {
-                        event: task::Event::Person { did, .. },
-                        ..
-                    },
-                ) => {
+                (task::State::Cancelled, Event::Task { event: task::Event::Person { did, .. }, .. }) => {
                     matches!(did, PersonDid::ReopenPull { .. } | PersonDid::MergePull { .. })
                 }
                 _ => false,
@@ -314,39 +280,25 @@ impl World {
                         settings: serde_json::Value::Null,
                     }),
                 },
-                0 => Event::PlanRefused {
-                    emission: *emission,
-                    author: PlanAuthor::Agent,
-                    message: "no".to_owned(),
-                },
-                1 => Event::Stuck {
-                    emission: *emission,
-                    reason: refused(),
-                },
+                0 => Event::PlanRefused { emission: *emission, author: PlanAuthor::Agent, message: "no".to_owned() },
+                1 => Event::Stuck { emission: *emission, reason: refused() },
                 2 => {
                     let rules = crate::feature::Rules {
                         plan_approval: crate::feature::PlanApproval::Always,
                         ..self.feature.rules.clone()
                     };
-                    Event::Planned {
-                        emission: *emission,
-                        planned: planned(three_tasks(), rules),
-                    }
+                    Event::Planned { emission: *emission, planned: planned(three_tasks(), rules) }
                 }
-                _ => Event::Planned {
-                    emission: *emission,
-                    planned: planned(three_tasks(), self.feature.rules.clone()),
-                },
+                _ => {
+                    Event::Planned { emission: *emission, planned: planned(three_tasks(), self.feature.rules.clone()) }
+                }
             },
             Effect::PreFlight { emission, commit } => {
                 let emission = *emission;
                 let (reason, looked_at) = (refused(), commit.clone().unwrap_or_else(|| sha(1)));
                 match dice.roll(6) {
                     0 => Event::Stuck { emission, reason },
-                    1 => Event::PreFlown {
-                        emission,
-                        outcome: Box::new(PreFlightOutcome::Refused(reason)),
-                    },
+                    1 => Event::PreFlown { emission, outcome: Box::new(PreFlightOutcome::Refused(reason)) },
                     _ => {
                         let mut outcome = ready(1);
                         if let PreFlightOutcome::Ready(found) = &mut *outcome {
@@ -356,20 +308,10 @@ impl World {
                     }
                 }
             }
-            Effect::CompareDefault { .. } => Event::DefaultConflicts {
-                files: vec!["a".to_owned()],
-                other: self.sha(),
-            },
+            Effect::CompareDefault { .. } => Event::DefaultConflicts { files: vec!["a".to_owned()], other: self.sha() },
             Effect::OpenIntegration { emission } => match dice.roll(6) {
-                0 => Event::Stuck {
-                    emission: *emission,
-                    reason: refused(),
-                },
-                _ => Event::IntegrationOpened {
-                    emission: *emission,
-                    base: sha(1),
-                    head: self.sha(),
-                },
+                0 => Event::Stuck { emission: *emission, reason: refused() },
+                _ => Event::IntegrationOpened { emission: *emission, base: sha(1), head: self.sha() },
             },
             Effect::MergeDefault { emission } => {
                 let head = match (dice.roll(2), self.feature.gates.last()) {
@@ -377,23 +319,14 @@ impl World {
                     _ => self.sha(),
                 };
                 match dice.roll(6) {
-                    0 => Event::Stuck {
-                        emission: *emission,
-                        reason: refused(),
-                    },
+                    0 => Event::Stuck { emission: *emission, reason: refused() },
                     1 => Event::DefaultMerged {
                         emission: *emission,
-                        outcome: DefaultMerge::Conflict {
-                            files: Vec::new(),
-                            other: self.sha(),
-                        },
+                        outcome: DefaultMerge::Conflict { files: Vec::new(), other: self.sha() },
                     },
                     2 => Event::DefaultMerged {
                         emission: *emission,
-                        outcome: DefaultMerge::Merged {
-                            head,
-                            other: self.sha(),
-                        },
+                        outcome: DefaultMerge::Merged { head, other: self.sha() },
                     },
                     _ => Event::DefaultMerged {
                         emission: *emission,
@@ -402,18 +335,10 @@ impl World {
                 }
             }
             Effect::WaveGate { emission } => match dice.roll(6) {
-                0 => Event::Stuck {
-                    emission: *emission,
-                    reason: refused(),
-                },
+                0 => Event::Stuck { emission: *emission, reason: refused() },
                 roll => {
                     let report = [red(), absent(), green()][(roll - 1).min(2)].clone();
-                    Event::WaveGated {
-                        emission: *emission,
-                        head: self.sha(),
-                        report: Box::new(report),
-                        broke: None,
-                    }
+                    Event::WaveGated { emission: *emission, head: self.sha(), report: Box::new(report), broke: None }
                 }
             },
             Effect::ReadCi { emission, .. } => {
@@ -428,15 +353,8 @@ impl World {
                 }
             }
             Effect::OpenFeaturePull { emission } => match dice.roll(6) {
-                0 => Event::Stuck {
-                    emission: *emission,
-                    reason: refused(),
-                },
-                _ => Event::PullOpened {
-                    emission: *emission,
-                    pull: FEATURE_PULL,
-                    opened: unmoved(),
-                },
+                0 => Event::Stuck { emission: *emission, reason: refused() },
+                _ => Event::PullOpened { emission: *emission, pull: FEATURE_PULL, opened: unmoved() },
             },
             Effect::Task { task, emission, work } => {
                 let event = self.task_outcome(*task, *emission, work, dice)?;
@@ -455,14 +373,8 @@ impl World {
         dice: &mut Dice<'_>,
     ) -> Option<task::Event> {
         let task = self.feature.task(id)?.clone();
-        let head = task
-            .last_turn()
-            .and_then(|turn| turn.head.clone())
-            .unwrap_or_else(|| sha(0));
-        let stuck = task::Event::Stuck {
-            emission,
-            reason: refused(),
-        };
+        let head = task.last_turn().and_then(|turn| turn.head.clone()).unwrap_or_else(|| sha(0));
+        let stuck = task::Event::Stuck { emission, reason: refused() };
         let event = match work {
             TaskWork::Design => task::Event::Designed { emission, design: None },
             TaskWork::Play => {
@@ -476,71 +388,26 @@ impl World {
                             partial: self.fresh().is_multiple_of(2).then(|| self.sha()),
                         });
                     }
-                    1 => Played::NoChange {
-                        base,
-                        head: task.head.clone(),
-                        report,
-                        left_out: Vec::new(),
-                    },
-                    2 => Played::Held {
-                        left_out: Vec::new(),
-                        base,
-                        report,
-                        items: Vec::new(),
-                    },
+                    1 => Played::NoChange { base, head: task.head.clone(), report, left_out: Vec::new() },
+                    2 => Played::Held { left_out: Vec::new(), base, report, items: Vec::new() },
                     3 => Played::Overtaken { head: self.sha() },
-                    4 => Played::Failed {
-                        printed: String::new(),
-                        failure: failure(),
-                        partial: None,
-                    },
-                    5 => Played::Failed {
-                        printed: String::new(),
-                        failure: failure(),
-                        partial: Some(self.sha()),
-                    },
+                    4 => Played::Failed { printed: String::new(), failure: failure(), partial: None },
+                    5 => Played::Failed { printed: String::new(), failure: failure(), partial: Some(self.sha()) },
                     _ => pushed(self.sha()),
                 };
-                task::Event::Played {
-                    emission,
-                    outcome: Box::new(outcome),
-                }
+                task::Event::Played { emission, outcome: Box::new(outcome) }
             }
             TaskWork::OpenPull => match dice.roll(5) {
                 0 => stuck,
-                _ => task::Event::PullOpened {
-                    pull: PullNumber(self.fresh()),
-                    branch: task.branch.clone(),
-                },
+                _ => task::Event::PullOpened { pull: PullNumber(self.fresh()), branch: task.branch.clone() },
             },
             TaskWork::Gates => match dice.roll(8) {
                 0 => stuck,
-                1 => task::Event::Gated {
-                    emission,
-                    head,
-                    report: Box::new(absent()),
-                    discrepancies: Vec::new(),
-                },
-                2 => task::Event::Gated {
-                    emission,
-                    head,
-                    report: Box::new(red()),
-                    discrepancies: Vec::new(),
-                },
-                3 => task::Event::CaughtUp {
-                    emission,
-                    head: self.sha(),
-                },
-                4 => task::Event::MergeConflict {
-                    emission,
-                    files: Vec::new(),
-                },
-                _ => task::Event::Gated {
-                    emission,
-                    head,
-                    report: Box::new(green()),
-                    discrepancies: Vec::new(),
-                },
+                1 => task::Event::Gated { emission, head, report: Box::new(absent()), discrepancies: Vec::new() },
+                2 => task::Event::Gated { emission, head, report: Box::new(red()), discrepancies: Vec::new() },
+                3 => task::Event::CaughtUp { emission, head: self.sha() },
+                4 => task::Event::MergeConflict { emission, files: Vec::new() },
+                _ => task::Event::Gated { emission, head, report: Box::new(green()), discrepancies: Vec::new() },
             },
             TaskWork::Ci => match dice.roll(8) {
                 0 => stuck,
@@ -556,11 +423,7 @@ impl World {
                 },
             },
             TaskWork::Coach => match dice.roll(10) {
-                0 => task::Event::CoachFailed {
-                    printed: String::new(),
-                    emission,
-                    failure: failure(),
-                },
+                0 => task::Event::CoachFailed { printed: String::new(), emission, failure: failure() },
                 1 => judged(emission, head, Judgement::EvidenceAbsent { reasons: Vec::new() }),
                 2 => judged(emission, head, feedback("the same")),
                 3..5 => {
@@ -571,22 +434,10 @@ impl World {
             },
             TaskWork::Merge => match dice.roll(8) {
                 0 => stuck,
-                1 => task::Event::MergeRefused {
-                    emission,
-                    rule: "two reviews".to_owned(),
-                },
-                2 => task::Event::MergeConflict {
-                    emission,
-                    files: Vec::new(),
-                },
-                3 if matches!(task.origin, Origin::Sync { .. }) => task::Event::CaughtUp {
-                    emission,
-                    head: self.sha(),
-                },
-                _ => task::Event::Merged {
-                    emission,
-                    commit: self.sha(),
-                },
+                1 => task::Event::MergeRefused { emission, rule: "two reviews".to_owned() },
+                2 => task::Event::MergeConflict { emission, files: Vec::new() },
+                3 if matches!(task.origin, Origin::Sync { .. }) => task::Event::CaughtUp { emission, head: self.sha() },
+                _ => task::Event::Merged { emission, commit: self.sha() },
             },
             TaskWork::PostReview { .. }
             | TaskWork::PostBlockedReview { .. }
@@ -635,31 +486,17 @@ impl World {
     fn command(&mut self, dice: &mut Dice<'_>) {
         let id = self.any_task(dice);
         let commands = [
-            Command::Resume {
-                guidance: None,
-                max_turns: None,
-            },
-            Command::Resume {
-                guidance: None,
-                max_turns: None,
-            },
-            Command::Resume {
-                guidance: Some("do it".to_owned()),
-                max_turns: Some(1),
-            },
-            Command::Approve {
-                hash: Some("01234567".to_owned()),
-            },
+            Command::Resume { guidance: None, max_turns: None },
+            Command::Resume { guidance: None, max_turns: None },
+            Command::Resume { guidance: Some("do it".to_owned()), max_turns: Some(1) },
+            Command::Approve { hash: Some("01234567".to_owned()) },
             Command::Approve { hash: None },
             Command::Retry { task: Some(id) },
             Command::Skip { task: id },
             Command::Pause,
             Command::Status,
             Command::Help,
-            Command::Plan {
-                words: None,
-                yaml: None,
-            },
+            Command::Plan { words: None, yaml: None },
             Command::Cancel,
         ];
         let on = match dice.roll(2) {
@@ -697,30 +534,19 @@ impl World {
         let Some(task) = self.feature.task(id).cloned() else {
             return;
         };
-        let review = HumanReview {
-            id: ReviewId(self.fresh()),
-            by: person(3),
-            items: Vec::new(),
-        };
+        let review = HumanReview { id: ReviewId(self.fresh()), by: person(3), items: Vec::new() };
         let withdrawn = PersonDid::WithdrawChanges { until: review.id };
         let mut did = vec![withdrawn, PersonDid::Remark(review.clone())];
         if let Some(pull) = task.pull {
             did.extend([
                 PersonDid::ClosePull { pull },
                 PersonDid::ReopenPull { pull, turns: 3 },
-                PersonDid::MergePull {
-                    commit: Some(self.sha()),
-                },
+                PersonDid::MergePull { commit: Some(self.sha()) },
                 PersonDid::Push { head: self.sha() },
                 PersonDid::Push { head: self.sha() },
-                PersonDid::Rerun {
-                    head: task.head.clone().unwrap_or_else(|| self.sha()),
-                },
+                PersonDid::Rerun { head: task.head.clone().unwrap_or_else(|| self.sha()) },
                 PersonDid::ForcePush { head: self.sha() },
-                PersonDid::Approve {
-                    review: review.id,
-                    commit: task.head.clone(),
-                },
+                PersonDid::Approve { review: review.id, commit: task.head.clone() },
                 PersonDid::RequestChanges(review),
                 PersonDid::Override,
             ]);
@@ -730,41 +556,26 @@ impl World {
             _ => person(2),
         };
         let did = dice.pick(&did);
-        self.apply(Event::Task {
-            task: id,
-            event: task::Event::Person { by, did },
-        });
+        self.apply(Event::Task { task: id, event: task::Event::Person { by, did } });
     }
 
     fn outside(&mut self, dice: &mut Dice<'_>) {
         let comment = CommentId(5);
         let shown = self.feature.plan.as_ref().map(|plan| plan.number);
         let mut events = vec![
-            Event::LivingShown {
-                comment,
-                version: shown,
-                at: AT,
-            },
+            Event::LivingShown { comment, version: shown, at: AT },
             Event::IntegrationPushed { head: self.sha() },
             Event::DefaultPushed { head: self.sha() },
             Event::ReviewRequested(review_of_feature(self.fresh())),
             Event::Suspended,
             Event::Unsuspended,
-            Event::InstallationChanged {
-                installation: InstallationId(8),
-            },
+            Event::InstallationChanged { installation: InstallationId(8) },
         ];
         if let Some(integration) = &self.feature.integration {
-            events.push(Event::Rerun {
-                head: integration.head.clone(),
-                by: person(2),
-            });
+            events.push(Event::Rerun { head: integration.head.clone(), by: person(2) });
         }
         if let Some(pull) = self.feature.pull {
-            events.push(Event::PullReopened {
-                pull,
-                newer: NewerRun::None,
-            });
+            events.push(Event::PullReopened { pull, newer: NewerRun::None });
             if dice.roll(4) == 0 {
                 events.push(Event::PullMerged { pull });
                 events.push(Event::Cancelled(CancelledWhy::PullClosed(person(2))));
@@ -802,11 +613,7 @@ impl World {
             effects.sort();
             (feature, effects)
         };
-        assert_eq!(
-            both([&first, &second]),
-            both([&second, &first]),
-            "{first:?} and {second:?} do not commute"
-        );
+        assert_eq!(both([&first, &second]), both([&second, &first]), "{first:?} and {second:?} do not commute");
     }
 
     fn walk(&mut self, dice: &mut Dice<'_>, steps: usize) {
@@ -864,10 +671,5 @@ proptest! {
 }
 
 fn judged(emission: Emission, head: Sha, judgement: Judgement) -> task::Event {
-    task::Event::Judged {
-        emission,
-        head,
-        judgement: Box::new(judgement),
-        probes: Vec::new(),
-    }
+    task::Event::Judged { emission, head, judgement: Box::new(judgement), probes: Vec::new() }
 }

@@ -113,17 +113,13 @@ fn extends(function: At<'_>) -> bool {
 /// `true` if the function has type annotations, so that more may be written.
 fn is_typed(function: At<'_>) -> bool {
     function.field("return_type").is_some()
-        || function
-            .field("parameters")
-            .is_some_and(|all| all.below().any(|part| part.is(&["type_annotation"])))
+        || function.field("parameters").is_some_and(|all| all.below().any(|part| part.is(&["type_annotation"])))
 }
 
 /// Returns two values that fit the written type.
 fn answers(written: &str, typed: bool) -> [&'static str; 2] {
     let written = written.trim_start_matches([':', ' ']);
-    let promised = written
-        .strip_prefix("Promise<")
-        .and_then(|inner| inner.strip_suffix('>'));
+    let promised = written.strip_prefix("Promise<").and_then(|inner| inner.strip_suffix('>'));
     match promised.unwrap_or(written).trim() {
         "number" => ["7919", "-7919"],
         "bigint" => ["7919n", "-7919n"],

@@ -25,16 +25,8 @@ pub static JAVASCRIPT: Vocabulary = Vocabulary {
 };
 
 static GRAMMARS: [Grammar; 3] = [
-    grammar!(
-        ["js", "mjs", "cjs", "jsx"],
-        tree_sitter_javascript::LANGUAGE,
-        "derived.scm"
-    ),
-    grammar!(
-        ["ts", "mts", "cts"],
-        tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-        "typescript.scm"
-    ),
+    grammar!(["js", "mjs", "cjs", "jsx"], tree_sitter_javascript::LANGUAGE, "derived.scm"),
+    grammar!(["ts", "mts", "cts"], tree_sitter_typescript::LANGUAGE_TYPESCRIPT, "typescript.scm"),
     grammar!(["tsx"], tree_sitter_typescript::LANGUAGE_TSX, "typescript.scm"),
 ];
 
@@ -84,8 +76,5 @@ fn role(path: &str) -> Option<Role> {
 
 /// Returns a function's name: its own, or that of the variable or property that holds it.
 fn name_of(function: At<'_>) -> Option<At<'_>> {
-    function
-        .field("name")
-        .or_else(|| function.parent()?.field("name"))
-        .or_else(|| function.parent()?.field("key"))
+    function.field("name").or_else(|| function.parent()?.field("name")).or_else(|| function.parent()?.field("key"))
 }

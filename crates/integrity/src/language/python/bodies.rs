@@ -97,9 +97,7 @@ fn is_unwritten(statement: At<'_>) -> bool {
 
 fn yields(body: At<'_>) -> bool {
     let own = |at: &At<'_>| {
-        let function = at
-            .ancestors()
-            .find(|outer| outer.is(&["function_definition", "lambda"]));
+        let function = at.ancestors().find(|outer| outer.is(&["function_definition", "lambda"]));
         function.is_some_and(|function| function.field("body").is_some_and(|own| own.is_same(body)))
     };
     body.below().any(|at| at.is(&["yield"]) && own(&at))

@@ -17,14 +17,9 @@ const WRAPS: &str = include_str!("wraps.py");
 /// Changes the results of the functions of these names, at the end of the file.
 pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
     let functions = source.root.below().filter(|at| at.is(&["function_definition"]));
-    let known: BTreeSet<&str> = functions
-        .map(|at: At<'_>| at.field_text("name"))
-        .filter(|name| names.contains(*name))
-        .collect();
+    let known: BTreeSet<&str> =
+        functions.map(|at: At<'_>| at.field_text("name")).filter(|name| names.contains(*name)).collect();
     let listed: Vec<String> = known.iter().map(|name| quoted(name).replace('`', "'")).collect();
     let end = |makes: &str| format!("\n\n{makes}\n\n{WRAPS}\n\n_otherwise(({},))\n", listed.join(", "));
-    (!known.is_empty()).then(|| ReturnValueChanges {
-        end: [end(OTHER), end(NOTHING)],
-        ..ReturnValueChanges::default()
-    })
+    (!known.is_empty()).then(|| ReturnValueChanges { end: [end(OTHER), end(NOTHING)], ..ReturnValueChanges::default() })
 }

@@ -12,21 +12,11 @@ pub(super) fn test_parts(source: &Source<'_>) -> TestParts {
         let container = names(owner);
         let inside = docstring.children().find(|part| part.is(&["string_content"]));
         let Some(inside) = inside.map(At::range) else { continue };
-        examples(
-            text,
-            &container,
-            inside.start,
-            text.get(inside.clone()).unwrap_or_default(),
-            &mut parts,
-        );
+        examples(text, &container, inside.start, text.get(inside.clone()).unwrap_or_default(), &mut parts);
         let before = text.get(..inside.end).unwrap_or_default();
-        let is_own_line = before
-            .rfind('\n')
-            .is_some_and(|at| before.get(at..).is_some_and(|line| line.trim().is_empty()));
-        let end = before
-            .rfind('\n')
-            .filter(|_| is_own_line)
-            .map_or(inside.end, |at| at.saturating_add(1));
+        let is_own_line =
+            before.rfind('\n').is_some_and(|at| before.get(at..).is_some_and(|line| line.trim().is_empty()));
+        let end = before.rfind('\n').filter(|_| is_own_line).map_or(inside.end, |at| at.saturating_add(1));
         parts.ends.push((container, end));
     }
     parts
@@ -34,28 +24,18 @@ pub(super) fn test_parts(source: &Source<'_>) -> TestParts {
 
 /// Returns the module, class or function whose docstring this is.
 fn docstring(at: At<'_>) -> Option<(At<'_>, At<'_>)> {
-    let statement = at
-        .parent()
-        .filter(|parent| at.is(&["string"]) && parent.is(&["expression_statement"]))?;
+    let statement = at.parent().filter(|parent| at.is(&["string"]) && parent.is(&["expression_statement"]))?;
     let block = statement.parent().filter(|_| statement.previous().is_none())?;
     if block.is(&["module"]) {
         Some((block, at))
     } else {
-        Some((
-            block
-                .parent()
-                .filter(|owner| owner.is(&["function_definition", "class_definition"]))?,
-            at,
-        ))
+        Some((block.parent().filter(|owner| owner.is(&["function_definition", "class_definition"]))?, at))
     }
 }
 
 fn names(owner: At<'_>) -> String {
     let around = std::iter::once(owner).chain(owner.ancestors());
-    let mut names: Vec<&str> = around
-        .map(|at| at.field_text("name"))
-        .filter(|name| !name.is_empty())
-        .collect();
+    let mut names: Vec<&str> = around.map(|at| at.field_text("name")).filter(|name| !name.is_empty()).collect();
     names.reverse();
     format!("/{}", names.join("/"))
 }

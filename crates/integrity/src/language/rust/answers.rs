@@ -36,10 +36,8 @@ fn values_of_type(written: &str, depth: usize) -> Option<[String; 2]> {
 /// Returns two values of a type that is composed of others.
 fn values_of_composed(written: &str, depth: usize) -> Option<[String; 2]> {
     if let Some(parts) = written.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        let parts: Option<Vec<[String; 2]>> = split(parts)
-            .into_iter()
-            .map(|part| values_of_type(part, depth))
-            .collect();
+        let parts: Option<Vec<[String; 2]>> =
+            split(parts).into_iter().map(|part| values_of_type(part, depth)).collect();
         let parts = parts?;
         let tuple = |which: fn(&[String; 2]) -> &String| {
             let values: Vec<String> = parts.iter().map(|part| format!("{},", which(part))).collect();
@@ -60,17 +58,13 @@ fn values_of_composed(written: &str, depth: usize) -> Option<[String; 2]> {
             let failure = parts.get(1).and_then(|part| error(part, depth));
             Some([wrapped("Ok")?[0].clone(), failure.unwrap_or_else(|| NONE.to_owned())])
         }
-        "Option" | "std::option::Option" => Some([
-            "None".to_owned(),
-            wrapped("Some").map_or(NONE.to_owned(), |both| both[1].clone()),
-        ]),
+        "Option" | "std::option::Option" => {
+            Some(["None".to_owned(), wrapped("Some").map_or(NONE.to_owned(), |both| both[1].clone())])
+        }
         "Box" => wrapped("Box::new"),
         "Rc" | "std::rc::Rc" => wrapped("std::rc::Rc::new"),
         "Arc" | "std::sync::Arc" => wrapped("std::sync::Arc::new"),
-        "Vec" => Some([
-            "Vec::new()".to_owned(),
-            first.map_or(NONE.to_owned(), |both| format!("vec![{}]", both[1])),
-        ]),
+        "Vec" => Some(["Vec::new()".to_owned(), first.map_or(NONE.to_owned(), |both| format!("vec![{}]", both[1]))]),
         "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" | "VecDeque" => {
             Some([format!("{}::new()", outer.trim()), NONE.to_owned()])
         }
@@ -115,16 +109,8 @@ mod tests {
             ("u8", "0", "113"),
             ("Option<u32>", "None", "Some(113)"),
             ("Result<(), String>", "Ok(())", "Err(String::from(\"hollow\"))"),
-            (
-                "Result<u8, Box<dyn std::error::Error>>",
-                "Ok(0)",
-                "Err(\"hollow\".into())",
-            ),
-            (
-                "Vec<(String, bool)>",
-                "Vec::new()",
-                "vec![(String::from(\"hollow\"), true,)]",
-            ),
+            ("Result<u8, Box<dyn std::error::Error>>", "Ok(0)", "Err(\"hollow\".into())"),
+            ("Vec<(String, bool)>", "Vec::new()", "vec![(String::from(\"hollow\"), true,)]"),
             ("impl Iterator<Item = u8>", "panic!(\"hollow\")", "panic!(\"hollow\")"),
             ("Result<u8, Error>", "Ok(0)", "panic!(\"hollow\")"),
             ("Price", "panic!(\"hollow\")", "panic!(\"hollow\")"),

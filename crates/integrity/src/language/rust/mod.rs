@@ -65,13 +65,8 @@ fn is_for_tests(item: At<'_>) -> bool {
     attributes(item).any(|attribute| {
         let text: String = attribute.text().split_whitespace().collect();
         let mut parts = text.trim_start_matches(['#', '[']).split(['(', ']', '=']);
-        let name = parts
-            .next()
-            .and_then(|path| path.rsplit("::").next())
-            .unwrap_or_default();
-        let for_tests = ["#[cfg(test", "#[cfg(all(test"]
-            .iter()
-            .any(|start| text.starts_with(start));
+        let name = parts.next().and_then(|path| path.rsplit("::").next()).unwrap_or_default();
+        let for_tests = ["#[cfg(test", "#[cfg(all(test"].iter().any(|start| text.starts_with(start));
         for_tests || is_one_of(TEST_ATTRIBUTES, name)
     })
 }

@@ -16,10 +16,7 @@ pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>
         let written = function.field_text("return_type");
         let [other, nothing] = values(written, DEEPEST).filter(|_| !is_other)?;
         let value = format!("let value = (|| -> {written} {})();", body.text());
-        Some([
-            format!("{{ {value} {other} }}"),
-            format!("{{ {value} let _ = value; {nothing} }}"),
-        ])
+        Some([format!("{{ {value} {other} }}"), format!("{{ {value} let _ = value; {nothing} }}")])
     })
 }
 
@@ -32,15 +29,13 @@ fn values(written: &str, depth: usize) -> Option<[String; 2]> {
         "bool" => pair("!value", "panic!(\"hollow\")"),
         "char" => pair("if value == 'h' { 'o' } else { 'h' }", "'\\0'"),
         "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => pair("value + value / 10 * 3 + 1", "0"),
-        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => pair(
-            "if value < 0 { value + value / 10 * 3 - 1 } else { value + value / 10 * 3 + 1 }",
-            "0",
-        ),
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => {
+            pair("if value < 0 { value + value / 10 * 3 - 1 } else { value + value / 10 * 3 + 1 }", "0")
+        }
         "f32" | "f64" => pair("if value == 0.0 { 1.0 } else { value * 1.3 }", "0.0"),
-        "String" | "std::string::String" => pair(
-            "if value == \"hollow\" { \"empty\".into() } else { \"hollow\".into() }",
-            "String::new()",
-        ),
+        "String" | "std::string::String" => {
+            pair("if value == \"hollow\" { \"empty\".into() } else { \"hollow\".into() }", "String::new()")
+        }
         text => expressions_of_composed(text, depth),
     }
 }
@@ -53,10 +48,7 @@ fn expressions_of_composed(written: &str, depth: usize) -> Option<[String; 2]> {
     match outer.trim() {
         "Option" | "std::option::Option" => Some(each("None")),
         "Result" | "std::result::Result" | "io::Result" | "std::io::Result" => Some(each("panic!(\"hollow\")")),
-        "Vec" => Some([
-            format!("value.into_iter().map(|value| {{ {other} }}).collect()"),
-            "Vec::new()".to_owned(),
-        ]),
+        "Vec" => Some([format!("value.into_iter().map(|value| {{ {other} }}).collect()"), "Vec::new()".to_owned()]),
         _ => None,
     }
 }

@@ -58,10 +58,7 @@ fn with_comments(at: At<'_>, comments: &[At<'_>]) -> Range<usize> {
     let first = attributes(at).last().unwrap_or(at);
     let start = comments.iter().rfind(|comment| comment.text().starts_with("//!"));
     let after = start.map_or(0, |comment| comment.range().end);
-    let above = comments
-        .iter()
-        .map(|comment| comment.range().start)
-        .find(|start| *start >= after);
+    let above = comments.iter().map(|comment| comment.range().start).find(|start| *start >= after);
     above.unwrap_or(usize::MAX).min(first.range().start)..at.range().end
 }
 
@@ -86,16 +83,11 @@ fn examples(text: &str, (container, at): (&str, At<'_>), comments: &[At<'_>], pa
         }
     }
     let end = end.unwrap_or(first);
-    let line = text
-        .get(..end)
-        .and_then(|before| before.rfind('\n'))
-        .map_or(0, |at| at.saturating_add(1));
+    let line = text.get(..end).and_then(|before| before.rfind('\n')).map_or(0, |at| at.saturating_add(1));
     let next = text
         .get(end..)
         .and_then(|rest| rest.find('\n'))
         .map_or(text.len(), |at| end.saturating_add(at).saturating_add(1));
     let is_at_start = end == line || end == first;
-    parts
-        .ends
-        .push((container.to_owned(), if is_at_start { line } else { next }));
+    parts.ends.push((container.to_owned(), if is_at_start { line } else { next }));
 }

@@ -14,20 +14,12 @@ pub(super) const EXAMPLES: &[Row] = &[
     ),
     (
         Rule::Secret,
-        &[(
-            "deploy.sh",
-            "",
-            concat!("token=ghp", "_9fKq2LmZx7Rt4VbN8sWc3YdH6jPgT1uQaE5o\n"),
-        )],
+        &[("deploy.sh", "", concat!("token=ghp", "_9fKq2LmZx7Rt4VbN8sWc3YdH6jPgT1uQaE5o\n"))],
         &[("deploy.sh", "", "token=$DEPLOY_TOKEN\n")],
     ),
     (
         Rule::MergeMarker,
-        &[(
-            "a.txt",
-            "",
-            concat!("<<<<<<", "< HEAD\none\n=======\ntwo\n>>>>>>", "> main\n"),
-        )],
+        &[("a.txt", "", concat!("<<<<<<", "< HEAD\none\n=======\ntwo\n>>>>>>", "> main\n"))],
         &[("a.txt", "", "Title\n=======\n>>> quoted\n")],
     ),
     (
@@ -42,51 +34,24 @@ pub(super) const EXAMPLES: &[Row] = &[
     (
         Rule::FileDeleted,
         &[("LICENSE", "Permission is granted.\n", "")],
-        &[
-            ("LICENSE", "Permission is granted.\n", ""),
-            ("docs/LICENSE", "", "Permission is granted.\n"),
-        ],
+        &[("LICENSE", "Permission is granted.\n", ""), ("docs/LICENSE", "", "Permission is granted.\n")],
     ),
-    (
-        Rule::Unreadable,
-        &[("deep.py", "", "x = {deep}\n")],
-        &[("flat.py", "", "x = ((((1))))\n")],
-    ),
+    (Rule::Unreadable, &[("deep.py", "", "x = {deep}\n")], &[("flat.py", "", "x = ((((1))))\n")]),
     (
         Rule::FewerCases,
-        &[(
-            "tests/random.rs",
-            "const CASES: u32 = 500;\n",
-            "const CASES: u32 = 1;\n",
-        )],
-        &[(
-            "tests/random.rs",
-            "const CASES: u32 = 500;\n",
-            "const CASES: u32 = 400;\n",
-        )],
+        &[("tests/random.rs", "const CASES: u32 = 500;\n", "const CASES: u32 = 1;\n")],
+        &[("tests/random.rs", "const CASES: u32 = 500;\n", "const CASES: u32 = 400;\n")],
     ),
     (
         Rule::CannotFail,
         &[
-            (
-                "tests/test_fee.py",
-                "",
-                "def test_fee():\n    if not READY:\n        return\n    assert fee(1) == 25\n",
-            ),
+            ("tests/test_fee.py", "", "def test_fee():\n    if not READY:\n        return\n    assert fee(1) == 25\n"),
             ("tests/sum.rs", "", "#[test]\nfn adds() { add(1, 2); assert!(true); }\n"),
-            (
-                "sum_test.go",
-                "",
-                "package sum\n\nfunc TestAdds(t *testing.T) {\n\tAdd(1, 2)\n}\n",
-            ),
+            ("sum_test.go", "", "package sum\n\nfunc TestAdds(t *testing.T) {\n\tAdd(1, 2)\n}\n"),
         ],
         &[
             ("tests/sum.rs", "", "#[test]\nfn adds() { assert!(add(1, 2) == 3); }\n"),
-            (
-                "sum_test.go",
-                "",
-                "package sum\n\nfunc TestAdds(t *testing.T) {\n\tis(t, Add(1, 2), 3)\n}\n",
-            ),
+            ("sum_test.go", "", "package sum\n\nfunc TestAdds(t *testing.T) {\n\tis(t, Add(1, 2), 3)\n}\n"),
         ],
     ),
     (
@@ -108,11 +73,7 @@ pub(super) const EXAMPLES: &[Row] = &[
     ),
     (
         Rule::CoverageWeakened,
-        &[(
-            "fees.py",
-            "",
-            "def fee(amount):  # pragma: no cover\n    return amount * 2\n",
-        )],
+        &[("fees.py", "", "def fee(amount):  # pragma: no cover\n    return amount * 2\n")],
         &[("fees.py", "", "def fee(amount):\n    return amount * 2\n")],
     ),
     (
@@ -136,21 +97,13 @@ pub(super) const EXAMPLES: &[Row] = &[
     (
         Rule::ComparesLess,
         &[
-            (
-                "power.rs",
-                "",
-                "impl PartialEq for Power {\n    fn eq(&self, _: &Self) -> bool { true }\n}\n",
-            ),
+            ("power.rs", "", "impl PartialEq for Power {\n    fn eq(&self, _: &Self) -> bool { true }\n}\n"),
             (
                 "way.rs",
                 "",
                 "struct Way { name: String, to: u8 }\nimpl PartialEq for Way { fn eq(&self, o: &Way) -> bool { self.to == o.to } }\n",
             ),
-            (
-                "tests/test_order.py",
-                "",
-                "def test_order():\n    assert sorted(listed()) == sorted([\"b\", \"a\"])\n",
-            ),
+            ("tests/test_order.py", "", "def test_order():\n    assert sorted(listed()) == sorted([\"b\", \"a\"])\n"),
         ],
         &[
             (
@@ -158,49 +111,25 @@ pub(super) const EXAMPLES: &[Row] = &[
                 "",
                 "struct Way { to: u8 }\nimpl PartialEq for Way { fn eq(&self, o: &Way) -> bool { self.to == o.to } }\n",
             ),
-            (
-                "tests/test_order.py",
-                "",
-                "def test_order():\n    assert sorted(listed()) == [\"a\", \"b\"]\n",
-            ),
+            ("tests/test_order.py", "", "def test_order():\n    assert sorted(listed()) == [\"a\", \"b\"]\n"),
         ],
     ),
     (
         Rule::HardCoded,
         &[
-            (
-                "fees.py",
-                "",
-                "def fee(amount):\n    if amount == 10000:\n        return 100\n    return 25\n",
-            ),
-            (
-                "tests/test_fees.py",
-                "",
-                "def test_fee():\n    assert fee(10000) == 100\n",
-            ),
+            ("fees.py", "", "def fee(amount):\n    if amount == 10000:\n        return 100\n    return 25\n"),
+            ("tests/test_fees.py", "", "def test_fee():\n    assert fee(10000) == 100\n"),
         ],
         &[
             ("fees.py", "", "LIMITS = {10000: 100, 20000: 150}\n"),
-            (
-                "tests/test_fees.py",
-                "",
-                "def test_limit():\n    assert LIMITS[10000] == 100\n",
-            ),
+            ("tests/test_fees.py", "", "def test_limit():\n    assert LIMITS[10000] == 100\n"),
         ],
     ),
     (
         Rule::NotUsed,
         &[
-            (
-                "sign.py",
-                "",
-                "def is_signed(text, mark):\n    return len(mark) == 64\n",
-            ),
-            (
-                "tests/test_sign.py",
-                "",
-                "def test_sign():\n    assert is_signed(\"a\", MARK)\n",
-            ),
+            ("sign.py", "", "def is_signed(text, mark):\n    return len(mark) == 64\n"),
+            ("tests/test_sign.py", "", "def test_sign():\n    assert is_signed(\"a\", MARK)\n"),
         ],
         &[
             (
@@ -208,33 +137,17 @@ pub(super) const EXAMPLES: &[Row] = &[
                 "",
                 "def is_signed(text, mark):\n    return mark == f\"{text}!\"\n\n\ndef main(text, mark):\n    print(is_signed(text, mark))\n",
             ),
-            (
-                "tests/test_sign.py",
-                "",
-                "def test_sign():\n    assert is_signed(\"a\", MARK)\n",
-            ),
+            ("tests/test_sign.py", "", "def test_sign():\n    assert is_signed(\"a\", MARK)\n"),
         ],
     ),
     (
         Rule::RepeatsCode,
         &[
-            (
-                "fees.py",
-                "",
-                "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n",
-            ),
-            (
-                "tests/test_fees.py",
-                "",
-                "def expected(cents, days):\n    return cents // 2 if days >= 7 else 0\n",
-            ),
+            ("fees.py", "", "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n"),
+            ("tests/test_fees.py", "", "def expected(cents, days):\n    return cents // 2 if days >= 7 else 0\n"),
         ],
         &[
-            (
-                "fees.py",
-                "",
-                "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n",
-            ),
+            ("fees.py", "", "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n"),
             (
                 "tests/test_fees.py",
                 "",
@@ -246,19 +159,11 @@ pub(super) const EXAMPLES: &[Row] = &[
         Rule::SetByTests,
         &[
             ("rates.py", "", "_known = {}\n"),
-            (
-                "tests/test_rates.py",
-                "",
-                "def test_rate():\n    rates._known.update({1: 2})\n    assert rate(1) == 2\n",
-            ),
+            ("tests/test_rates.py", "", "def test_rate():\n    rates._known.update({1: 2})\n    assert rate(1) == 2\n"),
         ],
         &[
             ("rates.py", "", "KNOWN = {1: 2}\n"),
-            (
-                "tests/test_rates.py",
-                "",
-                "def test_rate():\n    assert rates.KNOWN.get(1) == 2\n",
-            ),
+            ("tests/test_rates.py", "", "def test_rate():\n    assert rates.KNOWN.get(1) == 2\n"),
         ],
     ),
     (
@@ -288,17 +193,9 @@ pub(super) const EXAMPLES: &[Row] = &[
     ),
     (
         Rule::SnapshotByHand,
-        &[(
-            "tests/snapshots/label.snap",
-            "price: 3\nname: a\n",
-            "price: 4\nname: a\n",
-        )],
+        &[("tests/snapshots/label.snap", "price: 3\nname: a\n", "price: 4\nname: a\n")],
         &[
-            (
-                "tests/snapshots/label.snap",
-                "price: 3\nname: a\n",
-                "price: 4\nname: a\n",
-            ),
+            ("tests/snapshots/label.snap", "price: 3\nname: a\n", "price: 4\nname: a\n"),
             ("src/label.rs", "fn label() -> u32 { 3 }\n", "fn label() -> u32 { 4 }\n"),
         ],
     ),
@@ -306,11 +203,7 @@ pub(super) const EXAMPLES: &[Row] = &[
         Rule::ShadowModule,
         &[
             ("pytest.py", "", "def raises(*errors): ...\n"),
-            (
-                "Cargo.toml",
-                "[dependencies]\ntax = \"1\"\n",
-                "[dependencies]\ntax = { path = \"fake\" }\n",
-            ),
+            ("Cargo.toml", "[dependencies]\ntax = \"1\"\n", "[dependencies]\ntax = { path = \"fake\" }\n"),
             (
                 "test/names.test.js",
                 "import { slug } from \"../src/names.js\";\n",
@@ -319,11 +212,7 @@ pub(super) const EXAMPLES: &[Row] = &[
         ],
         &[
             ("ledger/decimal.py", "", "def rounded(n):\n    return round(n, 2)\n"),
-            (
-                "Cargo.toml",
-                "[dependencies]\n",
-                "[dependencies]\ntax = { path = \"tax\" }\n",
-            ),
+            ("Cargo.toml", "[dependencies]\n", "[dependencies]\ntax = { path = \"tax\" }\n"),
             (
                 "test/names.test.js",
                 "import { slug } from \"../src/names.js\";\n",

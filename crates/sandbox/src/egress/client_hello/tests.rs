@@ -11,9 +11,7 @@ fn hello(name: &str, sends_name: bool) -> Vec<u8> {
     let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap();
-    let mut config = config
-        .with_root_certificates(RootCertStore::empty())
-        .with_no_client_auth();
+    let mut config = config.with_root_certificates(RootCertStore::empty()).with_no_client_auth();
     config.enable_sni = sends_name;
     let mut client = ClientConnection::new(Arc::new(config), name.to_owned().try_into().unwrap()).unwrap();
     let mut sent = Vec::new();
@@ -32,11 +30,7 @@ fn in_records(mut message: &[u8], lengths: &[usize]) -> Vec<u8> {
     for length in lengths {
         let (taken, rest) = message.split_at((*length).min(message.len().saturating_sub(1)));
         message = rest;
-        all.extend(if taken.is_empty() {
-            Vec::new()
-        } else {
-            record(22, taken)
-        });
+        all.extend(if taken.is_empty() { Vec::new() } else { record(22, taken) });
     }
     all.extend(record(22, message));
     all
@@ -62,29 +56,16 @@ fn whole(bytes: &[u8]) -> (bool, Result<(), HelloFault>) {
 /// Returns a ClientHello with these extensions.
 fn hello_with(extensions: &[(u16, Vec<u8>)]) -> Vec<u8> {
     let part = |bytes: &[u8]| [&u16::try_from(bytes.len()).unwrap().to_be_bytes(), bytes].concat();
-    let listed: Vec<u8> = extensions
-        .iter()
-        .flat_map(|(kind, content)| [kind.to_be_bytes().to_vec(), part(content)].concat())
-        .collect();
-    let body = [
-        &[3, 3],
-        [7; 32].as_slice(),
-        &[0],
-        &part(&[0x13, 1]),
-        &[1, 0],
-        &part(&listed),
-    ]
-    .concat();
+    let listed: Vec<u8> =
+        extensions.iter().flat_map(|(kind, content)| [kind.to_be_bytes().to_vec(), part(content)].concat()).collect();
+    let body = [&[3, 3], [7; 32].as_slice(), &[0], &part(&[0x13, 1]), &[1, 0], &part(&listed)].concat();
     let length = u32::try_from(body.len()).unwrap().to_be_bytes();
     [&[1], &length[1..], &body].concat()
 }
 
 fn server_name(names: &[(u8, &str)]) -> (u16, Vec<u8>) {
     let part = |bytes: &[u8]| [&u16::try_from(bytes.len()).unwrap().to_be_bytes(), bytes].concat();
-    let list: Vec<u8> = names
-        .iter()
-        .flat_map(|(kind, name)| [vec![*kind], part(name.as_bytes())].concat())
-        .collect();
+    let list: Vec<u8> = names.iter().flat_map(|(kind, name)| [vec![*kind], part(name.as_bytes())].concat()).collect();
     (0, part(&list))
 }
 
@@ -98,27 +79,15 @@ fn a_hello_names_the_host_or_is_refused() {
         (vec![], Err(HelloFault::NoName)),
         (vec![(10, vec![0, 2, 0, 29])], Err(HelloFault::NoName)),
         (vec![server_name(&[(0, "evil.example")])], Err(HelloFault::OtherName)),
-        (
-            vec![server_name(&[(0, "x.registry.example")])],
-            Err(HelloFault::OtherName),
-        ),
+        (vec![server_name(&[(0, "x.registry.example")])], Err(HelloFault::OtherName)),
         (vec![server_name(&[(0, "")])], Err(HelloFault::OtherName)),
         (vec![server_name(&[(0, "127.0.0.1")])], Err(HelloFault::OtherName)),
-        (
-            vec![server_name(&[(0, "registry.example\0.evil.example")])],
-            Err(HelloFault::OtherName),
-        ),
-        (
-            vec![server_name(&[(0, HOST), (0, "evil.example")])],
-            Err(HelloFault::NotTls),
-        ),
+        (vec![server_name(&[(0, "registry.example\0.evil.example")])], Err(HelloFault::OtherName)),
+        (vec![server_name(&[(0, HOST), (0, "evil.example")])], Err(HelloFault::NotTls)),
         (vec![server_name(&[(1, HOST)])], Err(HelloFault::NotTls)),
         (vec![server_name(&[])], Err(HelloFault::NotTls)),
         (vec![(0, vec![])], Err(HelloFault::NotTls)),
-        (
-            vec![named.clone(), server_name(&[(0, "evil.example")])],
-            Err(HelloFault::NotTls),
-        ),
+        (vec![named.clone(), server_name(&[(0, "evil.example")])], Err(HelloFault::NotTls)),
         (vec![named.clone(), (0xfe0d, vec![0; 100])], Err(HelloFault::HiddenName)),
         (vec![named, (0xffce, vec![])], Err(HelloFault::HiddenName)),
     ];
@@ -160,11 +129,7 @@ fn a_second_hello_names_the_host_too() {
     for lengths in fragments {
         let second = in_records(&evil, lengths);
         for between in [&[][..], &change, &early] {
-            assert_eq!(
-                after_good(&[between, &second]).1,
-                Err(HelloFault::OtherName),
-                "{lengths:?}"
-            );
+            assert_eq!(after_good(&[between, &second]).1, Err(HelloFault::OtherName), "{lengths:?}");
         }
     }
     // The end of a handshake of TLS 1.2: a key, a change to encryption, something encrypted.
