@@ -50,6 +50,8 @@ statements! {
                              " AND ", unfinished!());
     BY_BRANCH = by!("branch");
     BY_PULL = by!("pull_number");
+    KNOWN_CAUSE = concat!("SELECT e.seq FROM feature f JOIN event e ON e.stream = f.id AND e.cause = $2",
+                          " WHERE f.repo_id = $1 LIMIT 1");
     UNFINISHED = concat!("SELECT ", columns!(), " FROM feature WHERE ", unfinished!(),
                          " AND installation_id = COALESCE($1, installation_id) AND repo_id = COALESCE($2, repo_id)",
                          " ORDER BY repo_id, issue_number");
@@ -108,6 +110,11 @@ impl Store {
 
     pub async fn by_pull(&self, repo: RepoId, pull: PullNumber) -> Result<Option<FoundFeature>, StoreError> {
         self.find_one(BY_PULL, args![column(repo.0)?, column(pull.0)?]).await
+    }
+
+    /// Returns `true` if this cause has changed a Feature of the repository.
+    pub async fn knows_cause(&self, repo: RepoId, cause: &str) -> Result<bool, StoreError> {
+        Ok(self.db.row(KNOWN_CAUSE, args![column(repo.0)?, cause]).await?.is_some())
     }
 
     pub async fn unfinished(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {

@@ -126,3 +126,21 @@ async fn a_suspension_whose_end_was_missed_is_over() {
     assert_eq!(world.state().await, "in_review");
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retry_that_a_sweep_found_is_not_refused_when_its_delivery_comes() {
+    let world = Setup::new().settings("max_turns: 1").build().await;
+    world.script.plans(&Plan::one()).writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");
+    world.start().await;
+    let old = world.pull(1).await;
+    world.script.succeeds(1);
+    let fault = down(&world);
+    let comment = world.say(WRITER, old, "/autobuild retry").await;
+    fault.withdraw();
+    assert_eq!(world.engine.sweep().await.unwrap(), 1);
+    world.settle().await;
+    assert_ne!(world.pull(1).await, old, "the task has another pull request");
+    assert!(up(&world, &fault).await > 0);
+    assert_eq!(world.reactions(comment).await, ["eyes", "rocket"]);
+    world.end().await;
+}

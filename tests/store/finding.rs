@@ -47,6 +47,9 @@ async fn an_issue_leads_to_its_runs(db: Database) {
     assert_eq!(store.unfinished_run(REPO, IssueNumber(1)).await.unwrap(), None);
     assert_eq!(store.latest_run(REPO, IssueNumber(1)).await.unwrap().unwrap().state, "failed");
     assert_eq!(store.latest_run(RepoId(501), IssueNumber(1)).await.unwrap(), None);
+    assert!(store.knows_cause(REPO, "unlabel").await.unwrap());
+    assert!(!store.knows_cause(REPO, "unlabe").await.unwrap());
+    assert!(!store.knows_cause(RepoId(REPO.0 / 10), "unlabel").await.unwrap());
 }
 
 async fn a_branch_or_pull_request_leads_to_feature_and_task(db: Database) {

@@ -39,6 +39,10 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
             let saying = saying(context, issue, comment, feature, on);
             saying.answer_command(said, refusal).await
         }
+        // It was obeyed before. After a retry, for example, the task has another pull request.
+        None if refusal.is_none() && engine.store.knows_cause(origin.repo.id, &cause(comment)).await? => {
+            Ok(Done::Nothing)
+        }
         None => {
             let (command, refusal) = match (said, refusal) {
                 (Parsed::Command(command @ Command::Plan { .. }), None)
@@ -59,6 +63,11 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
     }
 }
 
+/// Returns the cause that a command in a comment has, however often it is read.
+fn cause(comment: &Comment) -> String {
+    format!("comment/{}", comment.id)
+}
+
 fn saying<'a>(
     context: &'a InboundContext<'a>,
     issue: &'a Issue,
@@ -72,7 +81,7 @@ fn saying<'a>(
         on,
         thread: thread(issue),
         to: ReplyTo::Comment(comment.id),
-        cause: format!("comment/{}", comment.id),
+        cause: cause(comment),
         written_at: comment.created_at,
         issue: Some(issue),
     }
