@@ -55,7 +55,7 @@ impl Pace {
         Self { every: every.max(0), shown_every: shown_every.max(0), told: None, told_at: now, shown_at: None }
     }
 
-    /// Returns for how many milliseconds no update may be stored yet; 0 if one may be stored now.
+    /// Returns the milliseconds until the next update may be stored; 0 if one may be stored now.
     pub fn wait(&self, now: Millis) -> i64 {
         let since = now.0.saturating_sub(self.told_at.0);
         // If the clock was set back, the wait must not get longer.

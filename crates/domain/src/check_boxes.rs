@@ -75,9 +75,8 @@ fn binding(code: &str) -> Option<Check> {
     (!what.is_empty()).then(|| check(what.to_owned()))
 }
 
-/// Removes what is left of the text when the binding is taken out: empty brackets, a dash, a colon. A text that is then
-/// empty is replaced by a sentence about the check, for example "the file docs/a.md exists". `None` if there is nothing
-/// to say.
+/// Removes the empty brackets, the dash or the colon that the removed binding leaves in the text. An empty text is
+/// replaced by a sentence about the check, for example "the file docs/a.md exists". `None` if there is no check either.
 fn finished(mut open: CheckBox) -> Option<CheckBox> {
     let words: Vec<&str> = open.text.split_whitespace().collect();
     let text = words.join(" ").replace("()", "").replace("[]", "");

@@ -1,5 +1,4 @@
-//! The commands that AutoBuild runs for a repository, with where each comes from. `messages` of the application words
-//! them.
+//! The commands that AutoBuild runs for a repository, and the source of each. `messages` of the application words them.
 
 use text::shell_command::ShellCommand;
 

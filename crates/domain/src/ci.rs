@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CiPolicy {
-    /// As `Wait` if CI gives the code nothing but the right to read, else as `Ask`.
+    /// Like `Wait` if CI gives the code nothing but the right to read the repository, else like `Ask`.
     #[default]
     Auto,
     /// CI may run, and AutoBuild waits for a commit's checks.
@@ -34,7 +34,7 @@ text::words! {
     pub enum CheckConclusion {
         /// The work holds.
         Success = "success",
-        /// The work holds, but for what a person waived. A required check passes with it.
+        /// The work holds except for what a person waived. GitHub counts this as a pass of a required check.
         Neutral = "neutral",
         /// The work does not hold.
         Failure = "failure",
@@ -86,7 +86,7 @@ pub fn treatment(policy: CiPolicy, status: &CiStatus) -> CiTreatment {
     }
 }
 
-/// The line by which GitHub starts no workflow on a pushed commit, nor on a pull request with this head.
+/// The line that keeps GitHub from starting workflows on a pushed commit, or on a pull request with this head.
 pub const SKIP_INSTRUCTION: &str = "[skip ci]";
 
 /// Instructions that GitHub obeys anywhere in a message: `docs.github.com`, "Skipping workflow runs".
@@ -98,7 +98,7 @@ pub fn skips(message: &str) -> bool {
     without_instructions(message) != message
 }
 
-/// Returns a text in which GitHub finds no skip instruction: brackets become round, and the trailer loses its colon.
+/// Returns the text without skip instructions: square brackets become round, and the trailer loses its colon.
 pub fn without_instructions(text: &str) -> String {
     let mut clean = text.to_owned();
     for words in IN_BRACKETS {
@@ -107,7 +107,7 @@ pub fn without_instructions(text: &str) -> String {
     replaced(&clean, AS_TRAILER, AS_TRAILER.trim_end_matches(':'))
 }
 
-/// Replaces `from`, in ASCII lower case, whatever the case in which it is written.
+/// Replaces `from`, which is in ASCII lower case, ignoring case in `text`.
 fn replaced(text: &str, from: &str, to: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut clean = String::with_capacity(text.len());
@@ -210,7 +210,7 @@ pub enum BeforeChange {
     Missing,
     /// It failed in the same words.
     FailedAlike,
-    /// It has another result.
+    /// Its result was another one.
     Differs,
 }
 
@@ -275,8 +275,8 @@ pub fn reading(checks: &[CiCheck], since: Millis, now: Millis, times: &CiTimes) 
     CiReading::Ended(Box::new(result_of_ended(checks)))
 }
 
-/// Returns the outcome if the checks could not be read: read again until the deadline, then absent evidence. It is
-/// never the Player's fault, and never an approval.
+/// Returns the outcome of a failed reading: another reading until the deadline, then absent evidence, which is never
+/// the Player's fault and never an approval.
 pub fn unreadable(why: &str, since: Millis, now: Millis, times: &CiTimes) -> CiReading {
     if now < since.plus(times.deadline) {
         return CiReading::Again(times.next(since, now));

@@ -8,7 +8,7 @@ const MOST_WORDS: usize = 1_000;
 pub(crate) struct Word<'a> {
     /// The text as it is written.
     pub text: &'a str,
-    /// Whether it stands alone between backticks or quotes.
+    /// `true` if it is the whole text between backticks or quotes.
     pub marked: bool,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn mentions(text: &str, name: &str) -> bool {
         })
 }
 
-/// `true` if `name` stands alone between backticks or quotes.
+/// `true` if `name` is the whole text between backticks or quotes.
 pub(crate) fn is_marked(text: &str, name: &str) -> bool {
     words(text).iter().any(|word| word.marked && word.text == name)
 }

@@ -1,6 +1,6 @@
-//! Compares a Player's report with the tree and the Gates. An apparent difference is no contradiction: another spelling
-//! of a path, a file that the ignore rules leave out of the commit, a file that an earlier turn changed. The Coach and
-//! the review show the contradictions; no decision rests on them.
+//! Compares a Player's report with the tree and the Gates. Some differences are no contradictions: another spelling of
+//! a path, a file that ignore rules keep out of the commit, a file that an earlier turn changed. The Coach and the
+//! review show the contradictions; no decision rests on them.
 
 mod spelling;
 mod tests_written;
@@ -28,11 +28,11 @@ pub struct CommitFacts<'a> {
     pub turn: &'a ChangedPaths,
     /// The files that the whole task changed, and those that any of its earlier turns changed.
     pub task: &'a ChangedPaths,
-    /// Whether the commit has a file of this path, ignoring case.
+    /// `true` if the commit has a file of this path, ignoring case.
     pub has_file: &'a dyn Fn(&str) -> bool,
-    /// Whether the base commit's ignore rules leave a file of this path out of the commit.
+    /// `true` if the base commit's ignore rules keep a file of this path out of the commit.
     pub is_ignored: &'a dyn Fn(&str) -> bool,
-    /// Whether a file that the task changed contains this text.
+    /// `true` if a file that the task changed contains this text.
     pub is_written: &'a dyn Fn(&str) -> bool,
     /// The results of the Gates.
     pub gates: &'a GateReport,
@@ -108,8 +108,7 @@ fn files(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Discrepancy> {
     found
 }
 
-/// `true` if the file is ignored and the commit does not have it: then the tree cannot show whether the Player changed
-/// it.
+/// `true` if the file is ignored and not in the commit. The tree cannot show whether the Player changed it.
 fn ignored(spelled: &[String], known: &CommitFacts<'_>) -> bool {
     let is_ignored = |path: &String| (known.is_ignored)(path) && !(known.has_file)(path);
     spelled.iter().any(is_ignored)

@@ -1,6 +1,8 @@
 //! Commands that people write in comments, for example `/autobuild resume use the existing parser`. Who may give a
 //! command, and whether it makes sense now, is decided elsewhere.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{ids::TaskId, plan_block};
 use serde::{Deserialize, Serialize};
 use text::{markdown, nearest::nearest, shorten, words};
@@ -19,7 +21,6 @@ pub enum Parsed {
     Command(Command),
     /// A command with a mistake.
     Malformed {
-        /// The mistake.
         reason: CommandMistake,
         /// The nearest valid form.
         nearest: String,
@@ -39,14 +40,12 @@ pub enum CommandMistake {
     },
     /// The command takes no argument, and one was given.
     Argument {
-        /// The command's word.
         verb: String,
         /// The wrong word.
         given: String,
     },
     /// The command takes one argument, and more were given.
     SecondArgument {
-        /// The command's word.
         verb: String,
         /// The second argument.
         given: String,
@@ -103,10 +102,7 @@ pub enum Command {
         task: Option<TaskId>,
     },
     /// Gives up a task.
-    Skip {
-        /// The task.
-        task: TaskId,
-    },
+    Skip { task: TaskId },
     /// Pauses the work once the running agents have ended.
     Pause,
     /// Stops the work at once.

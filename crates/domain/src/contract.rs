@@ -91,7 +91,7 @@ pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
             items.extend(denied.map(question_item));
             feedback(decision, Vec::new(), items)
         }
-        // It may ask for commands once per turn, and has asked.
+        // A Coach may ask for commands once per turn, and this one already has.
         DecisionKind::Probe => feedback(decision, vec![Breach::NotDecided], evidence::items(facts.kind, facts.gates)),
     };
     verdict.open_questions = unsettled(decision, facts).into_iter().map(|one| one.open).collect();
@@ -114,8 +114,8 @@ impl Missing {
     }
 }
 
-/// Returns the evidence and the answers that an approval lacks, if it lacks nothing else. The Coach can add them; every
-/// other broken contract is for the next turn.
+/// Returns the evidence and the answers that an approval lacks; nothing if it breaks another contract too. The Coach
+/// can still supply these, whereas a new turn has to mend everything else.
 pub fn missing(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Missing {
     if decision.decision != DecisionKind::Approve {
         return Missing::default();

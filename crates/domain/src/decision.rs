@@ -1,5 +1,7 @@
 //! The Coach's decision on a turn, and the verdict that follows from it.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 pub use crate::{
     decision_parse::{parse_decision, schema},
     problem::{Issue, Severity},
@@ -15,7 +17,6 @@ use text::words;
 /// The Coach's decision on one turn, as parsed from its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoachDecision {
-    /// The kind of decision.
     pub decision: DecisionKind,
     /// The reasons, in a paragraph.
     pub summary: String,
@@ -27,7 +28,6 @@ pub struct CoachDecision {
     pub issues: Vec<Issue>,
     /// Free text for the Player.
     pub feedback: String,
-    /// The answers to the questions.
     pub answers: Vec<QuestionAnswer>,
     /// The commands to run as Gates, for `probe` only.
     pub commands: Vec<String>,
@@ -36,7 +36,7 @@ pub struct CoachDecision {
 }
 
 impl CoachDecision {
-    /// Puts later findings about these criteria in the place of the decision's own.
+    /// Replaces the decision's findings about these criteria with later ones.
     #[must_use]
     pub fn with_findings(mut self, about: &[usize], findings: Vec<CriterionFinding>) -> Self {
         let answers = |finding: &CriterionFinding| about.contains(&finding.criterion);
@@ -47,7 +47,7 @@ impl CoachDecision {
         self
     }
 
-    /// Puts later answers to these questions in the place of the decision's own.
+    /// Replaces the decision's answers to these questions with later ones.
     #[must_use]
     pub fn with_answers(mut self, about: &[usize], mut answers: Vec<QuestionAnswer>) -> Self {
         answers.retain(|answer| about.contains(&answer.question));
@@ -72,7 +72,7 @@ words! {
     }
 }
 
-/// Whether a Coach may still ask for commands; it may do so once per turn.
+/// A Coach's right to ask for commands, once per turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probing {
     /// The Coach has not asked yet.
@@ -86,13 +86,12 @@ pub enum Probing {
 pub struct CriterionFinding {
     /// The criterion's number, from 1.
     pub criterion: usize,
-    /// Whether it is met.
     pub met: CriterionMet,
     /// A file, test or command that shows the finding.
     pub evidence: String,
 }
 
-/// Whether a criterion is met.
+/// The Coach's opinion on a criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CriterionMet {
@@ -105,7 +104,6 @@ pub enum CriterionMet {
 /// The Coach's statement about the tests. It is shown and never relied on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoachTests {
-    /// The test command.
     pub command: String,
     /// The number of tests that passed, as claimed.
     pub passed: u64,

@@ -120,13 +120,13 @@ pub fn parse_supplement(answer: &serde_json::Value, numbered: Numbered<'_>) -> R
     Ok(supplement)
 }
 
-/// Reads the answers to questions. If nothing was asked, the key is as unknown as any other.
+/// Reads the answers to questions. If nothing was asked, the key counts as unknown.
 fn answers(fields: &mut Fields<'_>, questions: usize) -> Vec<QuestionAnswer> {
     if questions == 0 {
         return Vec::new();
     }
     let mut answers = each(fields.optional("answers"), |item| question_answer(item, questions));
-    // One that is not fine outweighs all others.
+    // An answer "not fine" outweighs all others to the same question, so it comes first.
     answers.sort_by_key(|answer| answer.verdict == AnswerVerdict::Fine);
     answers.truncate(MOST_FINDINGS);
     answers.sort_by_key(|answer| answer.question);

@@ -46,7 +46,7 @@ pub struct Design {
     pub ignored: Vec<String>,
 }
 
-/// Whether a task is designed before its first turn.
+/// The state of a task's design, which is made before its first turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreLoop {
@@ -69,7 +69,8 @@ impl PreLoop {
     }
 }
 
-/// Parses a designer's answer, without the keys that belong to the planned task. One that asks a person needs no plan.
+/// Parses a designer's answer, without the keys that belong to the planned task. An answer with questions to a person
+/// needs no plan.
 pub fn parse_design(answer: &Value) -> Result<Design, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let inquiries = Inquiries::of_answer(answer);
@@ -191,7 +192,7 @@ pub(crate) fn name(title: &str) -> String {
     let line: String = title.chars().map(plain).take(LONGEST_NAME).collect();
     match line.trim() {
         "" => "The issue".to_owned(),
-        // It would be read as a path, which must stay within the repository.
+        // A plan's name is refused if it reads like a path out of the repository.
         line if line.contains(['/', '\\']) && !line.contains(char::is_whitespace) => {
             format!("Do {line}").chars().take(LONGEST_NAME).collect()
         }

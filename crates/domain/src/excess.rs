@@ -5,13 +5,13 @@ use crate::network::HostRule;
 /// Something that a repository's settings ask for and the server does not allow to its organisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// A number above the most.
+    /// A number above the maximum.
     Number {
         /// The setting, such as `budget.usd_per_task`.
         setting: &'static str,
         /// The number in the settings, in digits.
         asked: String,
-        /// The number that holds in its place, in digits.
+        /// The number that is used instead, in digits.
         given: String,
     },
     /// Hosts of `network.allow` that stay closed.

@@ -1,6 +1,8 @@
 //! The permissions, secrets and machines that the repository's CI would give to agent-written code, workflow by workflow. The
 //! readers of workflows fill these types; the rules that follow from them are here.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::ci_definitions::definition;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -66,7 +68,7 @@ impl Trigger {
         }
     }
 
-    /// `true` if GitHub starts no workflow by it on a commit whose message holds a skip instruction.
+    /// `true` if a skip instruction in a commit's message keeps GitHub from starting workflows by it.
     pub fn obeys_skip_instruction(self) -> bool {
         matches!(self, Self::Push | Self::PullRequest)
     }
@@ -84,10 +86,7 @@ pub enum Grant {
     /// The file does not say what the token may do, so the repository's or the organisation's default holds.
     DefaultPermissions,
     /// A secret by its name.
-    Secret {
-        /// The name.
-        name: String,
-    },
+    Secret { name: String },
     /// Every secret of the repository.
     AllSecrets,
     /// A token by which clouds recognise the repository (`id-token`).
@@ -122,20 +121,11 @@ pub enum Unjudged {
     /// There are too many files.
     TooMany,
     /// GitHub's reference does not have this key.
-    UnknownKey {
-        /// The key.
-        key: String,
-    },
+    UnknownKey { key: String },
     /// The value of this key is an expression, or of another kind than expected.
-    NotLiteral {
-        /// The key.
-        key: String,
-    },
+    NotLiteral { key: String },
     /// This file of the repository is used and is not there.
-    Missing {
-        /// Its path.
-        path: String,
-    },
+    Missing { path: String },
     /// Files call each other in a circle, or too deep.
     TooDeep,
 }
@@ -178,9 +168,9 @@ impl Exposure {
         self.others.is_empty() && self.workflows.iter().all(WorkflowExposure::is_harmless)
     }
 
-    /// Returns what is harmful and may start although the head's message holds a skip instruction: paths of workflows, and
-    /// the definitions of other services, which may not obey it. Of an App that only reports nobody knows whether it runs
-    /// anything: most of them read coverage or licences.
+    /// Returns what is harmful and may start despite a skip instruction in the head's message: the paths of workflows,
+    /// and the definitions of other services, which may not obey it. Apps that only report are left out: nobody knows
+    /// whether they run code, and most of them read coverage or licences.
     pub fn not_held(&self) -> impl Iterator<Item = &str> {
         let harmful = self.workflows.iter().filter(|workflow| !workflow.is_harmless());
         let unheld = harmful.filter(|workflow| !workflow.is_held_by_instruction());
@@ -189,7 +179,7 @@ impl Exposure {
         workflows.chain(definitions)
     }
 
-    /// Returns it with what `other` shows in addition.
+    /// Adds what `other` shows.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         for workflow in other.workflows {

@@ -34,7 +34,7 @@ pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns the criteria that are not shown to hold. Criteria for a person are never among them.
+/// Returns the criteria without proof that they hold. Criteria for a person are never among them.
 pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<OpenCriterion> {
     let demanded = (1..).zip(facts.criteria).filter(|(_, criterion)| criterion.check != Check::Human);
     let open = demanded.filter_map(|(number, criterion)| {

@@ -1,5 +1,7 @@
 //! Inquiries: what an agent asks a person instead of guessing, how often it may, and the answers that it gets.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::ids::User;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -117,17 +119,9 @@ impl Round {
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// A person's words, unchanged.
-    Words {
-        /// The person.
-        by: User,
-        /// The words.
-        text: String,
-    },
+    Words { by: User, text: String },
     /// A person let the agent's defaults hold.
-    Defaults {
-        /// The person.
-        by: User,
-    },
+    Defaults { by: User },
     /// Nobody was asked: the agent's defaults hold.
     Unattended,
 }
@@ -155,16 +149,16 @@ pub enum InquiryPolicy {
     Default,
 }
 
-/// Whether somebody answers inquiries.
+/// The one who answers inquiries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Respondent {
-    /// A person does.
+    /// A person.
     Person,
-    /// Nobody does, so the agent's defaults hold.
+    /// Nobody, so the agent's defaults hold.
     Nobody,
 }
 
-/// What follows if an agent asks now.
+/// The consequence of an agent's question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hearing {
     /// The work waits for a person.

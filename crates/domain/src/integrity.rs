@@ -1,12 +1,14 @@
-//! The rules of integrity: the ways in which a change can look finished without being so, and what each weighs by task
-//! type.
+//! The rules of integrity: the ways in which a change can look finished without being so, and the weight of each by
+//! task type.
 //!
 //! The Gates find the violations; this module says what follows from them.
+
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 
 use crate::plan::TaskType;
 use serde::{Deserialize, Serialize};
 
-/// Whether an approval rests on the result of a rule or a Gate.
+/// The weight of the result of a rule or a Gate in an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
@@ -122,7 +124,6 @@ impl Rule {
 /// A violation of a rule at one place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct IntegrityFinding {
-    /// The rule.
     pub rule: Rule,
     /// The path, relative to the repository's root.
     pub path: String,
@@ -152,12 +153,7 @@ pub enum Detail {
         more: usize,
     },
     /// Code that a test has, or no longer has.
-    InTest {
-        /// The test.
-        test: String,
-        /// The code.
-        code: String,
-    },
+    InTest { test: String, code: String },
     /// A function, by its name.
     Function(String),
     /// A number, and the largest that is allowed.

@@ -139,7 +139,8 @@ pub enum IsolationCause {
     NoProc,
     /// The canary that tries the isolation did not run, for this reason.
     NoCanary(String),
-    /// The canary could not do everything even without isolation, so it proves nothing. The text is its report.
+    /// Even without isolation, the canary could not do everything, so a failure under isolation proves nothing. The
+    /// text is its report.
     HeldAnyway(String),
     /// The canary did this although the level forbids it.
     NotBlocked(CanaryAct),

@@ -1,6 +1,8 @@
 //! The problems of a turn, as facts: the items of a verdict with their problems, broken contracts, and criteria that
 //! nothing shows. A prompt or a review words them.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     evidence::{Finding, Gate, GateReport, Unmet},
     integrity::{Detail, IntegrityFinding, Rule, Weight},
@@ -19,7 +21,6 @@ pub struct InlineComment {
     pub path: String,
     /// The line, from 1.
     pub line: u32,
-    /// The comment's text.
     pub body: String,
 }
 
@@ -28,7 +29,6 @@ pub struct InlineComment {
 pub struct Issue {
     /// Its weight: `must_fix` sends work back.
     pub severity: Severity,
-    /// The problem.
     pub problem: Problem,
     /// The file it is about.
     pub file: Option<String>,
@@ -60,7 +60,6 @@ pub enum Problem {
     Remark {
         /// A category, for example correctness, requirement, test, design or security.
         category: String,
-        /// The words.
         text: String,
     },
     /// More remarks of a person's review, which stand on the pull request.
@@ -77,17 +76,11 @@ pub enum Problem {
         kept: usize,
     },
     /// A rule of integrity is broken.
-    Rule {
-        /// The rule.
-        rule: Rule,
-        /// The details.
-        what: Detail,
-    },
+    Rule { rule: Rule, what: Detail },
     /// A test of the base does not hold as it did.
     Outcome {
         /// The row of the table of the four runs.
         outcome: TestOutcome,
-        /// The test.
         test: String,
     },
     /// A part of the profile is not met.
@@ -176,7 +169,6 @@ pub enum Uncommitted {
     TooDeep(String),
     /// A file is too large.
     FileTooLarge {
-        /// The path.
         path: String,
         /// The size in bytes.
         size: u64,
@@ -196,7 +188,6 @@ pub enum Uncommitted {
     CheckoutGone,
     /// The file's bytes are not in the encoding that an attribute names.
     NotEncoded {
-        /// The encoding.
         encoding: String,
         /// The file and line of attributes that name it.
         rule: String,
@@ -360,7 +351,6 @@ impl Breach {
 pub struct OpenCriterion {
     /// Its number, from 1.
     pub number: usize,
-    /// Its text.
     pub text: String,
     /// The reason.
     pub doubt: Doubt,
@@ -416,7 +406,6 @@ impl OpenCriterion {
 pub struct LeftOut {
     /// The file and line of the rule, such as `.gitignore:1`.
     pub rule: String,
-    /// The pattern.
     pub pattern: String,
     /// The first files.
     pub files: Vec<String>,

@@ -1,5 +1,5 @@
-//! Questions about a change: a suspicion, or a change that somebody has to want. Running decides nothing here, so the
-//! Coach or a person answers each by name.
+//! Questions about a change: a suspicion, or a change that needs somebody's words. No run can decide them, so the Coach
+//! or a person answers each one.
 
 mod answers;
 
@@ -104,7 +104,7 @@ impl Topic {
         }
     }
 
-    /// Returns what a quote for it may be. A test of the base may change only if somebody's words want that.
+    /// Returns the kind of quote that it needs. A test of the base may change only if somebody's words ask for that.
     pub fn quote_source(self) -> QuoteSource {
         match self {
             Self::Outcome(TestOutcome::NeverRan) => QuoteSource::WordsOrPlace,
@@ -145,7 +145,7 @@ pub fn arrange(questions: Vec<Question>) -> Vec<Question> {
     let mut topics: BTreeMap<Topic, Vec<Question>> = BTreeMap::new();
     for question in questions {
         let parts = topics.entry(question.topic).or_default();
-        // The rows of one test show the same.
+        // All rows of a table test have the same material.
         match parts.iter_mut().find(|part| part.material == question.material) {
             Some(part) => part.about.extend(question.about),
             None => parts.push(question),

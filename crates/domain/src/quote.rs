@@ -1,4 +1,4 @@
-//! Checks whether a quote stands word for word in a text. Blanks, quotation marks, Markdown, capital letters and the
+//! Checks whether a text contains a quote word for word. Blanks, quotation marks, Markdown, capital letters and the
 //! punctuation around a word make no difference.
 
 /// The fewest words of a quote that is not a whole sentence.
@@ -26,7 +26,7 @@ enum Position {
     AtSentence,
 }
 
-/// `true` if `quote` stands in one of the texts: at least three words of it, or a whole sentence.
+/// `true` if one of the texts contains `quote`, which must be at least three words or a whole sentence.
 pub fn stands_in<'a>(quote: &str, texts: impl IntoIterator<Item = &'a str>) -> bool {
     let quoted = words(quote);
     !quoted.is_empty() && texts.into_iter().any(|text| is_in(&quoted, &words(text)))

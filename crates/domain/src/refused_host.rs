@@ -62,7 +62,7 @@ impl HostRefusal {
     }
 }
 
-/// The progress of a program, in milliseconds from its start.
+/// The progress of a program; all times are in milliseconds from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pulse {
     /// The time.
@@ -90,7 +90,7 @@ impl Stall {
         Self { patience, still_since: None }
     }
 
-    /// `true` if the program has stood still for as long as it may.
+    /// `true` if the program has stood still for the whole patience.
     pub fn lasts(&mut self, pulse: Pulse) -> bool {
         let is_still = |since: &Pulse| {
             let (passed, used) = (pulse.now.saturating_sub(since.now), pulse.processor.saturating_sub(since.processor));

@@ -1,5 +1,7 @@
 //! The Player's report on its turn. It is a claim, never a fact.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 pub use crate::problem::LeftOut;
 
 use crate::{evidence::Finding, inquiry, inquiry::Inquiries, plan::schema::of_answer, question::AnswerClaim};
@@ -31,9 +33,9 @@ pub struct PlayerReport {
     pub files_created: Vec<String>,
     /// Tests claimed to be written.
     pub tests_written: Vec<String>,
-    /// Whether the Player claims to have run tests.
+    /// The claim to have run tests.
     pub tests_run: bool,
-    /// Whether the Player claims that they passed.
+    /// The claim that they passed.
     pub tests_passed: bool,
     /// The claimed output of the tests.
     pub test_output_summary: String,
@@ -45,7 +47,7 @@ pub struct PlayerReport {
     pub requirements_addressed: Vec<String>,
     /// Criteria named as still open.
     pub requirements_remaining: Vec<String>,
-    /// Whether the Player thinks that the work is ready for review.
+    /// The claim that the work is ready for review.
     pub ready_for_validation: bool,
     /// The Player's answers to the questions of the last turn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -66,7 +68,6 @@ pub enum Discrepancy {
     NotModified(String),
     /// `files_created` names a file that the turn did not create.
     NotCreated {
-        /// The path.
         path: String,
         /// The turn's other change to it, if any.
         instead: InsteadOfCreating,
@@ -75,7 +76,6 @@ pub enum Discrepancy {
     NoSuchTest(String),
     /// The report claims that tests ran or passed, and they did not.
     Tests {
-        /// The claim.
         claim: TestClaim,
         /// The result of the test run.
         finding: Finding,
@@ -91,7 +91,6 @@ pub enum Discrepancy {
     },
     /// `ready_for_validation` is true, and `requirements_remaining` names these.
     NotReady {
-        /// The first.
         first: String,
         /// The number of further ones.
         more: usize,
@@ -122,7 +121,7 @@ pub enum TestClaim {
     Ran,
 }
 
-/// Parses a Player's answer. One that asks a person needs no report.
+/// Parses a Player's answer. An answer with questions to a person needs no report.
 pub fn parse_report(answer: &serde_json::Value) -> Result<PlayerReport, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let inquiries = Inquiries::of_answer(answer);

@@ -1,4 +1,4 @@
-//! The table of the four runs: what became of one test, from its results in each.
+//! The table of the four runs: the outcome of one test, from its result in each run.
 //!
 //! The run _before_ has the tests and the code of the base, the run _after_ those of the head. The run of the _old tests_ has
 //! the base's tests on the head's code, and that of the _new tests_ the head's tests on the base's code.
@@ -223,7 +223,7 @@ impl TestOutcome {
         }
     }
 
-    /// `true` if a test of the base no longer asks for what it asked for.
+    /// `true` if a test of the base no longer checks what it checked before.
     pub fn changes_behaviour(self) -> bool {
         match self {
             Self::Weakened
@@ -252,7 +252,7 @@ impl TestOutcome {
         }
     }
 
-    /// Returns whether the test shows what the change brings.
+    /// Returns the worth of the test as proof of what the change brings.
     pub fn witness(self) -> Witness {
         match self {
             Self::Witness | Self::Sharpened | Self::Repaired => Witness::Yes,

@@ -34,7 +34,7 @@ const VALUES: [(&str, Value); 5] = [
     ("issue", Value::Issue),
 ];
 
-/// What a title is about.
+/// The values that fill the placeholders of a title.
 #[derive(Clone, Copy, Debug)]
 pub struct Titled<'a> {
     /// The type of Conventional Commits.

@@ -1,6 +1,8 @@
 //! The events of one run of an agent, in the same form for every vendor. An agent said or did all of this: it is a
 //! record for people, and no decision rests on it.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use text::{secret::Secrets, shorten, usage::Usage};
@@ -17,7 +19,6 @@ const MAX_BEGINNING: usize = 600_000;
 pub struct TraceEvent {
     /// Milliseconds since the run started.
     pub ms: u64,
-    /// The kind of event.
     #[serde(flatten)]
     pub kind: TraceKind,
 }
@@ -41,10 +42,7 @@ pub enum TraceKind {
         version: Option<String>,
     },
     /// The model wrote text.
-    Text {
-        /// The text.
-        text: String,
-    },
+    Text { text: String },
     /// The model called a tool.
     ToolCall {
         /// The id that its result repeats.
@@ -58,7 +56,6 @@ pub enum TraceKind {
     ToolResult {
         /// The id of the call.
         id: String,
-        /// Whether the call failed.
         failed: bool,
         /// The output, shortened.
         output: String,

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 pub struct UnrunTests {
     /// Each test with its file.
     pub tests: Vec<(String, String)>,
-    /// The run's word on them.
+    /// The run's report on them.
     pub outcome: UnrunOutcome,
     /// The condition that keeps them from running, if it was found.
     pub condition: Option<RunCondition>,
 }
 
-/// A run's word on tests that did not run.
+/// A run's report on tests that did not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnrunOutcome {

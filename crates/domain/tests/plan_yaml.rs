@@ -113,7 +113,7 @@ fn written() -> (Plan, String) {
     (plan, text)
 }
 
-/// What PyYAML reads, as JSON; `None` where there is no Python or no PyYAML.
+/// Reads a plan with PyYAML, as JSON; `None` without Python or PyYAML.
 fn pyyaml(text: &str) -> Option<Value> {
     let program = "import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin.buffer.read()), sys.stdout)";
     let mut python = Command::new("python3")

@@ -1,4 +1,4 @@
-//! Failures that are no verdict on the work, whoever they belong to, and the one table of what follows from each.
+//! Failures that say nothing about the quality of the work, and the table of their consequences.
 
 #![expect(missing_docs, reason = "clear names need none")]
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use text::words;
 
-/// A failure that is no verdict on the work. It uses up no turn.
+/// A failure that says nothing about the quality of the work. It uses up no turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
@@ -28,10 +28,7 @@ pub enum Failure {
     },
     /// It failed in a way that AutoBuild sees itself.
     #[error("the agent failed: {fault}")]
-    AgentFault {
-        /// The failure.
-        fault: AgentFault,
-    },
+    AgentFault { fault: AgentFault },
     /// The time limit stopped it.
     #[error("the agent was stopped after {seconds} seconds")]
     TimedOut {
@@ -91,7 +88,6 @@ pub enum Failure {
     /// The program has no log-in that it may use, so it called no model.
     #[error("the log-in of {program} {lack}: {}", lack.remedy(program, log_in, key))]
     NotLoggedIn {
-        /// The program.
         program: String,
         /// How a person logs in, as an instruction.
         log_in: String,
@@ -104,7 +100,6 @@ pub enum Failure {
     /// The model's API does not know the model, or does not offer it to us.
     #[error("the model {model:?} is not available: {message}")]
     NoSuchModel {
-        /// The model.
         model: String,
         /// The API's message.
         message: String,
@@ -165,7 +160,8 @@ pub enum Failure {
         /// GitHub's message.
         message: String,
     },
-    /// GitHub refuses our credentials or gives an answer that cannot be read. It may be a deploy of GitHub's.
+    /// GitHub refuses our credentials, or its answer cannot be read. Both may pass, for example after a deploy of
+    /// GitHub's.
     #[error("refused: {message}")]
     GitHubUnclear {
         /// GitHub's message.
@@ -185,10 +181,7 @@ pub enum Failure {
     },
     /// The repository is not as the work needs it.
     #[error("the repository is not as it has to be: {fault:?}")]
-    Repository {
-        /// The missing or disturbing part.
-        fault: RepositoryFault,
-    },
+    Repository { fault: RepositoryFault },
     /// Our machine's disk is full.
     #[error("the disk is full: {message}")]
     DiskFull {
@@ -289,7 +282,7 @@ pub enum StartDifference {
     Early,
     #[error("it never said what it may use")]
     Silent,
-    /// A text that was stored before the other variants were.
+    /// The difference as text, a form that is still stored.
     #[error("{0}")]
     #[serde(untagged)]
     Stored(String),
@@ -311,7 +304,7 @@ words! {
 }
 
 impl LoginLack {
-    /// Returns the next step of a person at a terminal.
+    /// Returns what a person at a terminal can do.
     fn remedy(self, program: &str, log_in: &str, key: &str) -> String {
         match self {
             Self::Missing => format!("{log_in}, or set {key}"),
@@ -324,9 +317,7 @@ impl LoginLack {
 /// A script that has no step left for a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpentScript {
-    /// The script's path.
     pub script: PathBuf,
-    /// The number of its steps.
     pub steps: usize,
     /// The number of steps for such a run; all of them are played.
     pub fitting: usize,
@@ -467,7 +458,7 @@ pub enum Next {
     Person,
 }
 
-/// The chance of another model.
+/// The chance that another model succeeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     MayHelp,
@@ -562,7 +553,7 @@ fn row(
     Row { word, class, owner, acts, next, runs, fallback, leaves }
 }
 
-/// The cause that stopped a run, as far as the next run has to know it.
+/// The cause that stopped a run, in the detail that the next run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopCause {
     /// Its time limit.

@@ -39,9 +39,9 @@ pub enum PreFlightCause {
     Tests(Evidence),
     /// A criterion names a test, and the test run prints no names.
     NoNames { task: TaskId, test: String, tests: Evidence },
-    /// A task needs tests, and no command was found that runs those that there are.
+    /// A task needs tests, and no command was found that runs the existing ones.
     NoCommand { task: TaskId, tests: UncalledTests },
-    /// The tests that fail, and what their output shows of this machine.
+    /// The failing tests, and the signs in their output of what this machine lacks.
     Failing(BaseFailures),
 }
 
@@ -125,7 +125,7 @@ impl BlockReason {
         }
     }
 
-    /// `true` if the block follows from feedback: the turns of the task lead nowhere.
+    /// `true` if the task was blocked because its turns made no progress.
     pub fn is_stuck(&self) -> bool {
         matches!(self, Self::OutOfTurns { .. } | Self::NoChangeTwice | Self::SameIssues)
     }

@@ -12,7 +12,7 @@ use crate::{
     task::{State, Task},
 };
 
-/// Whether a person can approve the work as it is, overriding the Coach.
+/// A person's option to approve the work as it is, overriding the Coach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Approvable {
     /// There is a pull request with a commit.
@@ -74,9 +74,9 @@ pub struct BlockedReport {
     pub last_feedback: Vec<Issue>,
     /// The last results of the Gates; `None` if none ran.
     pub gates: Option<GateReport>,
-    /// Whether a person can approve the work as it is.
+    /// If a person can approve the work as it is.
     pub approvable: Approvable,
-    /// The commands that let the work continue or end it.
+    /// The commands with which a person lets the work continue, or ends it.
     pub ways: Vec<NextCommand>,
     /// The cost of the work so far.
     pub cost: Cost,

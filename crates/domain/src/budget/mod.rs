@@ -5,6 +5,8 @@
 //! A run's share is half of its part. If its program goes on, the proxy stops it at the whole part. A program without the
 //! proxy that does not report its use may exceed its share.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 mod figures;
 mod month;
 mod settled;
@@ -16,13 +18,15 @@ pub use settled::{UsageKnowledge, settled};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// The smallest share while so much is left, in millionths of a US dollar: a useful run needs it.
+/// The smallest share, in millionths of a US dollar: less is not enough for a useful run. It is smaller only if less is
+/// left.
 const LEAST_MICROS: u64 = 500_000;
 
-/// The smallest share in tokens, while so many are left.
+/// The same in tokens.
 const LEAST_TOKENS: u64 = 100_000;
 
-/// A run gets half of the rest. A run that is lost in a crash counts with its share, and this must not use up the budget.
+/// A run gets one part in this many of what is left. A run that is lost in a crash counts with its whole share, and one
+/// crash must not use up the budget.
 const PART: u64 = 2;
 
 /// No run starts with less time than this, in milliseconds.
@@ -75,7 +79,6 @@ pub enum Purse {
 /// The limits of one purse, and how many of its runs may be active at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
-    /// The limits.
     pub limits: Limits,
     /// The number of runs at once.
     pub parallel: u32,
@@ -97,7 +100,6 @@ pub struct Budget {
 /// The state of one purse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurseStatus {
-    /// The purse.
     pub purse: Purse,
     /// Its limits.
     pub allowed: Allowed,
@@ -109,7 +111,7 @@ pub struct PurseStatus {
     pub running: u32,
 }
 
-/// Whether a program reports its usage.
+/// The usage that a program reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostReporting {
     /// It reports its cost, or tokens that the price table can convert.
@@ -123,18 +125,18 @@ pub enum CostReporting {
 pub struct Call {
     /// The run's time limit, in milliseconds.
     pub deadline_ms: u64,
-    /// Whether it will report its usage.
+    /// The usage that it will report.
     pub cost_reporting: CostReporting,
 }
 
-/// The share of the budget that one run gets. A run that nobody saw to its end counts with its share, though it may have
-/// used more, up to what was reserved.
+/// The share of the budget that one run gets. A run whose end nobody saw counts with its share, though it may have used
+/// up to the reserved amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Millionths of a US dollar that the program is told to stay within; `None` without a limit.
     pub usd_micros: Option<u64>,
-    /// Millionths of a US dollar at which the proxy passes no more calls of a program that does not stop by itself. They are
-    /// reserved, so that runs together cannot exceed a limit. `None` without a limit.
+    /// Millionths of a US dollar after which the proxy refuses the calls of a program that does not stop by itself.
+    /// They are reserved, so that parallel runs together cannot exceed a limit. `None` without a limit.
     pub most_usd_micros: Option<u64>,
     /// Tokens; `None` without a limit.
     pub tokens: Option<u64>,
@@ -142,7 +144,7 @@ pub struct Share {
     pub ms: u64,
 }
 
-/// Whether a run may begin.
+/// The answer to a request for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may begin with this share.
@@ -168,13 +170,11 @@ pub enum Measure {
 /// A purse whose limit is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// The purse.
     pub purse: Purse,
     /// The measure that is used up.
     pub measure: Measure,
     /// The amount used.
     pub used: u64,
-    /// The limit.
     pub limit: u64,
     /// The month, for the purses of an installation and of the server.
     pub month: Month,
@@ -223,7 +223,7 @@ fn measures(account: &PurseStatus) -> [(Measure, Option<u64>, u64, u64, u64); 3]
     ]
 }
 
-/// Returns the share of a run that may use `whole`.
+/// Returns the part of `whole` that one run gets.
 fn part(whole: u64, least: u64) -> u64 {
     (whole / PART).max(least).min(whole).max(1)
 }

@@ -27,7 +27,7 @@ fn granted(accounts: &[PurseStatus]) -> u64 {
     }
 }
 
-/// What the proxy lets a run use.
+/// The money that the proxy lets a run use.
 fn most(accounts: &[PurseStatus]) -> u64 {
     match share_of(accounts) {
         Verdict::Share(share) => share.most_usd_micros.unwrap(),

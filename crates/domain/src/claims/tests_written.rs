@@ -59,7 +59,7 @@ fn is_printed(finding: &Finding, last: &str) -> bool {
     finding.names.is_none() && last.chars().count() >= SHORTEST && finding.output.contains(last)
 }
 
-/// `true` if the name stands in the text of a changed file. A dotted name may match by its last part.
+/// `true` if the text of a changed file contains the name. A dotted name may match by its last part.
 fn stands_written(last: &str, known: &CommitFacts<'_>) -> bool {
     let end = last.rsplit('.').next().unwrap_or(last);
     [last, end].into_iter().any(|words| words.chars().count() >= SHORTEST && (known.is_written)(words))

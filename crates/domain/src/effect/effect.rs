@@ -170,7 +170,7 @@ pub enum TaskWork {
     PostBlockedReview { turn: TurnNumber },
     /// Publishes the verdict of a turn as the check run of its commit.
     PublishCheck { turn: TurnNumber },
-    /// Publishes a check run on a commit that nobody judged: the task waits for a person.
+    /// Publishes a check run on a commit that nobody judged. It says that the task waits for a person.
     PublishBlocked {
         /// The head of the task's branch.
         head: Sha,

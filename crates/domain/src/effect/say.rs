@@ -1,5 +1,7 @@
 //! The things that AutoBuild says, the things that only a person can do, and the record of what could not be said.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::WorkStep,
     effect::effect::Effect,
@@ -78,7 +80,7 @@ pub enum Reply {
 }
 
 /// Returns the answer to a request that is not carried out: 😕 on the comment, and one reply. On a public repository,
-/// people with no more rights than the public get 😕 alone, or else anyone could fill the thread.
+/// people with no more rights than the public get only 😕. Otherwise anyone could fill the thread.
 pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
     let is_public = matches!(&reply, Reply::Refused(Refusal::NoPermission { asker, .. }) if *asker == Asker::Anybody);
     let on = match &to {
@@ -122,7 +124,7 @@ pub enum Saying {
     Dismissal,
     /// The end of a pull request's draft mark.
     Ready,
-    /// The close of a pull request.
+    /// The closing of a pull request.
     Close {
         /// The pull request. The task may have another one by now.
         pull: PullNumber,
@@ -144,7 +146,7 @@ pub enum Replacement {
 }
 
 impl Saying {
-    /// Returns the step that failed, if a task may not be merged before this was said.
+    /// Returns the step that failed, if a task may not be merged before this was posted.
     pub(crate) fn before_merge(self) -> Option<WorkStep> {
         match self {
             Self::Review => Some(WorkStep::PostReview),
@@ -154,7 +156,8 @@ impl Saying {
         }
     }
 
-    /// `true` if people have to know of it even after the Feature has ended, since the pull request stays as it is.
+    /// `true` if people have to know even after the Feature has ended that this failed, since the pull request stays as
+    /// it is.
     pub(crate) fn outlasts_the_feature(self) -> bool {
         match self {
             Self::Dismissal | Self::Ready | Self::Close { .. } => true,
@@ -168,22 +171,17 @@ impl Saying {
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     /// Approve the plan.
-    Approval {
-        /// The plan's number.
-        plan: u32,
-    },
+    Approval { plan: u32 },
     /// Ask for another plan, since there is no valid one.
     NoPlan,
     /// Merge an approved task, as the setting `merge: human` demands.
     Merge {
-        /// The task.
         task: TaskId,
         /// The turn whose commit is approved.
         turn: TurnNumber,
     },
     /// Make a merge possible that a rule refused.
     MergeRefused {
-        /// The task.
         task: TaskId,
         /// The turn whose commit is approved.
         turn: TurnNumber,
@@ -191,10 +189,7 @@ pub enum Wait {
     /// Let CI run on the finished work.
     Ci,
     /// Review and merge the feature pull request.
-    Review {
-        /// The pull request.
-        pull: PullNumber,
-    },
+    Review { pull: PullNumber },
 }
 
 impl Wait {

@@ -26,7 +26,8 @@ pub struct Spec {
     pub given_up: GivenUp,
 }
 
-/// The older effects that have to end before one of the forge lane runs. Agents only exclude others of a subject.
+/// The older effects that have to end before an effect of the forge lane runs. In the agent lane, effects of one
+/// subject only exclude each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precedence {
     /// All older effects of the same subject whose order is kept too.
@@ -125,7 +126,7 @@ impl Effect {
             Self::OpenIntegration { .. } =>    row("open_integration",     Forge, Kept(Feature),   Usual,  Work,    Stuck),
             Self::MergeDefault { .. } =>       row("merge_default",        Forge, Kept(Feature),   Usual,  Work,    Stuck),
             Self::WaveGate { .. } =>           row("wave_gate",            Agent, Kept(Feature),   Usual,  Work,    Stuck),
-            // As a task's CI. It is nobody's turn, so what is given up leaves the review as it is.
+            // Free, like a task's CI. It belongs to no turn, so giving it up leaves the review as it is.
             Self::ReadCi { .. } =>             row("read_ci",              Forge, Free(Feature),   Usual,  Now,     Nothing),
             Self::OpenFeaturePull { .. } =>    row("open_feature_pull",    Forge, Kept(Feature),   Usual,  Work,    Stuck),
             Self::PublishWaveCheck { .. } =>   row("publish_wave_check",   Forge, Kept(Feature),   Usual,  Now,     Unsaid(Saying::Check)),
@@ -166,7 +167,7 @@ fn row(
     Spec { kind, lane, order, priority, waits_for, given_up }
 }
 
-/// After the service has ended this often while an effect ran, it is no accident, and the effect is given up.
+/// An effect during which the service ended this often is given up: that is no accident any more.
 pub const CRASHES: u32 = 3;
 
 /// The number of tries of an agent before it is given up. Each is paid for.

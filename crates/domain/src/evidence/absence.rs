@@ -1,5 +1,7 @@
 //! The reasons why there is no evidence.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::refused_host::RefusedHost;
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +13,12 @@ pub enum Absence {
     NoCommand,
     /// The command could not start.
     CouldNotStart {
-        /// The command.
         command: String,
         /// Why not.
         reason: StartFailure,
     },
     /// The service's time limit stopped the command.
     TimedOut {
-        /// The command.
         command: String,
         /// The limit in seconds.
         seconds: u64,
@@ -29,7 +29,6 @@ pub enum Absence {
     },
     /// The command failed because it did not reach hosts.
     HostRefused {
-        /// The command.
         command: String,
         /// The hosts, at least one.
         hosts: Vec<RefusedHost>,
@@ -42,7 +41,6 @@ pub enum Absence {
     Inline,
     /// A file that the settings name as evidence is missing or cannot be read.
     Unreadable {
-        /// Its path.
         path: String,
         /// The reader's message, for example "not found".
         reason: String,
@@ -51,11 +49,8 @@ pub enum Absence {
     },
     /// New failures cannot be told from old ones: the tests failed before, and their runner names none.
     Unnamed,
-    /// The runner does not name all its tests, and none that it names is the one that is asked about.
-    NoResultByName {
-        /// The name that is asked about.
-        test: String,
-    },
+    /// The runner does not name all its tests, and this one is not among those that it names.
+    NoResultByName { test: String },
     /// No check by someone else began.
     NoCi,
     /// The checks by others could not be read.
@@ -64,17 +59,11 @@ pub enum Absence {
         reason: String,
     },
     /// Checks by others gave no usable result in time.
-    Unfinished {
-        /// The checks.
-        checks: Vec<OpenCheck>,
-    },
+    Unfinished { checks: Vec<OpenCheck> },
     /// CI is held until a person lets it run.
     CiHeld,
     /// Checks by others judge the pull request and not the code, so a person has to act.
-    JudgesPull {
-        /// The checks.
-        checks: Vec<OpenCheck>,
-    },
+    JudgesPull { checks: Vec<OpenCheck> },
 }
 
 /// Why a command could not start.
@@ -95,7 +84,6 @@ pub enum StartFailure {
 /// A command that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedCommand {
-    /// The command.
     pub command: String,
     /// The exit code; `None` if a signal or a time limit ended it.
     pub exit_code: Option<i32>,
@@ -105,7 +93,7 @@ pub struct FailedCommand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PullCheck {
-    /// Its job never has the code.
+    /// Its job never checks out the code.
     WithoutCode,
     /// Its job runs no command, and starts again when only the pull request changes.
     StartsWithoutPush,
@@ -118,9 +106,7 @@ pub enum PullCheck {
 /// A check that has no usable result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenCheck {
-    /// Its name.
     pub name: String,
-    /// Its state.
     pub state: CheckState,
 }
 

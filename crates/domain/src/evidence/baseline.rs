@@ -18,14 +18,13 @@ pub struct Baseline {
     pub tests: Evidence,
     /// The files of the commit that set-up rewrites and that are restored afterwards.
     pub rewritten: Vec<String>,
-    /// Whether AutoBuild's additions to the test command are used.
+    /// The use of AutoBuild's additions to the test command.
     pub additions: Additions,
     /// The names of the folders that set-up and tests made.
     pub made: BTreeSet<String>,
 }
 
-/// Whether AutoBuild's additions to the test command, which make the runner name every test, leave the results
-/// unchanged.
+/// The effect on the results of AutoBuild's additions to the test command, which make the runner name every test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Additions {

@@ -1,5 +1,7 @@
 //! The report of all Gates on one commit: set-up, tests, and every other Gate with its weight.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     evidence::{Counts, Evidence, Finding},
     ids::User,
@@ -50,20 +52,15 @@ pub enum Excuse {
     /// The change does not touch it, and it passed when it was run once more on the same commit.
     Flaky,
     /// A person waived it.
-    Waived {
-        /// The person.
-        by: User,
-    },
+    Waived { by: User },
 }
 
 /// The result of one Gate other than set-up and tests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateResult {
-    /// The Gate.
     pub gate: Gate,
     /// The result. For a Gate without a command, its facts state it.
     pub evidence: Evidence,
-    /// Whether an approval rests on it.
     pub weight: Weight,
     /// The findings place by place. If there are any, they say more than the evidence's sentence.
     pub items: Vec<Issue>,
@@ -109,7 +106,7 @@ impl Gate {
         }
     }
 
-    /// Returns `true` if its finding names tests, each of which a person may waive for itself.
+    /// Returns `true` if its finding names tests. A person may waive each of them separately.
     pub(crate) fn names_tests(self) -> bool {
         match self {
             Self::BaseTests => true,
@@ -178,9 +175,7 @@ impl GateReport {
 /// The names of the tests that ran, as their runner spells them and in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestNames {
-    /// Tests that passed.
     pub passed: Vec<String>,
-    /// Tests that failed.
     pub failed: Vec<String>,
     /// Tests that were skipped, which is not a pass.
     pub skipped: Vec<String>,

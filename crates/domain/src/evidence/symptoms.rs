@@ -1,5 +1,7 @@
 //! The common signs of a test run's failures: the same failure text, and the hosts that it was refused.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use text::{shorten, words};
@@ -25,9 +27,8 @@ pub struct Symptoms {
 pub struct SharedFailure {
     /// The first line of the failure, as the first of the tests printed it.
     pub line: String,
-    /// The number of tests.
     pub tests: usize,
-    /// The error of the system that the line names, else the one that the output names as often.
+    /// The system error that explains it: the line names it, or else the output names it at least once for each test.
     pub error: Option<SystemError>,
     /// The first line of the output that names the error, if the failure's own line does not.
     pub beside: Option<String>,
@@ -36,11 +37,8 @@ pub struct SharedFailure {
 /// An error that lines of a run's output name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorLines {
-    /// The error.
     pub error: SystemError,
-    /// The first of the lines.
     pub first: String,
-    /// The number of lines.
     pub lines: usize,
 }
 
@@ -101,8 +99,8 @@ impl Symptoms {
         self.shared.iter().any(|shared| shared.error.is_none())
     }
 
-    /// Explains the texts that name no error, such as `Command 'chown' returned 1`, by an error that the output names at
-    /// least once for each of their tests. The rarest of these is the most specific.
+    /// Explains each text that names no error, such as `Command 'chown' returned 1`, by an error that the output names
+    /// at least once for each of its tests. The rarest such error is the most specific.
     pub fn explain(&mut self, named: &[ErrorLines]) {
         for shared in self.shared.iter_mut().filter(|shared| shared.error.is_none()) {
             let often = named.iter().filter(|named| named.lines >= shared.tests);

@@ -87,7 +87,7 @@ struct DraftCriterion {
 }
 
 impl DraftCriterion {
-    /// Asks for something that a check shows which passed before.
+    /// Binds the goal to a check that passed before.
     fn with_known_check(feature: &Feature, goal: Goal) -> Self {
         let check = known_check(feature, None);
         Self { goal, check }
@@ -153,7 +153,7 @@ fn latest(feature: &Feature) -> Vec<TaskId> {
     newest.map(|task| task.id).collect()
 }
 
-/// Turns each failure into a criterion that it has to be gone.
+/// Turns each failure into a criterion that asks for its repair.
 fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
     let command = |goal, line: &str| DraftCriterion { goal, check: Check::Command(line.to_owned()) };
     let mut criteria = Vec::new();
@@ -180,7 +180,7 @@ fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
     criteria
 }
 
-/// Returns the criterion that a test of the base holds again, or that a check of the repository's own CI passes.
+/// Returns the criterion that a test of the base passes again, or that a check of the repository's own CI does.
 fn of_item(feature: &Feature, item: &Issue) -> Option<DraftCriterion> {
     if let Problem::Ci { .. } = &item.problem {
         return Some(DraftCriterion::with_known_check(feature, Goal::Remark(item.clone())));

@@ -22,11 +22,11 @@ pub struct BaseFailures {
     pub ran: usize,
     /// The signs that the failures share.
     pub symptoms: Symptoms,
-    /// What the repository's own CI says of the same commit.
+    /// The result of the repository's own CI on the same commit.
     pub ci: CiOfBase,
 }
 
-/// What the repository's own CI says of the base.
+/// The result of the repository's own CI on the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CiOfBase {

@@ -1,5 +1,5 @@
-//! The behaviour that a Feature changed on purpose: tests of the base that ask for something else now, with the words
-//! that want it.
+//! The behaviour that a Feature changed on purpose: tests of the base that now expect something else, and the words
+//! that ask for it.
 
 use crate::{
     evidence::GateReport,
@@ -42,8 +42,8 @@ impl Feature {
         merged.flat_map(of_task).collect()
     }
 
-    /// Returns the changed tests about which only the whole Feature asks: no task of its own was asked, and no plan names
-    /// them. The person who merges it answers.
+    /// Returns the changed tests that only the last wave gate asks about: no task was asked about them, and no plan
+    /// names them. The person who merges the Feature answers.
     pub fn changed_by_whole(&self) -> Vec<(TestOutcome, Vec<&str>)> {
         let known = self.changed_behaviour();
         let is_known = |test: &&str| known.iter().any(|changed| changed.tests.contains(test));

@@ -13,12 +13,12 @@ pub const MOST_CHARACTERS: usize = 20_000;
 /// The shortest form that a comment is cut to, in characters. If there is less room, the comment is left out.
 const LEAST_CHARACTERS: usize = 200;
 
-/// Comments below the issue that belong to its snapshot.
+/// The comments below an issue that belong to its snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discussion {
     /// Newest first.
     pub comments: Vec<EarlierComment>,
-    /// Whether older comments were left out.
+    /// The fate of the comments before these.
     pub older: Older,
 }
 
@@ -33,7 +33,7 @@ pub struct EarlierComment {
     pub text: String,
 }
 
-/// Whether older comments were left out.
+/// The fate of the comments before these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Older {

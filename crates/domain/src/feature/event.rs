@@ -73,7 +73,7 @@ pub enum Event {
     },
     /// The merge of the default branch ended.
     DefaultMerged { emission: Emission, outcome: DefaultMerge },
-    /// A tree that is pushed shows more workflows, or workflows that give more.
+    /// A pushed tree has more workflows than the Feature knows, or workflows that give more.
     CiExposed { exposure: Exposure },
     /// The wave gate ended.
     WaveGated {
@@ -110,9 +110,9 @@ pub enum Event {
     Stuck { emission: Emission, reason: BlockReason },
     /// An event of one task.
     Task { task: TaskId, event: task::Event },
-    /// A command of a person who has the right to give it.
+    /// A person gave a command, with the right to do so.
     Commanded(Box<Commanded>),
-    /// A command or label that gets an answer and changes nothing.
+    /// A command or label got an answer and changed nothing.
     Answered { thread: Thread, to: ReplyTo, reply: Reply },
     /// The Feature was cancelled.
     Cancelled(CancelledWhy),
@@ -152,7 +152,6 @@ pub struct Inquired {
 /// A valid plan, with what was found out while it was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Planned {
-    /// The plan.
     pub plan: Plan,
     /// The plan's SHA-256 hash, in hexadecimal.
     pub hash: String,
@@ -169,7 +168,7 @@ pub struct Planned {
     /// The rights and secrets that CI would give to the code.
     #[serde(default)]
     pub exposure: Exposure,
-    /// Whether each task is designed before its first turn, or the design of an only task that has one already.
+    /// The state of the design of each task. An only task may have its design already.
     pub pre_loop: PreLoop,
 }
 
@@ -200,7 +199,6 @@ pub enum DefaultMerge {
 /// A person's command, with everything that its rule needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Commanded {
-    /// The command.
     pub command: Command,
     /// The Feature or task that the command is for.
     pub on: Target,
@@ -208,7 +206,6 @@ pub struct Commanded {
     pub thread: Thread,
     /// The comment, review or button that gave the command.
     pub to: ReplyTo,
-    /// The person.
     pub by: User,
     /// GitHub's time of the comment, review or button.
     pub written_at: Millis,
@@ -216,16 +213,16 @@ pub struct Commanded {
     pub rules: Option<Rules>,
     /// The repository's settings as the adapters read them, if the command reads them again.
     pub settings: Option<serde_json::Value>,
-    /// The same, as it is now, if the command reads the settings again.
+    /// The rights and secrets that CI would give to the code now, if the command reads the settings again.
     #[serde(default)]
     pub exposure: Option<Exposure>,
     /// The issue as it is now, if a new plan is made from it.
     pub snapshot: Option<Snapshot>,
-    /// Whether the issue has a newer run.
+    /// The newer run of the issue, if there is one.
     pub newer: NewerRun,
 }
 
-/// What a command is for, by the page that it was given on.
+/// The subject of a command, which follows from the page on which it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
@@ -235,7 +232,7 @@ pub enum Target {
     Task(TaskId),
 }
 
-/// Whether the issue has a newer run.
+/// The newer run of the issue, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NewerRun {

@@ -1,5 +1,7 @@
 //! A Feature with its whole record, and questions about it.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::BlockReason,
     ci::{CiPolicy, CiStatus, CiTreatment, treatment},
@@ -54,7 +56,6 @@ pub struct Feature {
     pub gates: Vec<WaveGate>,
     /// How many more repairs of this wave people allowed.
     pub more_fixes: u32,
-    /// Whether a person accepted the tests that fail on the base.
     pub failing_base: FailingBase,
     /// The rights and secrets that CI would give to the Feature's code, and whether a person let it run.
     #[serde(default)]
@@ -68,7 +69,6 @@ pub struct Feature {
     /// The reading of the repository's own CI on the feature pull request.
     #[serde(default)]
     pub reading_ci: Option<Emission>,
-    /// Whether the installation is suspended.
     pub suspension: Suspension,
     /// The number of effects that the Feature itself has asked for; its tasks count their own.
     pub emitted: Emission,
@@ -247,7 +247,6 @@ impl Feature {
 /// The issue at the time when it was labelled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Its title.
     pub title: String,
     /// Its body. If someone without write access wrote it, only what GitHub shows of it.
     pub body: String,
@@ -262,7 +261,7 @@ pub struct Snapshot {
     pub at: Millis,
     /// The same by GitHub's clock: the time of the issue when the label or command came.
     pub requested_at: Millis,
-    /// Whether its author and its last editor may write to the repository.
+    /// The right of its author and its last editor to write to the repository.
     pub trust: Trust,
     /// The kind of plan that the label asks for.
     pub wanted: Wanted,
@@ -281,7 +280,7 @@ pub enum Wanted {
     OneTask,
 }
 
-/// Whether the people who wrote the issue may write to the repository.
+/// The right of the people who wrote the issue to write to the repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
@@ -298,17 +297,17 @@ pub struct Rules {
     pub max_turns: u32,
     /// Tasks of one Feature that may run at once.
     pub max_parallel_tasks: u32,
-    /// Whether AutoBuild or a person merges an approved task.
+    /// The one who merges an approved task.
     pub merge: task::MergePolicy,
     /// The plans that wait for approval.
     pub plan_approval: PlanApproval,
-    /// Whether new tests have to fail on the old code.
+    /// The treatment of new tests that pass on the old code.
     pub mode: Mode,
     /// The decision whether the repository's own CI may run, and counts as evidence.
     pub ci: CiPolicy,
-    /// Whether people are asked what an agent cannot decide.
+    /// The setting for questions that an agent cannot decide.
     pub inquiries: InquiryPolicy,
-    /// Whether the integration branch holds records of the plan and its tasks, and for how long.
+    /// The lifetime of the records of the plan and its tasks on the integration branch.
     pub records: Records,
     /// How the commands of plans are run.
     pub commands: Commands,
@@ -329,7 +328,7 @@ pub enum WaivedConclusion {
     Neutral,
 }
 
-/// Whether the integration branch holds records of the plan and its tasks, and for how long.
+/// The lifetime of the records of the plan and its tasks on the integration branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Records {
@@ -353,14 +352,14 @@ pub enum Commands {
     Isolated,
 }
 
-/// Whether new tests have to fail on the old code.
+/// The treatment of new tests that pass on the old code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// They have to fail there, or the work goes back.
+    /// The work goes back.
     #[default]
     Tdd,
-    /// The result is only shown.
+    /// They are only shown.
     Standard,
 }
 
@@ -390,7 +389,6 @@ pub struct PlanRequest {
 pub struct PlanVersion {
     /// The version: 1 at first, and one more for every new plan.
     pub number: u32,
-    /// The plan.
     pub plan: Plan,
     /// The plan's SHA-256 hash, in hexadecimal.
     pub hash: String,
@@ -454,7 +452,6 @@ pub struct WaveGate {
     pub head: Sha,
     /// The tasks that were merged at that time.
     pub merged: Vec<TaskId>,
-    /// The Gates' report.
     pub report: GateReport,
     /// A later commit that differs from this one only in AutoBuild's records, so that the result holds for it too.
     pub stands_for: Option<Sha>,
@@ -475,7 +472,6 @@ impl WaveGate {
 /// The comment that shows the plan and its progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Living {
-    /// The comment.
     pub comment: CommentId,
     /// The time of its last edit.
     pub edited_at: Millis,

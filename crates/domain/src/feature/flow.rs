@@ -1,4 +1,4 @@
-//! The way of a Feature from wave to wave, and from the last wave to its pull request.
+//! The path of a Feature from wave to wave, and from the last wave to its pull request.
 
 pub use crate::feature::gate::{strictest, whole};
 use crate::{

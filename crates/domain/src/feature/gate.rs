@@ -91,8 +91,8 @@ fn checked(
     }
 }
 
-/// Asks for the repository's own CI on the feature pull request, each time when it shows a commit for review that it did not
-/// show `before`.
+/// Asks for the repository's own CI on the feature pull request each time it shows a commit that it did not show
+/// `before`.
 pub(super) fn read_ci(step: &mut Step, before: Option<&Sha>, at: Millis) {
     let reviewed = step.feature.reviewed_head();
     if reviewed.is_none() || reviewed == before {
@@ -102,7 +102,7 @@ pub(super) fn read_ci(step: &mut Step, before: Option<&Sha>, at: Millis) {
     step.feature.reading_ci = Some(step.feature.emitted);
 }
 
-/// Adds a failed CI to the last gate, which does not hold then: a task repairs it.
+/// Adds a failed CI to the last gate, which then no longer holds: a task repairs it.
 pub(super) fn ci_read(mut feature: Feature, emission: Emission, head: &Sha, result: GateResult, at: Millis) -> Step {
     if feature.reading_ci != Some(emission) || feature.reviewed_head() != Some(head) {
         return unchanged(feature);

@@ -1,4 +1,4 @@
-//! The way from the label to a plan that is in force.
+//! The path from the label to a plan in force.
 
 use crate::{
     blocked::BlockReason,

@@ -1,5 +1,7 @@
 //! Pre-flight: the state of a commit of the default branch before a Player works on it.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     blocked::{BlockReason, PreFlightCause, PreFlightFault},
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, Ground, TestNames},
@@ -17,10 +19,9 @@ const MOST_OUTPUT: usize = 2_000;
 /// The exit codes of a shell or `env` for a program that cannot be executed or does not exist.
 const NOT_RUN: [i32; 2] = [126, 127];
 
-/// The result of pre-flight on a commit of the default branch, as people are told it.
+/// The result of pre-flight on a commit of the default branch, reduced to what people read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreFlight {
-    /// The commit.
     pub commit: Sha,
     /// The result of set-up; `None` if there is no set-up.
     pub setup: Option<Evidence>,
@@ -30,7 +31,6 @@ pub struct PreFlight {
     pub notes: Vec<String>,
     /// Criteria whose check may never pass.
     pub doubts: Vec<Doubt>,
-    /// Whether AutoBuild's additions to the test command can be used.
     pub additions: Additions,
 }
 
@@ -40,7 +40,6 @@ pub struct PreFlight {
 pub enum Doubt {
     /// No test has this name. Either the plan brings no tests, or a test with nearly the same name exists.
     UnknownTest {
-        /// The task.
         task: TaskId,
         /// The test's name in the plan.
         test: String,
@@ -48,14 +47,7 @@ pub enum Doubt {
         nearest: Vec<String>,
     },
     /// The command names a program that does not exist.
-    MissingProgram {
-        /// The task.
-        task: TaskId,
-        /// The command.
-        command: String,
-        /// The program.
-        program: String,
-    },
+    MissingProgram { task: TaskId, command: String, program: String },
 }
 
 /// The results of the tests before any change.
@@ -97,7 +89,7 @@ pub enum PreFlightOutcome {
 }
 
 impl PreFlight {
-    /// Returns what people are told about a baseline.
+    /// Reduces a baseline to what people read about it.
     pub fn of(baseline: &Baseline, notes: Vec<String>) -> Self {
         Self {
             commit: baseline.commit.clone(),

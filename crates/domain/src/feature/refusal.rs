@@ -10,7 +10,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The means by which a person asks for something.
+/// The way in which a person asks for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -34,17 +34,18 @@ pub enum Asker {
     Anybody,
 }
 
-/// The most writes to GitHub in an hour and installation by which people without the right are refused. GitHub allows about
+/// The most writes to GitHub per hour and installation that answer people without the needed right. GitHub allows about
 /// 500 an hour, and all other work shares them.
 const WRITES_AN_HOUR: u32 = 20;
 
-/// The part of them that is left for members: a stranger's account costs nothing, so strangers could use up all of them.
+/// The part of them that is reserved for members. A stranger's account costs nothing, so strangers could use up all of
+/// them.
 const WRITES_FOR_MEMBERS: u32 = 10;
 
 /// The most refusals of one person in an hour.
 const REFUSALS_OF_A_PERSON: u32 = 3;
 
-/// The refusals of people without the right that were said already.
+/// The refusals already posted to people without the needed right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RefusalsSaid {
     /// The writes in the installation within the last hour.
@@ -56,8 +57,8 @@ pub struct RefusalsSaid {
 }
 
 impl RefusalsSaid {
-    /// Returns whether one more is said, so that nobody can drown what others wait for. Who has no more than everybody has
-    /// gets one reaction a thread, and nothing of what is left for members.
+    /// Returns `true` if one more refusal may be posted. The limits keep refusals from crowding out the writes that
+    /// others wait for. A stranger gets one reaction per thread, and none of the writes reserved for members.
     pub fn leave_room_for(&self, asker: Asker) -> bool {
         let (is_first, most) = match asker {
             Asker::Anybody => (self.in_thread == 0, WRITES_AN_HOUR - WRITES_FOR_MEMBERS),
@@ -68,7 +69,7 @@ impl RefusalsSaid {
 }
 
 impl Asker {
-    /// Returns the number of writes of a refusal: a reaction, and for a member a reply.
+    /// Returns the number of writes that a refusal takes: a reaction, and for a member a reply.
     pub fn writes(self) -> u32 {
         match self {
             Self::Anybody => 1,
@@ -113,7 +114,6 @@ pub enum Possible {
 pub enum Refusal {
     /// AutoBuild could not process it, even after all tries.
     NotLookedAt {
-        /// The means by which the person asked.
         trigger: Trigger,
         /// Why it could not be processed.
         reason: Box<BlockReason>,

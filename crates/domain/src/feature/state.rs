@@ -42,7 +42,6 @@ pub enum State {
     Cancelled { why: CancelledWhy },
     /// There was no valid plan, even after the repair.
     Failed {
-        /// The author of the plan.
         author: PlanAuthor,
         /// The mistakes in the plan, as a text for people.
         message: String,
@@ -207,7 +206,7 @@ pub(super) enum Reach {
     Nothing,
 }
 
-/// Whether the installation is suspended.
+/// The state of the installation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspension {

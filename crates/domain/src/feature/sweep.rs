@@ -1,6 +1,8 @@
 //! Compares a Feature with GitHub, and finds what happened there without AutoBuild's knowledge. Each difference stands for
 //! the fact that a webhook would have brought.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     command::{Parsed, parse},
     feature::{
@@ -97,7 +99,6 @@ pub struct TimelineEntry {
     pub at: Millis,
     /// The account that did it; `None` for a deleted one.
     pub by: Option<RemoteAccount>,
-    /// The change.
     pub change: TimelineChange,
 }
 
@@ -111,12 +112,7 @@ pub enum TimelineChange {
     /// This label was removed.
     Unlabeled(String),
     /// A comment that was not edited since.
-    Commented {
-        /// Its id.
-        id: CommentId,
-        /// Its text.
-        body: String,
-    },
+    Commented { id: CommentId, body: String },
     /// A review that still counts.
     Reviewed(ReviewId),
     /// A review that was dismissed.
@@ -128,7 +124,6 @@ pub enum TimelineChange {
 pub struct Difference {
     /// The account that caused it, if GitHub names it here.
     pub by: Option<RemoteAccount>,
-    /// The fact.
     pub fact: RemoteFact,
 }
 
@@ -164,7 +159,6 @@ pub enum RemoteFact {
 /// A Feature as it is stored, with what was recorded about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
-    /// The Feature.
     pub feature: &'a Feature,
     /// The label that started it.
     pub label: &'a str,
@@ -173,7 +167,7 @@ pub struct Stored<'a> {
 }
 
 /// Compares the Feature with GitHub. A fact counts only if it would change the Feature, or if it is a command or review
-/// that was never recorded. What ends the Feature comes last.
+/// that was never recorded. Facts that end the Feature come last.
 pub fn compare(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let mut found = pulls(stored, remote);
     found.extend(heads(stored, remote));
@@ -182,7 +176,7 @@ pub fn compare(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     found
 }
 
-/// The person in events that are only tried. GitHub's account for deleted ones.
+/// The person in events that are only tried out: GitHub's account for deleted users.
 fn somebody() -> User {
     User { id: UserId(10_137), login: "ghost".to_owned() }
 }

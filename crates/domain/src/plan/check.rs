@@ -37,7 +37,7 @@ pub fn protected_files(tasks: &[TaskSketch<'_>], protecting: &dyn Fn(&str) -> Op
     }
 }
 
-/// Notes every sentence for a change or a removal that does not stand in `words`.
+/// Notes every sentence for a change or a removal that `words` do not contain.
 pub fn sentences(tasks: &[TaskSketch<'_>], words: &[&str], mistakes: &mut Mistakes) {
     for sketch in tasks {
         let task = &sketch.task;

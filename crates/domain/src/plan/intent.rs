@@ -1,4 +1,4 @@
-//! Tests and paths that a task means to change or to remove, with the sentence of the issue that wants it.
+//! Tests and paths that a task means to change or to remove, with the sentence of the issue that asks for it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Intent {
     /// A test's name, a pattern within one file such as `tests/cart.py::test_total*`, or a path.
     pub name: String,
-    /// The sentence of the issue that wants it. Only a removal may go without.
+    /// The sentence of the issue that asks for it. Only a removal may do without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
 }

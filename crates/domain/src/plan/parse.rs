@@ -24,7 +24,7 @@ pub struct PlanContext<'a> {
     pub file_exists: &'a (dyn Fn(&str) -> bool + Sync),
     /// The pattern of the settings that protects a path, if one does.
     pub protecting: &'a (dyn Fn(&str) -> Option<String> + Sync),
-    /// The issue and what maintainers added to it. An agent's reasons to change or remove tests must stand there.
+    /// The issue and what maintainers added to it. An agent's reasons to change or remove tests must quote it.
     pub words: &'a [&'a str],
 }
 

@@ -88,7 +88,7 @@ pub fn files(field: &Field<'_>) -> Vec<String> {
     each_once(field, "files", repository_path)
 }
 
-/// The need of an intent for the words of the issue that want it.
+/// The need of an intent to quote the words of the issue that ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
     /// The intent has to quote them.

@@ -1,5 +1,7 @@
 //! The answers to questions, and which questions they leave open.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     citation::words,
     question::{AnswerVerdict, Question, QuoteSource},
@@ -12,11 +14,10 @@ use serde::{Deserialize, Serialize};
 pub struct QuestionAnswer {
     /// The question's number, from 1.
     pub question: usize,
-    /// The answer.
     pub verdict: AnswerVerdict,
     /// The reason, as a sentence.
     pub because: String,
-    /// The words that want the change, or a place in it. It may be missing only if it is not fine.
+    /// The words that ask for the change, or a place in it. Only an answer "not fine" may lack it.
     pub quote: String,
 }
 
@@ -27,7 +28,7 @@ pub struct AnswerClaim {
     pub question: usize,
     /// The reason.
     pub because: String,
-    /// The words that want the change, or a place in it; may be empty.
+    /// The words that ask for the change, or a place in it; may be empty.
     pub quote: String,
 }
 
@@ -45,7 +46,6 @@ pub struct QuoteFacts<'a> {
 pub struct OpenQuestion {
     /// Its number, from 1.
     pub number: usize,
-    /// Why it is open.
     pub why: OpenReason,
 }
 
@@ -63,21 +63,15 @@ pub struct Unsettled {
 #[serde(rename_all = "snake_case")]
 pub enum OpenReason {
     /// The Coach answers that it is not fine, with this reason.
-    NotFine {
-        /// The reason.
-        because: String,
-    },
+    NotFine { because: String },
     /// There is no answer.
     Unanswered,
     /// The answer gives no reason.
     WithoutReason,
     /// The answer quotes nothing.
     WithoutQuote,
-    /// The quote does not stand where it may be from.
-    NoSuchQuote {
-        /// The quote.
-        quote: String,
-    },
+    /// None of the allowed sources contains the quote.
+    NoSuchQuote { quote: String },
 }
 
 /// Returns the questions that the answers leave open. An answer that it is not fine outweighs all others.
@@ -123,7 +117,7 @@ fn is_in_diff(quote: &str, facts: QuoteFacts<'_>) -> bool {
 }
 
 impl OpenQuestion {
-    /// `true` if the Coach can still settle it by an answer.
+    /// `true` if a better answer of the Coach can still settle it.
     pub fn lacks_answer(&self) -> bool {
         match self.why {
             OpenReason::NotFine { .. } => false,

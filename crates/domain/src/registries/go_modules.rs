@@ -1,7 +1,7 @@
 //! The modules that Go's proxy may be asked for.
 //!
-//! The proxy fetches a module from whatever host the module's name begins with, so a name of a program's own choice would
-//! reach a host of its own choice.
+//! The proxy fetches a module from the host with which the module's name begins. So a program that may choose the name
+//! would reach any host that it chooses.
 
 use std::collections::BTreeSet;
 
@@ -139,7 +139,7 @@ fn is_pre_release(text: &str) -> bool {
     name.len() <= MAX_PRE_RELEASE && name.split('.').all(is_part)
 }
 
-/// Returns what stands before the time and the commit of a pseudo-version; `None` if it is none.
+/// Returns the part of a pseudo-version before its time and commit; `None` if the text is none.
 fn of_commit(text: &str) -> Option<&str> {
     let (before, commit) = text.rsplit_once('-')?;
     let (name, time) = before.rsplit_once('.').unwrap_or(("", before));

@@ -8,9 +8,10 @@ const MAX_PATH: usize = 512;
 /// The bytes that names may have besides letters and digits.
 const PUNCTUATION: &[u8] = b"-._~:@!$'()*+,=";
 
-/// `true` if a request's target is a path that fits one of the patterns, which blanks separate. In a pattern, `*` stands
-/// for one segment or a part of it, and a final `**` for one segment or more. A target with a query never fits, nor does
-/// one with a segment `-` in the place of a package's name: below it npm keeps what is no package.
+/// `true` if a request's target is a path that fits one of the patterns, which blanks separate. In a pattern, `*`
+/// stands for one segment or a part of it, and a final `**` for one segment or more. A target with a query never fits,
+/// nor does one with a segment `-` in the place of a package's name: below `-`, npm serves things that are not
+/// packages.
 pub(super) fn fits(target: &str, patterns: &str) -> bool {
     let Some(path) = target.strip_prefix('/').filter(|_| target.len() <= MAX_PATH) else {
         return false;

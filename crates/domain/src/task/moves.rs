@@ -38,7 +38,7 @@ pub(super) fn adds(task: Task, effects: impl IntoIterator<Item = Effect>) -> Ste
     Step { task, effects: effects.into_iter().collect(), stop: Stop::Nothing }
 }
 
-/// Returns a step before whose effects the task's work stops.
+/// Returns a step that stops the task's work before it adds its effects.
 pub(super) fn stops(task: Task, effects: impl IntoIterator<Item = Effect>) -> Step {
     Step { stop: Stop::Work, ..adds(task, effects) }
 }
@@ -154,7 +154,7 @@ pub(super) fn block(mut task: Task, reason: BlockReason, mut effects: Vec<Effect
     stops(task, effects)
 }
 
-/// Makes the review that is about to be posted the blocked report as well; returns whether there is such a review.
+/// Makes the review that is about to be posted the blocked report as well. Returns `false` if there is none.
 fn reports(effects: &mut [Effect]) -> bool {
     let mut is_told = false;
     for effect in effects {

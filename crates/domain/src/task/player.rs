@@ -150,8 +150,7 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
     stops(task, [again])
 }
 
-/// Lets a Player whose run did not end well go on from what it left, in the same turn, unless this happened too often in
-/// a row.
+/// Lets a Player whose run failed go on from what it left, in the same turn, unless this happened too often in a row.
 pub(super) fn go_on_or_blocked(mut task: Task, reason: BlockReason, at: Millis) -> Step {
     let may_go_on = |failure: &Failure| task.cut_runs < failure.row().runs;
     if !reason.agent_failure().is_some_and(may_go_on) {

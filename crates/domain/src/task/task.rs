@@ -22,11 +22,9 @@ use serde::{Deserialize, Serialize};
 pub struct Task {
     /// Its name within the Feature.
     pub id: TaskId,
-    /// The task as planned.
     pub plan: PlannedTask,
     /// The reason why the task exists.
     pub origin: Origin,
-    /// Whether it is designed before its first turn, and the design.
     pub pre_loop: PreLoop,
     /// Its wave, from 1.
     pub wave: u32,
@@ -44,15 +42,15 @@ pub struct Task {
     pub opening: Option<Emission>,
     /// The number of turns that it may have. Commands, reviews, conflicts and pushes raise it.
     pub limit: u32,
-    /// The things that the next turn is told in addition to the last verdict.
+    /// The input of the next turn besides the last verdict.
     pub next: NextTurn,
     /// The facts that people waived when they overrode the Coach.
     pub waived: Vec<Waiver>,
     /// Tasks that it needed and that were given up; a person decided to continue without them.
     pub without: Vec<TaskId>,
-    /// The reason why the Player of the newest turn did not end well, if the work that it left is judged all the same.
+    /// Why the Player of the newest turn failed, if the work that it left is judged all the same.
     pub cut: Option<BlockReason>,
-    /// How many runs of its Player in a row did not end well and left work.
+    /// The number of runs of its Player in a row that failed and left work.
     pub cut_runs: u32,
     /// The person who asked it to pause as soon as the running agent ends.
     pub pause: Option<User>,
@@ -285,12 +283,7 @@ pub enum State {
     /// The Player works.
     PlayerTurn { turn: TurnNumber, emission: Emission },
     /// Gates, CI and Coach examine the pushed commit.
-    CoachTurn {
-        turn: TurnNumber,
-        /// The one that examines the commit now.
-        stage: Stage,
-        emission: Emission,
-    },
+    CoachTurn { turn: TurnNumber, stage: Stage, emission: Emission },
     /// The commit is approved, but not merged yet.
     Approved { turn: TurnNumber, by: Approval, merge: MergeState },
     /// The task waits for a person to decide.
@@ -394,7 +387,7 @@ pub struct Turn {
     pub attempt: u32,
     /// The agents and Gates that take part.
     pub kind: TurnKind,
-    /// The things that the turn was told in addition to the last verdict.
+    /// The input of the turn besides the last verdict.
     pub told: NextTurn,
     /// The time when it started.
     pub started_at: Millis,
@@ -415,7 +408,6 @@ pub struct Turn {
     pub left_out: Vec<LeftOut>,
     /// Claims of the report that the tree or the Gates contradict.
     pub discrepancies: Vec<Discrepancy>,
-    /// The Gates' report.
     pub gates: Option<GateReport>,
     /// The final verdict on the turn.
     pub verdict: Option<Verdict>,
@@ -455,7 +447,7 @@ pub enum TurnKind {
     VerifyOnly,
 }
 
-/// The things that a turn is told in addition to the last verdict.
+/// The input of a turn besides the last verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NextTurn {
     /// A person's words to the Player, as written.
@@ -482,7 +474,6 @@ pub struct Guidance {
 /// A person's review: a request for changes, or remarks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HumanReview {
-    /// The review's id.
     pub id: ReviewId,
     /// Who wrote it.
     pub by: User,
@@ -592,11 +583,8 @@ impl Origin {
 pub struct Rules {
     /// The number of turns that a new task may have.
     pub max_turns: u32,
-    /// Whether AutoBuild or a person merges an approved task.
     pub merge: MergePolicy,
-    /// Whether the repository's own CI counts as evidence.
     pub ci: CiTreatment,
-    /// Whether a person answers inquiries.
     pub inquiries: Respondent,
     /// The prefix of the names of the Feature's branches.
     pub branch_prefix: String,

@@ -1,5 +1,5 @@
-//! No Feature stands longer than one sweep in a state that GitHub contradicts: for every state of Features and of Tasks,
-//! and everything that people can do on GitHub meanwhile, one comparison finds it, and a second one finds nothing.
+//! No Feature stays longer than one sweep in a state that GitHub contradicts. For every state of Features and Tasks,
+//! and every act of people on GitHub, one comparison finds the difference and a second one finds nothing.
 
 use super::{
     samples::{Story, pull, sha},
