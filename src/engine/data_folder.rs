@@ -37,7 +37,7 @@ pub enum NoDataFolder {
     },
 }
 
-/// The state of the folder before a start.
+/// The state in which a start finds the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundFolder {
     /// The folder can be written, or can be created.
@@ -66,8 +66,8 @@ impl DataFolder {
         }
     }
 
-    /// Returns the address of the service that uses the folder; `None` if no service does. What a killed process left
-    /// counts for nothing, since its lock is free.
+    /// Returns the address of the service that uses the folder; `None` if no service does. An address that a killed
+    /// process left is ignored, since its lock is free.
     pub fn service(path: &Path) -> Result<Option<SocketAddr>, NoDataFolder> {
         let file = path.join("lock");
         let failed = |source| NoDataFolder::Io { path: file.clone(), source };

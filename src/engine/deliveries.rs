@@ -1,4 +1,5 @@
-//! Admits deliveries: what is needed is stored together with the effect that processes it, whichever way it came.
+//! Admits deliveries: stores each one that is needed together with the effect that processes it, from the webhook or
+//! from GitHub's log.
 
 use crate::{
     engine::{Engine, ingest::Ingest},
@@ -17,10 +18,10 @@ pub struct DeliveryRequest {
     pub source: Source,
 }
 
-/// The end of a delivery that could be read.
+/// The fate of a delivery that could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// It would survive a power cut.
+    /// It is on the disk, and survives a power cut.
     Stored(Accepted),
     /// AutoBuild does not act on it.
     NotNeeded,
@@ -29,7 +30,7 @@ pub enum DeliveryOutcome {
 /// Why a delivery was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum DeliveryFailure {
-    /// The sender's fault: another attempt with the same body fails as well.
+    /// The body is unusable, so another attempt fails as well.
     #[error(transparent)]
     Payload(#[from] WebhookError),
     #[error(transparent)]
@@ -62,7 +63,8 @@ impl Engine {
         Ok(DeliveryOutcome::Stored(self.store.accept_delivery(delivery, Some(effect)).await?))
     }
 
-    /// Returns the issue in whose order the delivery is read. A comment on a pull request belongs to the Feature's issue.
+    /// Returns the issue whose deliveries are read in order with this one. A comment on a pull request belongs to the
+    /// Feature's issue.
     async fn issue_of(&self, summary: &Summary) -> Result<Option<IssueNumber>, StoreError> {
         let (Some(repo), Some(issue)) = (summary.repo, summary.issue) else {
             return Ok(None);

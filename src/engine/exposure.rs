@@ -1,5 +1,5 @@
-//! Reads what CI would give to agent-written code: from the workflows and the other CI definitions of a tree, and from those
-//! who report on the default branch.
+//! Reads what CI would give to agent-written code: from the workflows and the other CI definitions of a tree, and from
+//! the Apps and services that report on the default branch.
 
 use crate::{
     engine::{
@@ -25,12 +25,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most other Apps and services that are named.
 const MOST_OTHERS: usize = 20;
 
-/// The most commits of the default branch that are looked at for those who report.
+/// The most commits of the default branch whose reporters are read.
 const MOST_COMMITS: usize = 5;
 
 impl Engine {
-    /// Returns what CI would give to the code of a run that starts from the default branch. Others who report there are
-    /// asked for only if the settings leave it to AutoBuild whether CI may run.
+    /// Returns what CI would give to the code of a run that starts from the default branch. Other reporters are looked
+    /// up only if the settings let AutoBuild decide whether CI may run.
     pub(super) async fn exposure(
         &self,
         key: &FeatureKey,
@@ -49,14 +49,14 @@ impl Engine {
         Ok(exposure.with(Exposure { workflows: Vec::new(), others }))
     }
 
-    /// Returns what the workflows see of a Feature's work: its branches, and the machines of this GitHub.
+    /// Returns the parts of a Feature's work that start workflows: its branches, and the machines of this GitHub.
     pub(super) fn surroundings(&self, key: &FeatureKey, default: &str) -> Surroundings {
         let has_hosted_runners = self.autobuild.urls().has_hosted_runners();
         Surroundings::of_run(&key.branch_prefix(), default, has_hosted_runners)
     }
 
-    /// Returns the names of others who report on the newest commits of the default branch: a release often leaves a head
-    /// that CI was told to skip, and a new head has no reports yet.
+    /// Returns the names of others who report on the newest commits of the default branch. The head alone is not
+    /// enough: after a release, CI often skips it, and a new head has no reports yet.
     async fn others(&self, branch: &DefaultBranch) -> Result<Vec<String>, EffectError> {
         let repo = self.autobuild.repo(branch.installation, branch.repo);
         let ours = self.own_apps();
@@ -73,7 +73,7 @@ impl Engine {
         Ok(names.into_iter().take(MOST_OTHERS).collect())
     }
 
-    /// Returns the same for the default branch as it is now.
+    /// Returns what CI would give to the code of a Feature, as the default branch is now.
     pub(super) async fn exposure_now(&self, feature: &Feature, policy: CiPolicy) -> Result<Exposure, EffectError> {
         let (installation, repo) = (feature.installation, feature.key.repo);
         let name = self.autobuild.repo(installation, repo).repository().await?;

@@ -41,19 +41,19 @@ pub struct Figures {
 pub struct Success {
     pub ended: u32,
     pub completed: u32,
-    /// Those of them that were merged without any help from people between the label and the merge.
+    /// The number of those that were merged without help from people after the label.
     pub alone: u32,
     pub tasks: u32,
     pub turns: u32,
     pub approvals: u32,
-    /// Those of them after which the task needed another turn.
+    /// The number of those after which the task needed another turn.
     pub overturned: u32,
     pub refusals: u32,
     /// Waivers: approvals by a person of a turn that ended with feedback.
     pub waived: u32,
 }
 
-/// Whether people helped between the label and the merge.
+/// The help of people between the label and the merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Help {
     /// Nobody helped.

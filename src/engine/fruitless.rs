@@ -1,4 +1,4 @@
-//! Remembers what a sweep looked at in vain.
+//! Remembers the comments and reviews that a sweep read for nothing.
 
 use domain::{feature::sweep::RemoteFact, ids::FeatureKey};
 use parking_lot::Mutex;
@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 /// The most comments and reviews that are remembered as fruitless.
 const MOST_FRUITLESS: usize = 10_000;
 
-/// Comments and reviews that led to nothing, such as those that another App wrote for a person. They are not asked for
-/// again.
+/// Comments and reviews that led to nothing, such as those that another App wrote for a person. GitHub is not asked for
+/// them again.
 #[derive(Debug, Default)]
 pub struct Fruitless(Mutex<BTreeSet<(FeatureKey, String)>>);
 

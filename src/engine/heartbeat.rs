@@ -1,4 +1,4 @@
-//! The beat of the worker's loop, from which health checks see whether it still goes round.
+//! The beat of the worker's loop, from which health checks see if it still runs.
 
 use parking_lot::Mutex;
 use std::time::Duration;
@@ -16,7 +16,7 @@ impl Heartbeat {
         *self.0.lock() = Some(Instant::now());
     }
 
-    /// `true` if the loop goes round, or has not begun to.
+    /// `true` if the loop runs, or has not begun.
     pub fn is_regular(&self) -> bool {
         self.0.lock().is_none_or(|last| last.elapsed() <= LONGEST_ROUND)
     }

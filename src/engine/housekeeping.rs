@@ -1,4 +1,4 @@
-//! Counts what has ended, and deletes what is old.
+//! Counts ended Features and runs, and deletes old data.
 
 use crate::{
     engine::{
@@ -13,10 +13,10 @@ use domain::ids::{FeatureKey, Millis, RepoId};
 use git::{Forgotten, GitError, Mirrors};
 use std::time::Duration;
 
-/// How often what is old is deleted from the database, in milliseconds.
+/// The time between two deletions of old rows, in milliseconds.
 const FORGETTING_MS: i64 = 3_600_000;
 
-/// How long a run that nobody ended may still report its end before it is counted, in milliseconds.
+/// How long a lost run may still report its end before it is counted, in milliseconds.
 const LATE_ENDS_MS: i64 = 24 * 3_600_000;
 
 /// How long baselines are kept, in milliseconds. An older one is made again if it is needed.
@@ -27,7 +27,7 @@ const BASELINES_MS: i64 = 90 * 24 * 3_600_000;
 const DEPARTED_MS: i64 = 60 * 24 * 3_600_000;
 
 impl Engine {
-    /// Adds what has ended to the figures that only grow.
+    /// Adds ended Features and runs to the counters.
     pub(super) async fn count(&self) -> Result<(), StoreError> {
         self.store.count_runs(self.now().plus(-LATE_ENDS_MS)).await?;
         loop {
@@ -54,7 +54,7 @@ impl Engine {
         Ok(persist::read(&stored).map_or_else(|_| Success::default(), |feature| success(&feature, help)))
     }
 
-    /// Deletes what is old in the database, unless a process of this database did so within the last hour.
+    /// Deletes old rows, unless a process of this database did so within the last hour.
     pub(super) async fn forget_rows_in_turn(&self) -> Result<(), StoreError> {
         let now = self.now();
         if self.store.take_turn("forget/turn", now, now.plus(FORGETTING_MS)).await? {
@@ -67,7 +67,7 @@ impl Engine {
         self.now().plus(-i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Deletes what is old in the database. Each piece is short; what is left waits for the next round.
+    /// Deletes old rows in short pieces. The rest waits for the next round.
     async fn forget_rows(&self) -> Result<(), StoreError> {
         let (store, ages) = (&self.store, self.settings.ages);
         let before = |age: Duration| self.before(age);
@@ -89,7 +89,7 @@ impl Engine {
         store.give_back_room().await
     }
 
-    /// Deletes what is old in this process's data folder.
+    /// Deletes old files in this process's data folder.
     pub(super) async fn forget_files(&self) -> Result<(), StoreError> {
         let ages = self.settings.ages;
         self.forget_code(self.before(ages.mirrors), self.before(ages.departed)).await?;
@@ -99,8 +99,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Deletes mirrors that nobody used since `before`, and those of repositories that are gone. If the App was installed
-    /// again, their mirror was used since `departed_before`. The other mirrors are tidied.
+    /// Deletes mirrors that nobody used since `before`, and those of repositories that are gone. A mirror that was used
+    /// after `departed_before` stays, since the App was installed again. The other mirrors are tidied.
     async fn forget_code(&self, before: Millis, departed_before: Millis) -> Result<(), StoreError> {
         let departed = self.store.departed_repos().await?;
         for repo in self.mirrors.list() {

@@ -1,5 +1,5 @@
-//! The effects that this process performs, each in a tokio task of its own. A panic ends only its own task: the slot is
-//! free again, and [`InFlight::next`] reports the crash.
+//! The effects that this process performs, each in a tokio task of its own. A panic ends only its task: the slot
+//! becomes free, and [`InFlight::next`] reports the crash.
 
 use crate::store::{Claimed, Hold, Lane};
 use std::{any::Any, collections::HashMap};

@@ -1,4 +1,4 @@
-//! Limits how many labels that may not be ours are looked up at once, so that what people ask for finds a free worker.
+//! Limits how many labels that may not be ours are looked up at once, so that requests of people find a free worker.
 
 use domain::ids::Millis;
 use parking_lot::Mutex;
@@ -16,12 +16,12 @@ const SPACING_MS: i64 = 20;
 #[derive(Debug)]
 pub struct LabelLooks {
     permits: Semaphore,
-    /// The last time at which a label that waits tries again.
+    /// The latest time at which a waiting label tries again.
     last_try: Mutex<Millis>,
 }
 
 impl LabelLooks {
-    /// Allows this number of looks at once.
+    /// Allows this number of lookups at once.
     pub fn new(at_once: usize) -> Self {
         Self { permits: Semaphore::new(at_once), last_try: Mutex::new(Millis(0)) }
     }

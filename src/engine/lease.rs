@@ -1,5 +1,4 @@
-//! Takes a claimed effect to its end: performs it while renewing its lease, then records the end and what follows from
-//! it.
+//! Takes a claimed effect to its end: performs it while renewing its lease, then records the end and its consequences.
 
 use crate::{
     engine::{
@@ -88,7 +87,7 @@ impl Engine {
         Some(Failure::DiskFull { message }.into())
     }
 
-    /// Stores how the effect ended. While the database fails, this is tried again and the lease is renewed: the end may
+    /// Stores how the effect ended. While the database fails, this is repeated and the lease is renewed: the result may
     /// be that of an agent's run, which nobody should pay for twice.
     async fn keep_end(&self, job: &Job, lease: Lease, ended: &Result<Done, EffectError>) -> Result<(), ApplyError> {
         let mut tries = 0;
@@ -104,8 +103,8 @@ impl Engine {
         }
     }
 
-    /// Renews the lease; `None` if the database fails. Then this process takes nothing back for a lease: its own effects
-    /// look abandoned as soon as the database can be written again.
+    /// Renews the lease; `None` if the database fails. Then this process takes back no effects for the time of a lease,
+    /// since its own would look abandoned once the database can be written again.
     async fn renew(&self, job: &Job) -> Option<Lease> {
         match self.store.renew(&job.hold, self.lease_end()).await {
             Ok(lease) => Some(lease),
@@ -195,7 +194,7 @@ impl Engine {
         Ok(self.end(job, &Outcome::Done).await?)
     }
 
-    /// Ends the effect together with its fact. Returns `false` if no Feature takes the fact.
+    /// Ends the effect together with its fact. Returns `false` if there is no Feature for the fact.
     async fn end_with(&self, job: &Job, outcome: &Outcome, key: &FeatureKey, fact: Fact) -> Result<bool, ApplyError> {
         let finish = Finish { hold: job.hold.clone(), outcome: outcome.clone() };
         Ok(match self.apply(key, fact, Some(finish)).await? {
@@ -272,8 +271,8 @@ impl Engine {
         since.is_some_and(|since| self.now().0.saturating_sub(since.0) >= self.settings.waits.unknown)
     }
 
-    /// Returns whether an effect whose failure may last has been tried for long enough. Each try of an agent is paid for,
-    /// so those are few.
+    /// Returns `true` if an effect whose failure may last has been tried for long enough. Agents get few tries, since
+    /// each is paid for.
     async fn has_tried_enough(&self, job: &Job) -> Result<bool, StoreError> {
         if self.has_waited_long(job, &WaitsOn::Unknown) {
             return Ok(true);
@@ -351,8 +350,8 @@ impl Engine {
         Ok(self.end(job, &outcome).await?)
     }
 
-    /// Handles the answer of the store to a write of an effect's holder. If another worker has the effect, what this one made
-    /// is lost, and the ledger shows it.
+    /// Handles the store's answer to a write of an effect's holder. If another worker has the effect, the result of
+    /// this one is lost, and the ledger shows that.
     async fn written(&self, hold: &Hold, fenced: Fenced) {
         let id = &hold.effect;
         match fenced {
@@ -371,7 +370,7 @@ impl Engine {
     }
 }
 
-/// Returns whether the store fails in a way that passes. A store that this process has closed stays closed.
+/// Returns `true` if the store's failure passes. A store that this process has closed stays closed.
 fn is_passing(error: &ApplyError) -> bool {
     let is_closed = matches!(error, ApplyError::Store(StoreError::Closed));
     !is_closed && of_apply(error).row().class == FailureClass::Passes
@@ -391,8 +390,8 @@ fn waits_on(failure: &Failure) -> Option<WaitsOn> {
     }
 }
 
-/// Returns the effect that shows people that the job's effect waits, if it is work of a Feature. What only shows
-/// something waits unseen: otherwise each wait would add another.
+/// Returns the effect that shows people that the job's effect waits, if it is work of a Feature. An effect that only
+/// shows something is left out: otherwise each wait would add another.
 fn shown_wait(job: &Job, now: Millis) -> Option<NewEffect> {
     if !perform::context::read(job).is_ok_and(|effect| effect.waits_when_held()) {
         return None;

@@ -1,5 +1,5 @@
-//! The clock of leases: the database's, since the clocks of two machines differ. A process that was out of contact with the
-//! database, and may have missed what others renewed, takes nothing back before a whole lease has passed.
+//! The clock of leases: the database's, since the clocks of two machines differ. A process that was out of contact with
+//! the database may have missed renewals by others, so it takes no effect back before a whole lease has passed.
 
 use crate::store::{Store, StoreError};
 use domain::ids::Millis;
@@ -38,8 +38,8 @@ impl Contact {
 }
 
 impl LeaseClock {
-    /// Reads the database's clock. Returns whether the contact has lasted a whole lease, so that a lease that is over
-    /// was over for everybody.
+    /// Reads the database's clock. Returns `true` if the contact has lasted a whole lease, so that a lease that looks
+    /// over is over for everybody.
     pub(super) async fn read(
         &self,
         store: &Store,
@@ -59,7 +59,7 @@ impl LeaseClock {
         }
     }
 
-    /// Records that the database answered at `now`. Returns whether the contact has lasted a whole lease.
+    /// Records that the database answered at `now`. Returns `true` if the contact has lasted a whole lease.
     fn answered(&self, now: Instant, lease: Duration) -> bool {
         let mut contact = self.contact.lock();
         let continued = Contact::after(*contact, now, lease);

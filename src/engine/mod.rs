@@ -56,7 +56,7 @@ use git::Mirrors;
 use sandbox::{Sandbox, egress::Door};
 use text::secret::Secrets;
 
-/// Everything that the work needs. There is one per process.
+/// Everything that performing effects needs. There is one per process.
 pub struct Engine {
     pub store: Store,
     pub autobuild: Client,
@@ -84,7 +84,7 @@ pub struct Engine {
     pub git_door: Option<Door>,
     /// The permits to ask GitHub about labels that may not be ours.
     pub label_looks: LabelLooks,
-    /// The comments and reviews that a sweep looked at in vain.
+    /// The comments and reviews that a sweep read for nothing.
     pub fruitless: Fruitless,
     pub lease_clock: LeaseClock,
     /// The beat of the worker's loop.

@@ -18,7 +18,7 @@ pub async fn on_own_thread<T: Send + 'static>(work: impl Future<Output = T> + Se
     let thread = spawn_blocking(move || {
         runtime.block_on(async {
             tokio::select! {
-                // First, because work must not be polled on a runtime that shuts down.
+                // The shutdown is checked first, because work must not be polled on a runtime that shuts down.
                 biased;
                 () = unwanted.cancelled() => None,
                 done = work => Some(done),

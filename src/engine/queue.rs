@@ -23,7 +23,7 @@ pub struct Queue {
     pub at: Millis,
 }
 
-/// The reason why a step does not run now.
+/// The reason why a step is not running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     Runs,
@@ -74,7 +74,7 @@ pub fn why(step: &QueuedEffect, now: Millis) -> Why {
 pub enum TriedAgain {
     /// It is due.
     Yes,
-    /// It is not among the steps that were given up. Perhaps somebody else retried it first.
+    /// It is not among the steps that were given up. Somebody else may have retried it first.
     NotFailed,
     /// Its Feature knows of the failure and has moved on, so a retry would change nothing.
     FeatureKnows,
@@ -104,7 +104,7 @@ impl Queue {
     }
 }
 
-/// Retries a step that was given up. Two calls have the effect of one.
+/// Retries a step that was given up. A second call changes nothing.
 pub async fn try_again(store: &Store, id: &str, now: Millis) -> Result<TriedAgain, StoreError> {
     let known = store.effect(id).await?;
     let Some(effect) = known.filter(|effect| effect.state == EffectState::Failed) else {

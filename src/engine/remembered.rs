@@ -1,4 +1,4 @@
-//! Remembers what GitHub said, for as long as this process lives. A call that finds it outdated forgets it.
+//! A cache of GitHub's answers for the life of this process. A call that finds an answer outdated removes it.
 
 use parking_lot::Mutex;
 use std::{collections::HashMap, hash::Hash};

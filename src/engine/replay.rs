@@ -33,7 +33,7 @@ pub struct ReplayStatus {
     pub ended_at: Option<Millis>,
     /// The number of deliveries that were fetched, since the database exists.
     pub fetched: u64,
-    /// Whether GitHub's newest attempt reached the service.
+    /// `true` if GitHub's newest attempt reached the service.
     pub newest_arrived: bool,
 }
 
@@ -57,7 +57,7 @@ pub enum ReplayFailure {
 }
 
 impl Engine {
-    /// Replays the log at once, and then regularly until `stop`. Of all replicas, one does it each time.
+    /// Replays the log at once, and then regularly until `stop`. Each time, only one of the replicas does it.
     pub(super) async fn always_replay(self: Arc<Self>, stop: CancellationToken) {
         let Some(usual) = self.settings.replay else { return };
         loop {
@@ -79,8 +79,8 @@ impl Engine {
         }
     }
 
-    /// Fetches and stores the deliveries that never arrived, the oldest first, and returns how many they were. A delivery
-    /// that arrived twice counts once.
+    /// Fetches and stores the deliveries that never arrived, the oldest first, and returns how many they were. A
+    /// delivery that arrived twice counts once.
     pub async fn replay(&self) -> Result<usize, ReplayFailure> {
         let last = self.replay_status().await?;
         let log = self.autobuild.delivery_log(|newest| since(last.newest, newest)).await?;

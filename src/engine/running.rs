@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 #[derive(Default)]
 pub struct Running {
     tokens: Mutex<HashMap<String, CancellationToken>>,
-    /// Changes whenever every effect must check at once whether it is still wanted.
+    /// Changes when every effect must check at once if it is still wanted.
     again: watch::Sender<u64>,
     at_work: Mutex<Board>,
 }
 
-/// The kind of work in this process.
+/// The worker that is shown on the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worker {
     Agent(Role),
@@ -36,7 +36,7 @@ pub struct Work {
     pub task: Option<TaskId>,
     pub turn: TurnNumber,
     pub since: Millis,
-    /// What the agent was seen to do so far.
+    /// The agent's activity so far.
     pub activity: Activity,
 }
 
@@ -46,7 +46,7 @@ struct Board {
     entries: BTreeMap<u64, (Work, Option<watch::Receiver<Activity>>)>,
 }
 
-/// A shown work. When it is dropped, the work is no longer shown.
+/// An entry on the dashboard, which disappears when this is dropped.
 pub(super) struct OnBoard<'a> {
     running: &'a Running,
     number: u64,

@@ -45,8 +45,8 @@ pub fn shown_again(job: &Job, feature: FeatureKey, id: String, run_at: Millis) -
     row(id, &Effect::Living { emission: Emission(0) }, &feature, place, run_at)
 }
 
-/// Returns the row of an effect, as its spec defines it for a Feature. Answers that belong to none override what ties
-/// it to one.
+/// Returns the row of an effect of a Feature, as its spec defines it. The caller overrides the Feature's columns for
+/// answers that belong to none.
 pub fn row(
     id: String,
     effect: &Effect,
@@ -87,14 +87,15 @@ pub fn living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<M
     waits(edited_at, now, spacing_ms.saturating_mul(LIVING_SPACINGS))
 }
 
-/// Returns the same for a new comment in place of one that cannot be edited.
+/// Returns the time from which a comment that cannot be edited may be replaced by a new one. Returns `None` if it may
+/// be now.
 pub fn another_living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
     waits(edited_at, now, spacing_ms.saturating_mul(ANOTHER_LIVING_SPACINGS))
 }
 
 fn waits(edited_at: Millis, now: Millis, wait: i64) -> Option<Millis> {
     let until = edited_at.plus(wait);
-    // GitHub's clock may be ahead of ours. If it is ahead by more than the wait, the time is useless and ignored.
+    // GitHub's clock may be ahead of ours. If it is ahead by more than the wait, its time is ignored.
     (until > now && edited_at.0.saturating_sub(now.0) < wait).then_some(until)
 }
 

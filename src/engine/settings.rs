@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-/// Whether the forge starts workflows on what is pushed.
+/// The forge's treatment of workflows after a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workflows {
     /// Workflows start, as on GitHub.
@@ -47,7 +47,7 @@ pub struct EngineSettings {
     pub concurrency: Concurrency,
     pub lease: Duration,
     pub renew: Duration,
-    /// How often effects with an ended lease are taken back.
+    /// The time between two searches for effects whose lease has ended.
     pub reap: Duration,
     /// How often the log of deliveries is replayed; `None` if it is not.
     pub replay: Option<Duration>,
@@ -73,7 +73,7 @@ pub struct EngineSettings {
     pub month: Limits,
     /// The limits of the repositories of each installation.
     pub allowances: Allowances,
-    /// How long what is old is kept.
+    /// How long data of each kind is kept.
     pub ages: Ages,
     /// The handle for sending spans.
     pub telemetry: Telemetry,
@@ -113,7 +113,7 @@ impl Overrides {
     }
 }
 
-/// The repositories whose agents another process runs, because they name another agent than this process has.
+/// The repositories whose agents another process runs, because this process lacks the agent that they name.
 #[derive(Clone, Debug, Default)]
 pub struct Others(Arc<Mutex<BTreeSet<RepoId>>>);
 
@@ -146,7 +146,7 @@ pub struct Slots {
 
 impl Slots {
     /// Returns how many labels that may not be ours are looked up at once. GitHub may answer slowly, so half of the
-    /// slots stay free for what people ask for.
+    /// slots stay free for requests of people.
     pub fn label_looks(&self) -> usize {
         (self.control / 2).max(1)
     }
@@ -182,8 +182,8 @@ fn jitter(wait: Duration, fifth: f64) -> i64 {
 }
 
 impl EngineSettings {
-    /// Returns the pause after a failed try to store what a run made. It stays below a lease: when the database is back,
-    /// the work goes on soon.
+    /// Returns the pause after a failed try to store a run's result. It is shorter than a lease, so that the work goes
+    /// on soon once the database is back.
     pub fn pause_to_store(&self, tries: u32) -> Duration {
         let pause = u64::try_from(self.backoff.after(tries, 0.0)).unwrap_or(0);
         Duration::from_millis(pause).min(self.lease / 2)

@@ -1,11 +1,13 @@
-//! Remembers for minutes who has no more rights in a repository than everybody, so that a flood of their comments does not use
-//! up the calls to GitHub that others need. It can only refuse: whoever is obeyed was asked about at that moment.
+//! Remembers for minutes who has no more rights in a repository than the public, so that a flood of their comments does
+//! not use up the calls to GitHub that others need. It can only refuse: before a command is obeyed, GitHub is always
+//! asked.
 
 use domain::ids::{Millis, RepoId, UserId};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// How long a person counts as a stranger without being asked about, in milliseconds. A new right counts after that.
+/// How long a person counts as a stranger before GitHub is asked again, in milliseconds. Rights given meanwhile count
+/// only after that.
 const KNOWN_MS: i64 = 5 * 60_000;
 
 /// The most people who are remembered.

@@ -1,6 +1,6 @@
-//! Compares with GitHub every unfinished Feature, and every cancelled one whose pull request people may still merge or open
-//! again. What differs becomes the same events, with the same causes, that
-//! webhooks bring, so that a fact that comes twice counts once.
+//! Compares with GitHub every unfinished Feature, and every cancelled one whose pull request people may still merge or
+//! open again. Each difference becomes the event that a webhook would have brought, with the same cause, so that a fact
+//! that comes twice counts once.
 //!
 //! # Calls
 //!
@@ -84,8 +84,8 @@ impl Engine {
         }
     }
 
-    /// Compares every Feature that GitHub can contradict with GitHub, applies what differs, and returns how many facts that were. A
-    /// Feature that cannot be compared keeps back no other.
+    /// Compares every Feature that GitHub can contradict with GitHub, applies what differs, and returns how many facts
+    /// that were. A Feature that cannot be compared does not stop the others.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
         let rows = self.store.list_comparable(self.now().plus(-CANCELLED_MS)).await?;
         let installations = self.installations_now().await;
@@ -207,7 +207,7 @@ impl Sweep<'_> {
     async fn work(&self, feature: &Feature) -> Result<u64, EffectError> {
         let remote = match self.remote(feature).await {
             Ok(remote) => remote,
-            // Its repository or the App is gone, and with it whatever could happen to its pull request.
+            // Its repository or the App is gone, so nothing can happen to its pull request any more.
             Err(error) if home::may_have_moved(&error) && !feature.is_unfinished() => return Ok(0),
             Err(error) if home::may_have_moved(&error) => {
                 // GitHub answers like this if another installation, or none, covers the repository now.
@@ -229,7 +229,7 @@ impl Sweep<'_> {
         failure.map_or(Ok(found), Err)
     }
 
-    /// Reads what GitHub has of the Feature. A name that leads nowhere may be that of before a renaming.
+    /// Reads GitHub's state of the Feature. If the repository's name leads nowhere, it may have been renamed.
     async fn remote(&self, feature: &Feature) -> Result<RemoteWork, GithubError> {
         let autobuild = &self.engine.autobuild;
         let repo = autobuild.repo(feature.installation, feature.key.repo);
@@ -282,7 +282,8 @@ impl Sweep<'_> {
             Done::Fact(key, mut news) => {
                 let applied = Box::pin(engine.apply(&key, (*news).clone(), None)).await?;
                 if applied == Applied::Known && is_state(fact) {
-                    // The fact was ignored when it came, or undone since. GitHub still has it.
+                    // The fact is recorded, but was ignored when it came, or was undone since. It needs another cause
+                    // to count again.
                     news.cause = format!("{}/again/{before}", news.cause);
                     Box::pin(engine.apply(&key, *news, None)).await?;
                 }
@@ -299,7 +300,8 @@ impl Sweep<'_> {
     }
 }
 
-/// `true` if GitHub shows the fact for as long as it holds. The others are words that are written once.
+/// `true` if GitHub shows the fact for as long as it holds. The other facts are comments and reviews, which are written
+/// once.
 fn is_state(fact: &RemoteFact) -> bool {
     match fact {
         RemoteFact::BranchMoved(_)

@@ -1,4 +1,4 @@
-//! Work that one process of all does regularly: each time, the first one to take the turn.
+//! Regular work that only one of the replicas does each time: the first to take the turn.
 
 use crate::engine::Engine;
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl Engine {
     }
 }
 
-/// Does work in a task of its own until it ends or `stop` comes. A panic ends one time, and not all later ones.
+/// Does work in a task of its own until it ends or `stop` comes, so that a panic does not end the later turns.
 pub(super) async fn once(name: &str, stop: &CancellationToken, work: impl Future<Output = ()> + Send + 'static) {
     let work = AbortOnDropHandle::new(tokio::spawn(work));
     tokio::select! {

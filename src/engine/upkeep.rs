@@ -1,14 +1,14 @@
-//! Regular maintenance: takes back lost work, counts what has ended, and deletes what is old.
+//! Regular maintenance: takes back lost work, counts ended Features and runs, and deletes old data.
 
 use crate::engine::Engine;
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// How often what has ended is counted.
+/// The time between two counts.
 const COUNTING: Duration = Duration::from_secs(60);
 
-/// How often what is old is deleted from the data folder.
+/// The time between two deletions of old files.
 const TIDYING: Duration = Duration::from_secs(3_600);
 
 impl Engine {
@@ -36,7 +36,7 @@ impl Engine {
         }
     }
 
-    /// Counts and deletes, beside taking back lost work: a large deletion must not delay that.
+    /// Counts and deletes. This runs beside the recovery of lost work, which a large deletion must not delay.
     async fn keep_house(self: Arc<Self>, stop: CancellationToken) {
         let mut tidied = None::<Instant>;
         while !stop.is_cancelled() {

@@ -69,7 +69,7 @@ pub struct Overview {
     pub ended: Vec<ListedView>,
     /// The number of unfinished effects.
     pub tally: Tally,
-    /// The providers of models that do not serve us.
+    /// The model providers that do not serve us now.
     pub troubles: Vec<ProviderTrouble>,
 }
 
@@ -261,7 +261,7 @@ impl Engine {
         Ok(WorkView { runs: self.store.runs_of(key, None).await?, calls: self.store.calls(key).await?, effects })
     }
 
-    /// Asks GitHub for the current name of a repository. [`FeatureView::name`] shows it from then on.
+    /// Asks GitHub for the current name of a repository, which [`FeatureView::name`] shows from then on.
     pub async fn hear_name(&self, installation: InstallationId, repo: RepoId) {
         let asked = self.autobuild.repo(installation, repo);
         match tokio::time::timeout(NAME_PATIENCE, asked.name()).await {

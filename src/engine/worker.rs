@@ -14,10 +14,11 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// The longest wait between two looks into the store. Wake-ups are only hints and may be lost.
+/// The longest wait between two reads of the queue. Wake-ups are only hints and may be lost.
 const POLL: Duration = Duration::from_secs(5);
 
-/// How long the end waits for agents after their grace. Killing one takes up to 5 seconds; then its work is stored.
+/// How long a shutdown waits for agents after their grace period. Killing one takes up to 5 seconds; then its work is
+/// stored.
 const LAST_STEPS: Duration = Duration::from_secs(15);
 
 impl Engine {
@@ -48,7 +49,8 @@ impl Engine {
                 () = tokio::time::sleep(due) => {}
                 Some(ended) = jobs.next() => self.handle_end(ended).await,
             }
-            // The end of an effect wakes twice, by its commit and by its task: one look serves both.
+            // The end of an effect wakes this loop twice, by its commit and by its task. Yielding lets one read serve
+            // both.
             tokio::task::yield_now().await;
             while let Some(Some(ended)) = jobs.next().now_or_never() {
                 self.handle_end(ended).await;
@@ -66,8 +68,8 @@ impl Engine {
         }
     }
 
-    /// Waits until every effect has ended. Agents that still run after the grace period are stopped and given back.
-    /// What does not end then is left behind: it is done again once its lease has ended.
+    /// Waits until every effect has ended. Agents that still run after the grace period are stopped and given back. An
+    /// effect that does not end even then is left behind, and done again once its lease has ended.
     async fn drain(&self, mut jobs: InFlight, agents: CancellationToken) {
         self.end_within(self.settings.grace, &mut jobs).await;
         agents.cancel();

@@ -98,7 +98,7 @@ impl LastRun {
 struct Start {
     opened: Opened,
     model: Option<String>,
-    /// The model that is tried if the first one turns out not to be served.
+    /// The model that is tried if the API does not serve the first one.
     fallback: Option<String>,
 }
 

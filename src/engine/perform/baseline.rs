@@ -1,5 +1,6 @@
-//! The baseline: the results on a commit of the default branch before the Feature. It is found once per commit and
-//! commands, stored, and made again if it is missing. The results where a task's work starts are stored like it.
+//! The baseline: the results on a commit of the default branch before the Feature. It is made once for each commit and
+//! its commands, stored, and made again if it is missing. The results on the commit from which a task's work starts are
+//! stored in the same way.
 
 use crate::{
     config::{RECORDS_FOLDER, RepositorySettings},
@@ -79,8 +80,8 @@ impl EffectContext<'_> {
         baseline(self, (mirror, commit), &self.settings()).await
     }
 
-    /// Returns the results where the work on `head` starts: on the commit of the integration branch that it contains. It
-    /// is the baseline if only records were added since, or if nothing can run there.
+    /// Returns the results on the commit of the integration branch from which the work on `head` starts. They are those
+    /// of the baseline if only records were added since, or if nothing can run there.
     pub(super) async fn before(
         &self,
         mirror: &Mirror,
@@ -121,7 +122,7 @@ impl EffectContext<'_> {
         found.or(self.feature.integration.as_ref().map(|integration| &integration.base))
     }
 
-    /// `true` if a commit contains the commit that was measured, so that it can be compared with the baseline.
+    /// `true` if a commit contains the measured commit, so that its results can be compared with the baseline.
     pub(super) async fn stands_on_measured(&self, mirror: &Mirror, commit: &Sha) -> Result<bool, EffectError> {
         match self.measured() {
             Some(measured) => Ok(mirror.is_ancestor(measured, commit).await?),

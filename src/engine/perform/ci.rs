@@ -34,7 +34,7 @@ const MAX_OUTPUT: usize = 4_000;
 /// The longest name of a check that is shown, in characters.
 const MAX_NAME: usize = 120;
 
-/// Looks once. Ends if CI has finished or its time is over.
+/// Reads the checks once. Ends if CI has finished or its time is over.
 pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
     if is_held(context, head).await? {
@@ -47,8 +47,8 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
     Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }))
 }
 
-/// Looks once at the checks on the feature pull request. The wave gate on its head goes first, so that one task repairs
-/// what both find.
+/// Reads the checks on the feature pull request once, after the wave gate on its head has ended, so that one task
+/// repairs the findings of both.
 pub(super) async fn of_feature(
     context: &EffectContext<'_>,
     emission: Emission,
@@ -83,7 +83,7 @@ impl Change<'_> {
         }
     }
 
-    /// Returns the commit on which the change stands.
+    /// Returns the commit from which the change starts.
     async fn base(&self, context: &EffectContext<'_>, mirror: &Mirror) -> Result<Sha, EffectError> {
         match self {
             Self::Task(head) => fork_point(context, mirror, head).await,
@@ -128,7 +128,7 @@ async fn is_held(context: &EffectContext<'_>, head: &Sha) -> Result<bool, Effect
     Ok(info.is_some_and(|info| ci::without_held_line(&info.message) != info.message.trim_end()))
 }
 
-/// A check with what it says apart from addresses.
+/// A check, with its text without addresses.
 struct Report {
     check: CiCheck,
     words: String,
@@ -163,7 +163,7 @@ async fn reports(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<Report>,
     Ok(found)
 }
 
-/// Returns the checks on a commit, with those apart that judge the pull request and not the code.
+/// Returns the checks on a commit. Those that judge the pull request and not the code are marked.
 async fn read_checks(context: &EffectContext<'_>, change: Change<'_>) -> Result<Vec<CiCheck>, GithubError> {
     let mut found = reports(context, change.head()).await?;
     if found.iter().any(|report| matches!(report.check.says, CiSays::Failed(_)))
@@ -204,8 +204,8 @@ async fn judge(context: &EffectContext<'_>, change: Change<'_>, found: &mut [Rep
     Ok(())
 }
 
-/// Returns the checks on the commits on which the change stands: its fork from the integration branch, and the commit of
-/// the default branch.
+/// Returns the checks on the commits from which the change starts: its fork from the integration branch, and the commit
+/// of the default branch.
 async fn without_change(context: &EffectContext<'_>, fork: &Sha) -> Result<Vec<Report>, EffectError> {
     let base = context.feature.integration.as_ref().map(|integration| &integration.base);
     let mut found = reports(context, fork).await?;

@@ -104,8 +104,8 @@ async fn written(mirror: &Mirror, changed: &ChangedPaths, head: &Sha) -> Result<
     Ok(texts)
 }
 
-/// Returns the ignore rules of a commit, the deepest folder first. A file whose rules cannot be compiled ignores
-/// nothing.
+/// Returns the ignore rules of a commit, the deepest folder first. A file with rules that cannot be compiled counts as
+/// empty.
 async fn ignore_rules(mirror: &Mirror, base: &Sha) -> Result<Vec<(String, Gitignore)>, EffectError> {
     let mut rules = Vec::new();
     let paths = gates::commands::paths(mirror, base).await?;

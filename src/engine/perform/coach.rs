@@ -75,8 +75,8 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
 }
 
 impl Look<'_> {
-    /// Asks the Coach in a fresh checkout and a fresh context. Also returns whether it changed the checkout, which it
-    /// must not.
+    /// Asks the Coach in a fresh checkout and a fresh context. Also returns the state of the checkout afterwards, since
+    /// the Coach must not change it.
     async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), EffectError> {
         let checkout = self.context.checkout(self.mirror, self.head, None).await?;
         let question = Question {
@@ -227,7 +227,7 @@ impl Look<'_> {
     }
 }
 
-/// Returns whether an agent that may only read has changed the checkout.
+/// Compares the checkout of an agent that may only read with its commit.
 pub(super) async fn compare(checkout: &Checkout, secrets: &Secrets) -> Result<CheckoutState, EffectError> {
     let paths = checkout.changed_paths().await?;
     Ok(if paths.is_empty() {
@@ -253,13 +253,13 @@ fn decision(answer: &serde_json::Value, numbered: Numbered<'_>, probing: Probing
     }
 }
 
-/// Returns what is wrong with the command, if no shell can run it.
+/// Returns the reason why no shell can run the command, if there is one.
 fn no_command(command: &String) -> Option<String> {
     let wrong = command.parse::<ShellCommand>().err()?;
     Some(format!("commands: `{command}` cannot be run: {wrong}"))
 }
 
-/// Returns what people with the right to decide said about the work, over all turns.
+/// Returns the words of people with the right to decide about the work, over all turns.
 fn people(task: &Task) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for turn in &task.turns {

@@ -33,7 +33,7 @@ pub(super) struct EffectContext<'a> {
     pub(super) engine: &'a Engine,
     pub(super) job: &'a Job,
     pub(super) feature: Feature,
-    /// The hosts that its programs did not reach.
+    /// The hosts that its programs could not reach.
     pub(super) refusals: Refusals,
 }
 
@@ -102,7 +102,8 @@ impl EffectContext<'_> {
         self.job.may_write(self.engine).await
     }
 
-    /// Returns `true` if this worker holds the effect and nobody asked for its end. A stop is then that of the process.
+    /// Returns `true` if this worker holds the effect and nobody wants it to end: then the process itself is being
+    /// stopped.
     pub(super) async fn is_wanted(&self) -> Result<bool, EffectError> {
         Ok(self.engine.store.look(&self.job.hold).await? == Lease::Mine)
     }

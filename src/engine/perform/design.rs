@@ -63,7 +63,7 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
     Ok(context.task_event(task.id, task::Event::Designed { emission, design }))
 }
 
-/// Reads a designer's answer. Questions are no answer any more once nobody hears them.
+/// Reads a designer's answer. Questions alone do not count as an answer if nobody will answer them.
 pub(super) fn read(answer: &Value, hearing: Hearing) -> Result<Design, String> {
     let design = parse_design(answer).map_err(|mistakes| mistakes.to_string())?;
     if hearing == Hearing::Over && !has_plan(&design) { Err(NO_DESIGN.to_owned()) } else { Ok(design) }

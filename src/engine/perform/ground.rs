@@ -32,7 +32,7 @@ pub(super) struct Ground {
     /// The other side of a merge that the Player resolves.
     pub other: Option<Sha>,
     pub conflicts: Vec<String>,
-    /// What an earlier run of the turn left, from which this one continues.
+    /// The leftovers of an earlier run of the turn, from which this one continues.
     pub left: Leftovers,
     /// The commands that the Gates will run.
     commands: Chosen,
@@ -94,8 +94,9 @@ pub(super) async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<
     }
 }
 
-/// Returns the commit that the Player must merge: the default branch if that is the task and not yet done. Otherwise it
-/// is the integration branch, if the turn is about a conflict with it or the work lacks the commit that was measured.
+/// Returns the commit that the Player must merge, if any: the default branch if the task is to merge it and it is not
+/// merged yet, or else the integration branch if the turn resolves a conflict with it or the work lacks the measured
+/// commit.
 async fn to_merge(
     context: &EffectContext<'_>,
     mirror: &Mirror,

@@ -1,5 +1,5 @@
-//! Keeps CI from running agent-written code until a person lets it: puts the skip instruction into our commits, and takes
-//! it out again.
+//! Keeps CI from running agent-written code until a person lets it, by adding the skip instruction to our commits and
+//! removing it again.
 
 use crate::engine::{
     apply::Fact,
@@ -19,8 +19,8 @@ use git::Mirror;
 const MOST: usize = 1_000;
 
 /// Returns the commit to push in place of `head`: if CI is held for its tree, each new commit of ours ends with the
-/// skip instruction. A tree that shows more than the Feature knows is recorded first, so that the Feature waits for a
-/// person.
+/// skip instruction. If the tree's workflows give more than the Feature knows, that is recorded first, so that the
+/// Feature waits for a person.
 pub(super) async fn commit_to_push(
     context: &EffectContext<'_>,
     mirror: &Mirror,

@@ -124,7 +124,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Returns what is recorded of a run that has just ended.
+    /// Returns the record of a run that has just ended.
     pub(super) fn run_end<T>(
         &self,
         opened: Opened,
@@ -206,7 +206,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Does what a run that was paid for needs. Tries again as long as that may help and this worker holds the effect.
+    /// Repeats a write for a run that was paid for, as long as that may help and this worker holds the effect.
     pub(super) async fn patiently<T, F: Future<Output = Result<T, EffectError>>>(
         &self,
         attempt: impl Fn() -> F,

@@ -1,5 +1,5 @@
-//! New files that ignore rules keep out of a turn's commit: those that are taken all the same because they are named, and
-//! those that a reader of the review must know of.
+//! New files that ignore rules keep out of a turn's commit. Some are committed all the same because the plan or the
+//! report names them; others a reader of the review must know of.
 
 use crate::engine::job::EffectError;
 use domain::{
@@ -56,9 +56,9 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     words.map(|word| word.trim_end_matches('.')).filter(|word| !word.is_empty())
 }
 
-/// Groups what was left out by its rules. In an ignored folder, the files count that the change mentions together with
-/// the folder. Otherwise the folder counts as a whole, unless builds make it: `made` names the folders that set-up and
-/// tests make; without a test run this is unknown, and no folder counts.
+/// Groups the files that were left out by rule. In an ignored folder, only files that the change mentions together with
+/// the folder count. If it mentions none, the folder counts as a whole, unless builds make it: `made` names the folders
+/// that set-up and tests make. Without a test run this is unknown, and no folder counts.
 pub(super) fn to_report(
     all: &[git::LeftOut],
     words: &BTreeSet<String>,

@@ -18,8 +18,8 @@ use domain::{
 };
 use git::MergeOutcome;
 
-/// The merge methods in the order of preference. GitHub shows those that a repository allows only to a token that may write
-/// its contents, and refuses the others.
+/// The merge methods in the order of preference. All are tried in turn, because GitHub shows the allowed ones only to a
+/// token that may write contents. It refuses the others.
 const METHODS: [MergeMethod; 3] = [MergeMethod::Squash, MergeMethod::Merge, MergeMethod::Rebase];
 
 /// Merges an approved task. A task that resolves a conflict with the default branch is pushed as a merge commit with

@@ -110,7 +110,7 @@ fn inquired(by: Inquirer, inquiries: Inquiries, read: &Settings, level: Level) -
     }
 }
 
-/// What a planner, or the designer of an only task, made.
+/// The result of a planner, or of the designer of an only task.
 pub(super) enum PlannerOutcome {
     /// A valid plan.
     Plan {
@@ -129,7 +129,7 @@ impl PlannerOutcome {
     }
 }
 
-/// Returns whether the tasks of a plan without a design are designed before their first turn.
+/// Returns the state of the design of the tasks of a plan that came without one.
 fn pre_loop(wanted: Wanted, settings: &RepositorySettings) -> PreLoop {
     match (settings.pre_loop, wanted) {
         (config::PreLoop::Always, _) | (config::PreLoop::Auto, Wanted::OneTask) => PreLoop::Due,

@@ -1,4 +1,5 @@
-//! The Player's part of a turn: it gets a fresh checkout; its work is taken out, checked, recorded and pushed.
+//! The Player's part of a turn: it works in a fresh checkout, and its changes are committed, checked, recorded and
+//! pushed.
 //!
 //! The commit is stored with the end of the run, before it is pushed, so that no run must be paid for again.
 
@@ -65,8 +66,8 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     record_end(context, task, emission, (turn, &mut ground), run).await
 }
 
-/// Records a run that ended with what it made, then publishes it. The checkout of a run whose work was not taken out stays
-/// for the next one.
+/// Records the end of a run with its commit, then publishes the commit. If the changes could not be committed, the
+/// checkout stays for the next run.
 async fn record_end(
     context: &EffectContext<'_>,
     task: &Task,
@@ -115,7 +116,7 @@ struct PlayOutcome {
     pack: Option<NewPack>,
 }
 
-/// Takes out what a run made. Returns `None` if a run that did not end well left nothing.
+/// Commits the changes of a run. Returns `None` if a failed run left nothing.
 async fn take_result(
     context: &EffectContext<'_>,
     task: &Task,
@@ -137,8 +138,8 @@ async fn take_result(
     }
 }
 
-/// Returns whether the turn of a Player whose run failed ends, and what the Player left is judged: it may be finished, and
-/// if it is not, the next run learns what is missing. Otherwise the same turn goes on later.
+/// Returns `true` if the failure of a run ends the Player's turn. Then the work that it left is judged: it may be
+/// finished, and if it is not, the next run learns what is missing. Otherwise the same turn goes on later.
 fn ends_turn(error: &EffectError) -> bool {
     match error {
         EffectError::Agent(_) | EffectError::Hopeless(_) | EffectError::Spent(_) => true,
@@ -202,13 +203,13 @@ async fn packed(
     }
 }
 
-/// Returns the name under which the Player's checkout is kept until its work is taken out.
+/// Returns the name under which the Player's checkout is kept until its changes are committed.
 fn checkout_name(context: &EffectContext<'_>, task: &Task) -> String {
     format!("{}-{}", context.key().repo.0, task.branch)
 }
 
-/// Returns the starting point of a Player. If an earlier run was stopped before its work was taken out, as when the
-/// process died, it is the checkout of that run.
+/// Returns the starting point of a Player. If an earlier run was stopped before its changes were committed, for example
+/// by a crash, this is the checkout of that run.
 async fn recovered(context: &EffectContext<'_>, task: &Task, turn: &Turn) -> Result<StartOutcome, EffectError> {
     let mut found = ground(context, task, turn).await?;
     let StartOutcome::Ground(ground) = &mut found else {
@@ -252,8 +253,8 @@ async fn ask(
     Ok(context.ask_unrecorded(settings, question, read).await)
 }
 
-/// Returns what cut an earlier run of this turn short and what that run left, if this run continues it. If a person
-/// resumed the turn, only the commit shows that there is unfinished work.
+/// Returns the cause that cut an earlier run of this turn short, and its leftovers, if this run continues it. If a
+/// person resumed the turn, only the commit shows that there is unfinished work.
 async fn before(
     context: &EffectContext<'_>,
     task: &Task,
@@ -261,7 +262,7 @@ async fn before(
 ) -> Result<Option<(StopCause, Leftovers)>, EffectError> {
     let cut = match task.cut_runs {
         0 => context.cuts(Some(task.id)).await?.pop(),
-        // The run belongs to the effect before, after which the Gates failed.
+        // The run belongs to the previous effect, whose work the Gates refused.
         _ => context.last_cut(task.id).await?,
     };
     Ok(match ground.left {
@@ -398,7 +399,7 @@ pub(super) fn failed(emission: Emission, reason: BlockReason) -> task::Event {
     task::Event::Played { emission, outcome }
 }
 
-/// Returns the outcome of a run that did not end well, with the commit that it left on the branch.
+/// Returns the outcome of a failed run, with the commit that it left on the branch.
 pub(super) fn ended_badly(reason: BlockReason, partial: Option<Sha>) -> Played {
     if let BlockReason::Failed { failure, printed, .. } = reason {
         Played::Failed { failure, printed, partial }

@@ -62,7 +62,7 @@ pub(super) async fn pre_flight(
     let found = baseline(context, (&default.mirror, commit), &settings).await?;
     let plan = feature.plan.as_ref().filter(|_| !before_plan);
     let plan = plan.map(|version| &version.plan);
-    // Checked only before money is spent. Later, such a finding means that somebody broke the default branch.
+    // Checked only before money is spent. Later, such a finding means that somebody broke the default branch meanwhile.
     let futile = || nothing_passes(&found).or_else(|| nameless(&found, plan?));
     if let Some(reason) = obstacle(&found).or_else(|| is_first.then(futile).flatten()) {
         return refused(reason);
@@ -127,8 +127,8 @@ fn cut_times(context: &EffectContext<'_>, settings: &RepositorySettings) -> Vec<
     ])
 }
 
-/// Returns what the repository's own CI says of a commit whose tests fail here. A failure to read it is no reason to
-/// stop.
+/// Returns the result of the repository's own CI on a commit whose tests fail here. A failure to read it is no reason
+/// to stop.
 async fn ci_of_base(context: &EffectContext<'_>, commit: &Sha, found: &Baseline) -> CiOfBase {
     if found.tests.failure().is_none() {
         return CiOfBase::Unknown;

@@ -54,7 +54,7 @@ fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
     if is_no_help { (own, None) } else { (last, waits.then_some(own)) }
 }
 
-/// Returns first the refusal whose provider is asked again sooner, if both wait.
+/// Orders two refusals: if both wait, the one whose provider is asked again sooner comes first.
 fn sooner(one: Routed, other: Routed) -> (Routed, Option<Routed>) {
     match (one.route, other.route) {
         (Route::Park(first), Route::Park(second)) if second < first => (other, Some(one)),
@@ -63,8 +63,8 @@ fn sooner(one: Routed, other: Routed) -> (Routed, Option<Routed>) {
 }
 
 impl EffectContext<'_> {
-    /// Returns the error with which this effect waits, because others were refused. If it has waited too long in total,
-    /// it is given up.
+    /// Returns the error that makes this effect wait, because the provider refused others. If it has waited too long in
+    /// total, it is given up.
     pub(super) fn wait_with_others(&self, provider: String, until: Millis) -> EffectError {
         let waited = self.waited();
         if waited >= self.engine.settings.waits.in_all {

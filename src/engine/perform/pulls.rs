@@ -129,8 +129,8 @@ pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Resu
     Ok(Done::Nothing)
 }
 
-/// Marks the pull request as ready. The first try need not look at a draft that this process opened, unless GitHub refuses
-/// because a person marked it.
+/// Marks the pull request as ready. The first try needs no lookup of a draft that this process opened, unless GitHub
+/// refuses because a person already marked it.
 async fn mark_pull_ready(context: &EffectContext<'_>, pull: PullNumber) -> Result<(), EffectError> {
     let draft = (context.key().repo, pull);
     let opened = context.engine.drafts.find(&draft).filter(|_| context.job.is_fresh());

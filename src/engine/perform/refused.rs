@@ -1,5 +1,4 @@
-//! Stores the hosts that the programs of an effect do not reach while it is performed, and shows them in the living
-//! comment.
+//! Stores the hosts that an effect's programs could not reach, while they run, and shows them in the living comment.
 
 use crate::engine::{perform::context::EffectContext, schedule};
 use domain::refused_host::RefusedHost;

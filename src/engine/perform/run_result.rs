@@ -38,9 +38,9 @@ pub(super) enum RunResult {
     Inquired { inquiries: Inquiries, commit: Option<MadeCommit> },
     /// Nothing may be pushed, or nothing changed.
     Ended(Box<Played>),
-    /// The run did not end well. The work that it left is judged.
+    /// The run failed. The work that it left is judged.
     Failed { commit: MadeCommit, reason: Box<BlockReason> },
-    /// The run was cut short by a failure of somebody else. Another run goes on from what it left.
+    /// The run was cut short by a failure of something else. Another run goes on from its leftovers.
     Interrupted { commit: MadeCommit },
 }
 
@@ -151,7 +151,7 @@ impl RunResult {
         Ok(Some(landed))
     }
 
-    /// Returns the branch's head on GitHub if the same effect pushed it: GitHub obeyed and the answer was lost.
+    /// Returns the branch's head on GitHub if the same effect pushed it: the push succeeded, and its answer was lost.
     async fn landed_before(
         &self,
         context: &EffectContext<'_>,
@@ -181,7 +181,7 @@ impl RunResult {
     }
 }
 
-/// Passes the questions of a Player on. If a person pushed meanwhile, their commit counts.
+/// Reports the questions of a Player. If a person pushed meanwhile, the turn restarts from their commit instead.
 fn inquired(
     context: &EffectContext<'_>,
     task: &Task,
@@ -228,9 +228,9 @@ async fn is_at_hand(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Res
     }
 }
 
-/// Returns the result of an earlier run that nobody judged, and records it with this effect: either the branch's head on
-/// GitHub is its commit, or the commit was never pushed and neither the branch, nor what it must merge, has changed
-/// since. Instructions that came since are for a Player.
+/// Returns the result of an earlier run that nobody judged, and records it with this effect. Either the branch's head
+/// on GitHub is its commit, or the commit was never pushed and neither the branch nor what it must merge has changed
+/// since. If instructions came since, a Player has to run instead.
 pub(super) async fn left_behind(
     context: &EffectContext<'_>,
     task: &Task,
@@ -250,7 +250,7 @@ pub(super) async fn left_behind(
     Ok(result)
 }
 
-/// Returns the result whose commit GitHub has although no event says so.
+/// Returns the result whose commit is on GitHub although no event reported it.
 async fn pushed_unheard(
     context: &EffectContext<'_>,
     task: &Task,
@@ -272,14 +272,14 @@ async fn pushed_unheard(
     let recorded = context.engine.store.effect(effect).await?;
     Ok(Some(match recorded.as_ref().and_then(RunResult::of) {
         Some(RunResult::Finished(finished)) => RunResult::Finished(Box::new(Finished { commit, ..*finished })),
-        // Its report is lost, as after the database was restored.
+        // Its report is lost, for example because the database was restored.
         Some(_) | None => {
             RunResult::Failed { commit, reason: Box::new(BlockReason::failed(WorkStep::Play, Failure::ReportMissing)) }
         }
     }))
 }
 
-/// Returns the result of the effect before, if its commit was never pushed.
+/// Returns the result of the previous effect, if its commit was never pushed.
 async fn unpushed(
     context: &EffectContext<'_>,
     task: &Task,
@@ -331,7 +331,7 @@ pub(super) async fn is_of_player(
     }
     let us = turn::author(context).await?.email;
     let maker = context.engine.store.effect(effect).await?;
-    // An effect that is done has told its Feature: a head with its trailer that the Feature does not know is a person's.
+    // An effect that is done has reported its commit. So an unknown head with its trailer was made by a person.
     let is_unheard = |maker: StoredEffect| is_sibling(&maker, own) && maker.state != EffectState::Done;
     Ok(turn::is_ours(&info, &us) && maker.is_some_and(is_unheard))
 }

@@ -103,8 +103,8 @@ pub(super) async fn comment_once(
     Ok(job.comment(repo, IssueNumber(thread.number()), text).await?)
 }
 
-/// Writes or edits the living comment from the current state. An emission of 0 follows from no event. It creates the
-/// comment only if something waits for a model or GitHub, because before there is a plan nothing else shows that.
+/// Writes or edits the living comment from the current state. Emission 0 belongs to no event. It creates the comment
+/// only if something waits for a model or GitHub, because nothing else shows that before there is a plan.
 pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let spending = context.spending().await?;
@@ -155,8 +155,8 @@ async fn written(
 }
 
 /// Writes a new living comment if GitHub does not let us edit the old one. A new comment notifies everybody on the
-/// issue, so these are written rarely. Only a new plan is shown at once. A comment of an earlier try counts only if it
-/// says the same, since it cannot be edited either, and people may approve what it shows.
+/// issue, so these are written rarely. Only a new plan is shown at once. A comment of an earlier try is reused only if
+/// it says the same: it cannot be edited either, and people may approve what it shows.
 async fn instead_of(context: &EffectContext<'_>, (marker, body): (&str, &str)) -> Result<Comment, EffectError> {
     let (feature, now) = (&context.feature, context.engine.now());
     let spacing = context.engine.settings.write_spacing_ms;

@@ -61,8 +61,8 @@ pub(super) async fn signed(
     Ok(Signed::As(instead.remove(head).unwrap_or_else(|| head.clone())))
 }
 
-/// Returns the commits up to `head` that we wrote, that are on no branch yet and not signed, each after its parents. A squash
-/// of GitHub's that was made again to let CI run is among them.
+/// Returns our commits up to `head` that are neither on a branch nor signed, each after its parents. They include a
+/// squash of GitHub's that was made again to let CI run.
 async fn unsigned(
     context: &EffectContext<'_>,
     mirror: &Mirror,

@@ -67,8 +67,8 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
     Ok(context.task_event(task.id, event))
 }
 
-/// Prepares a commit for its Gates if it lacks the commit that was measured, since nothing could be compared with the
-/// baseline then. Merges the integration branch, which contains that commit, into the task's branch. Returns `None` if
+/// Prepares a commit for its Gates if it lacks the measured commit, without which its results cannot be compared with
+/// the baseline. Merges the integration branch, which contains that commit, into the task's branch. Returns `None` if
 /// there is nothing to merge.
 pub(super) async fn onto_measured(
     context: &EffectContext<'_>,
@@ -135,8 +135,8 @@ async fn catch_up(
     })
 }
 
-/// Returns the commit from which a task's change is counted. For a resolved merge this is a commit of the merge as git
-/// left it, with conflict markers, since what either side brought in is not the Player's work.
+/// Returns the commit with which a task's change is compared. For a resolved merge this is the merge as git left it,
+/// with conflict markers, since the changes of either side are not the Player's work.
 pub(super) async fn fork_of(
     context: &EffectContext<'_>,
     mirror: &Mirror,

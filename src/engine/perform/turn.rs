@@ -1,4 +1,4 @@
-//! Properties of a Feature's commits: author and trailers, and which commits people made.
+//! The author and the trailers of AutoBuild's commits, by which people's commits are told apart.
 
 use crate::engine::{job::EffectError, perform::context::EffectContext};
 use domain::{

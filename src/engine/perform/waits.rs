@@ -43,8 +43,8 @@ fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber
     }
 }
 
-/// Requests a review and returns `true` if GitHub thereby notified the person. A request from an earlier wait notifies
-/// nobody. If an earlier try failed, an existing request may be our own and counts.
+/// Requests a review. Returns `true` if that notified the person. A request that exists from an earlier wait notifies
+/// nobody, but after a failed try an existing one may be our own and counts.
 async fn is_requested(context: &EffectContext<'_>, pull: PullNumber) -> Result<bool, EffectError> {
     let (repo, person) = (context.repo(), &context.feature.snapshot.labelled_by);
     if repo.is_review_requested(pull, person).await? {

@@ -50,8 +50,8 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
     Ok(context.event(Event::WaveGated { emission, head, report: Box::new(report), broke }))
 }
 
-/// Returns the merge since the last passed gate that broke it. Returns `None` if it cannot be found; the result of the
-/// gate counts without it.
+/// Returns the merge since the last passed gate that broke the result; `None` if it cannot be found, which does not
+/// change the gate's result.
 async fn broke(
     context: &EffectContext<'_>,
     subject: &WaveSubject<'_>,
@@ -66,7 +66,8 @@ async fn broke(
         Evidence::Passed(_) | Evidence::Absent(_) => (Vec::new(), false),
     };
     let smoke_failed = report.result(Gate::Smoke).is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
-    // No single merge did what the tasks did together, and the search only runs tests and the smoke command.
+    // The search runs only tests and the smoke command. Other Gates judge the tasks together, so no single merge is the
+    // cause.
     if !tests_failed && !smoke_failed {
         return Ok(None);
     }
