@@ -55,7 +55,7 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: PullEvent) -
         (PullEvent::Reopened, None) => {
             let newer = newer(engine, &feature).await?;
             let event = Event::PullReopened { pull: pull.number, newer };
-            // The cause names the closing that is undone: the newest one that is known.
+            // The cause names the newest known closing, which the reopening undoes.
             (event, reopened(engine, &feature, pull.number).await?)
         }
         (PullEvent::Closed, Some(task)) if pull.is_merged() => {
@@ -122,7 +122,7 @@ async fn pushed(
         (Some(_), None) => None,
         (None, None) => Some(integration_deleted(engine, feature).await?),
         (None, Some(head)) => Some(Event::IntegrationPushed { head }),
-        // It came before, or a sweep found it.
+        // The push is known: its delivery came before, or a sweep found it.
         (Some(task), Some(head)) if feature.task(task).and_then(|task| task.head.as_ref()) == Some(&head) => None,
         (Some(task), Some(head)) => {
             let off = push.kind == PushKind::Forced && !stands_on_integration(engine, origin, feature, &head).await?;

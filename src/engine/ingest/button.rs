@@ -55,7 +55,8 @@ pub(in crate::engine) async fn pressed(
     let mut cause = format!("button/{}/{identifier}", run.id);
     let refusal = match refused(context, needed).await? {
         Some(refusal) => {
-            // Each person without the right gets one refusal, and none of these blocks a person who has it.
+            // Each person without the right gets one refusal. The cause names the person, so that a refused press does
+            // not count as that of somebody with the right.
             cause = format!("{cause}/{}", origin.sender.user.id);
             Some(refusal)
         }

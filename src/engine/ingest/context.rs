@@ -34,8 +34,8 @@ impl InboundContext<'_> {
         self.engine.autobuild.repo(self.origin.installation, self.origin.repo.id)
     }
 
-    /// Returns `true` if a refusal may be answered. People without the right share a few an hour, so that they cannot
-    /// drown what others wait for.
+    /// Returns `true` if a refusal may be answered. People without the right share a few answers per hour, so that
+    /// these cannot crowd out the writes that others wait for.
     pub(super) async fn may_answer(&self, thread: Thread, refusal: &Refusal) -> Result<bool, EffectError> {
         let asker = if let Refusal::NoPermission { asker, .. } = refusal {
             *asker
@@ -86,7 +86,8 @@ pub(super) fn answers(engine: &Engine, origin: &EventOrigin, issue: IssueNumber,
     Done::FollowUp(rows(engine, origin, issue, effects))
 }
 
-/// Returns such answers as rows. Their ids are derived from the key that a first run of the issue would have.
+/// Returns answers that belong to no Feature as rows. Their ids are derived from the key that a first run of the issue
+/// would have.
 pub(super) fn rows(engine: &Engine, origin: &EventOrigin, issue: IssueNumber, effects: &[Effect]) -> Vec<NewEffect> {
     let key = FeatureKey { repo: origin.repo.id, issue, run: 1 };
     let place = (origin.installation, Some(key.repo));

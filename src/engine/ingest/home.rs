@@ -1,5 +1,5 @@
-//! Finds the installation that gives access to a repository now. Another one has it after a transfer, none after the App
-//! was removed.
+//! Finds the installation that gives access to a repository now: another one after a transfer, none after the App was
+//! removed.
 
 use crate::{
     engine::{Engine, ingest::lifecycle::apply, job::EffectError},
@@ -31,7 +31,8 @@ async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> 
             None if reaches(engine, row.installation, repo).await? => continue,
             None => (Event::Cancelled(CancelledWhy::InstallationRemoved), "installation/repository_removed".to_owned()),
         };
-        // The waiting effects go first: if the process dies in between, the Feature still shows that they have to move.
+        // The waiting effects move first: if the process dies in between, the Feature still has the old installation,
+        // and the next try moves them.
         if let Some(home) = home {
             engine.autobuild.forget_name(repo);
             engine.store.move_effects(&row.key, home).await?;

@@ -31,7 +31,7 @@ use domain::{
 use text::visible::{HiddenParts, VisibleText, visible_text};
 use tokio::sync::SemaphorePermit;
 
-/// Returns whether the label may start a Feature, as far as that is known without asking GitHub.
+/// Returns `false` if it is known without asking GitHub that the label starts no Feature.
 pub async fn may_be_ours(
     engine: &Engine,
     origin: &EventOrigin,
@@ -100,8 +100,8 @@ pub enum Begun {
     Not(Reply),
 }
 
-/// Creates a Feature for an issue without label and run, because a command asked for it. Checks the sender's right and
-/// adds the label.
+/// Creates a Feature that a command asked for, on an issue without label and run. Checks the sender's right and adds
+/// the label.
 pub async fn asked_for(
     context: &InboundContext<'_>,
     issue: &Issue,
@@ -133,7 +133,7 @@ async fn begin(
         Err(mistakes) => return Ok(Begun::Not(Reply::BadSettings(mistakes.clone()))),
     };
     if let Some(run) = engine.store.unfinished_run(origin.repo.id, issue.number).await? {
-        // If the process died before it finished this delivery, the run is the one that this delivery began.
+        // This delivery began every run that is younger than it, if the process died before it finished.
         let feature = engine.feature(&run.key).await?;
         return if feature.is_some_and(|feature| feature.snapshot.at > context.since) {
             Ok(Begun::Feature)

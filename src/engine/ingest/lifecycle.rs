@@ -151,7 +151,7 @@ pub async fn installation(
     }
 }
 
-/// Marks settings as possibly changed if the event may change whether the App can read an organisation's `.github`
+/// Marks settings as possibly changed if, by the event, the App may have gained or lost an organisation's `.github`
 /// repository.
 async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<(), EffectError> {
     match event {

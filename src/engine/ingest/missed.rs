@@ -18,12 +18,12 @@ use domain::{
     ids::{IssueNumber, PullNumber, ReviewId, Sha, User, UserId},
 };
 
-/// The news that a sweep makes of a difference.
+/// The delivery or fact that stands for a difference.
 pub enum Missed {
     Delivery(Box<Inbound>),
     /// A fact for which GitHub no longer has the objects of a delivery.
     Fact(Box<Fact>),
-    /// GitHub changed meanwhile, or it was AutoBuild's own doing.
+    /// GitHub has changed since, or AutoBuild itself caused the difference.
     Nothing,
 }
 
@@ -77,8 +77,8 @@ fn sender(by: Option<&RemoteAccount>) -> Actor {
     Actor { user: by.user.clone(), kind: by.kind }
 }
 
-/// Returns the push of a branch whose head differs. GitHub's list of moves names who pushed, which tells people's pushes
-/// from AutoBuild's own that are not recorded yet.
+/// Returns the push of a branch whose head differs. GitHub's activity list names who pushed. This distinguishes
+/// people's pushes from those of AutoBuild that are not recorded yet.
 async fn find_push(
     repo: &Repo<'_>,
     mut origin: Box<EventOrigin>,

@@ -1,4 +1,4 @@
-//! Turns deliveries into facts: what a delivery means, for which Feature, and whether the sender has the right.
+//! Turns deliveries into facts: interprets a delivery, finds its Feature, and checks the sender's right.
 
 mod branches_and_pulls;
 pub mod button;

@@ -248,7 +248,7 @@ impl<'a> About<'a> {
     }
 }
 
-/// Takes out of a remark what GitHub does not show of it.
+/// Removes the parts of a remark that GitHub does not show.
 fn keep_visible(remark: &mut Issue) {
     if let Problem::Remark { text, .. } = &mut remark.problem {
         *text = visible_text(text).text;

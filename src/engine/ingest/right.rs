@@ -22,7 +22,7 @@ pub enum Right {
     Unknown,
 }
 
-/// Returns whether `login` has at least the permission `needed`.
+/// Checks if `login` has at least the permission `needed`.
 pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -> Result<Right, EffectError> {
     let needed = match needed {
         Permission::Write => AccessLevel::Write,
@@ -36,7 +36,8 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
             let error = EffectError::from(error);
             match error {
                 EffectError::Stopped => Err(EffectError::Stopped),
-                // GitHub says when it answers again, so a flood of strangers makes no person's right a no.
+                // GitHub says when it answers again, so the check waits. A limit that strangers used up must not turn
+                // anybody's right into a no.
                 limited @ (EffectError::Limited { .. } | EffectError::Waiting { .. }) => Err(limited),
                 _ if context.engine.now() >= context.since.plus(PATIENCE_MS) => Ok(Right::Unknown),
                 // If GitHub refuses the request, the permission is still unknown.
@@ -54,7 +55,8 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
     }
 }
 
-/// Returns whether the sender has at least the permission `needed`. A stranger of the last minutes is not asked about again.
+/// Checks if the sender has at least the permission `needed`. GitHub is not asked again about a stranger of the last
+/// minutes.
 pub async fn of_sender(context: &InboundContext<'_>, needed: Permission) -> Result<Right, EffectError> {
     let (engine, sender) = (context.engine, &context.origin.sender.user);
     let visitor = Visitor { repo: context.origin.repo.id, person: sender.id };
