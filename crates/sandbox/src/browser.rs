@@ -1,5 +1,5 @@
 //! Opens the person's own browser, the one program that runs outside any sandbox. Other users of the machine can read
-//! its arguments, so they contain no address. They name a page on the disk that redirects to the address.
+//! its arguments, so they contain no address. They name a page on the disk, which redirects to the address.
 
 use std::{
     fs::{OpenOptions, Permissions},
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// Programs that open a page in the person's browser, starting with the desktop's own choice.
 const OPENERS: [&str; 3] = ["xdg-open", "gio open", "sensible-browser"];
 
-/// The longest time that the page exists. A browser that must be started first reads it late.
+/// The longest life of the page. A browser that must be started first reads it late.
 const LASTS: Duration = Duration::from_secs(60);
 
 /// A page that redirects a browser. It is deleted when this value is dropped, or after a minute.

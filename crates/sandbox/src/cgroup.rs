@@ -1,7 +1,7 @@
 //! Control groups, version 2. If a part of their tree was delegated to the service, each program gets a group in it.
-//! The kernel itself then limits the group's memory, including memory that no process maps, and its number of
-//! processes, however fast they fork. It can also kill the whole group at once. The launcher watches the limits with or
-//! without a group.
+//! The kernel then limits the group's memory, including memory that no process maps, and its number of processes,
+//! however fast they fork. It can also kill the whole group at once. The launcher watches the limits with or without a
+//! group.
 
 use domain::isolation::Limits;
 use std::{
@@ -13,7 +13,7 @@ use std::{
 
 /// The controllers that a group needs to enforce the limits.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
-/// The attributes that systemd sets to 1 on a group that it delegated, to a user and to root.
+/// The attributes that systemd sets to 1 on a delegated group: the first for a user, the second for root.
 const DELEGATED: [&str; 2] = ["user.delegate", "trusted.delegate"];
 /// The group of the service's own processes. Only a group without processes can pass its controllers on.
 const SERVICE: &str = "service";

@@ -105,9 +105,9 @@ impl Sandbox {
         self.users
     }
 
-    /// Returns the function that gives a folder with everything in it to the user as whom each program runs that may
-    /// change the folder, and returns `true` if anything changed hands; `None` if this process cannot give files away.
-    /// [`Sandbox::run`] does the same, but a change of the owner shows in the change time of every file.
+    /// Returns the function that gives a folder, with everything in it, to the user of the programs that may change it.
+    /// The function returns `true` if any owner changed. `None` if this process cannot give files away.
+    /// [`Sandbox::run`] does the same later, but a change of the owner shows in the change time of every file.
     #[must_use]
     pub fn hand_over(&self) -> Option<fn(&Path) -> std::io::Result<bool>> {
         run_user::can_have_users().then_some(match self.users {
@@ -116,7 +116,7 @@ impl Sandbox {
         })
     }
 
-    /// Adds what this machine lacks for more isolation.
+    /// Records what this machine lacks for more isolation.
     pub(crate) fn missing_for_more(self, missing: Vec<MissingIsolation>) -> Self {
         let missing = missing.into();
         Self { missing, ..self }
@@ -153,7 +153,7 @@ impl Sandbox {
         visible::around(path, &self.options.hidden)
     }
 
-    /// Returns the virtual environment of Python that a path lies in, with its Python; nothing if it lies in none.
+    /// Returns the virtual environment of Python that contains a path, with its Python; nothing if there is none.
     #[must_use]
     pub fn virtual_environment(&self, path: &Path) -> Vec<PathBuf> {
         visible::virtual_environment(path, &self.options.hidden)
@@ -177,7 +177,7 @@ impl Sandbox {
             Level::L0 | Level::L1 => (text(from), text(from)),
             Level::L2 | Level::L3 => (text(from), text(to)),
         });
-        // At L2 and L3 the whole of `/usr` is there, so what is hidden in it lies under something empty.
+        // At L2 and L3 the whole of `/usr` is visible, so hidden paths in it are covered by something empty.
         let masked = self.options.hidden.iter().filter(|path| path.starts_with("/usr"));
         Ok(Confinement {
             level: self.level,

@@ -3,7 +3,7 @@
 use crate::egress::Door;
 use std::{path::PathBuf, sync::Arc};
 
-/// What one program may read, change and reach, in addition to what every program needs: the system's programs and
+/// The files and network that one program may use, besides those that every program needs: the system's programs and
 /// libraries, the programs on its `PATH`, and the program itself, all read-only.
 #[derive(Clone, Debug, Default)]
 pub struct Confine {

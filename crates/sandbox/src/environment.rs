@@ -30,8 +30,8 @@ pub(crate) const CERTIFICATES: [&str; 10] = [
     "HEX_CACERTS_PATH",
 ];
 
-/// The variables with Java options of Maven and Gradle. One for every Java program would be the first line of each
-/// output.
+/// The variables with Java options of Maven and Gradle. `JAVA_TOOL_OPTIONS` would reach every Java program, but each
+/// one would print it as its first line.
 pub(crate) const JAVA_TOOLS: [&str; 2] = ["MAVEN_OPTS", "GRADLE_OPTS"];
 
 /// The locale of programs, one that this machine has.
@@ -52,8 +52,8 @@ fn utf8_locale(listed: &str) -> &str {
     }
 }
 
-/// Stands for the two things that a run as a user of its own lacks at L1: a line in the password file, and Git's trust in a
-/// checkout of somebody else, as that of a Coach is. At other levels it changes nothing.
+/// Makes up for what a run as a user of its own lacks at L1: a line in the password file, and Git's trust in a checkout
+/// that belongs to somebody else, such as a Coach's. At other levels these variables change nothing.
 const OF_USER: [(&str, &str); 5] = [
     ("USER", "builder"),
     ("LOGNAME", "builder"),
@@ -110,8 +110,8 @@ pub fn environment_at(private: &Path, seen: &Path, named: &[String]) -> std::io:
     Ok(env)
 }
 
-/// Returns Java's option for the home. Java reads the home from the password file, which names the host's one where the
-/// sandbox has no password file of its own. `None` if the path cannot be one word of an option's variable.
+/// Returns Java's option for the home. Without it, Java reads the home from the password file, which names the host's
+/// home if the sandbox has no password file of its own. `None` if the path cannot be one word of an option's variable.
 pub(crate) fn java_home(home: &Path) -> Option<String> {
     java_option("user.home", home)
 }

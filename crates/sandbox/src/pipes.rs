@@ -14,7 +14,7 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 /// The longest error output that is added to a reason, in bytes.
 const MAX_COMPLAINT: usize = 500;
 
-/// Adds the error output to `reason`, since bubblewrap's messages say most about the cause.
+/// Adds the error output to `reason`, since bubblewrap's messages tell most about the cause.
 pub(crate) fn with_complaint(reason: String, pipes: &Pipes) -> String {
     let complaint = pipes.stderr().output().text();
     match complaint.trim() {

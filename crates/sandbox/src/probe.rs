@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// 1.
 const HIGHEST_INSIDE: i32 = 64;
 
-/// Signs in error messages, each with the obstacle that it tells of.
+/// Signs in error messages, each with the obstacle that it indicates.
 const SIGNS: &[(&str, Obstacle)] = &[
     ("os error 2", Obstacle::NoBubblewrap),
     ("uid map", Obstacle::AppArmor),
@@ -104,7 +104,8 @@ impl Sandbox {
     }
 }
 
-/// Returns the sandboxes to try, best first. If a machine refuses to change users, level 1 does without.
+/// Returns the sandboxes to try, best first. Level 1 is tried a second time without users, for machines that refuse to
+/// change them.
 fn candidates(options: &SandboxOptions, bounds: Bounds) -> impl Iterator<Item = Sandbox> {
     let levels = LEVELS.into_iter().filter(move |level| *level <= bounds.most);
     levels.flat_map(|level| {
@@ -235,7 +236,7 @@ fn not_blocked(level: Level, users: Users, report: CanaryReport) -> Option<Canar
     done.into_iter().find(|(done, _)| *done).map(|(_, act)| act)
 }
 
-/// Returns what this machine lacks although a level blocks what it has to.
+/// Returns what this machine lacks even though the level blocks everything that it must.
 fn lacks(report: CanaryReport) -> impl Iterator<Item = IsolationCause> {
     // Landlock restricts signals since Linux 6.12.
     let signals = report.signalled.then_some(IsolationCause::UnboundSignals);

@@ -28,7 +28,7 @@ pub(crate) struct LaunchRequest {
     pub(crate) cwd: OsString,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) stdin_length: u64,
-    /// Whether more input follows while the program runs.
+    /// `true` if more input follows while the program runs.
     #[serde(default)]
     pub(crate) talking: bool,
     pub(crate) grace_ms: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Confinement {
     pub(crate) mounts: Vec<(OsString, OsString)>,
     pub(crate) limits: Limits,
     pub(crate) way: NetworkRoute,
-    /// Whether the program is our own binary, even if its file has moved.
+    /// `true` if the program is our own binary, even if its file has moved.
     pub(crate) own: bool,
 }
 
@@ -188,7 +188,7 @@ pub(crate) enum Report {
 }
 
 impl Report {
-    /// Returns what the report says about the program's end; `None` for a report that says nothing about it.
+    /// Returns the program's end; `None` for a report about something else.
     pub(crate) fn outcome(self) -> Option<Result<Exit, StartError>> {
         Some(match self {
             Self::NotFound(program) => Err(StartError::NotFound(program)),

@@ -35,7 +35,7 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-/// How often a program is looked at within its patience.
+/// The number of checks of a program within its patience.
 const STALL_LOOKS: u32 = 10;
 /// The time beyond the grace that a launcher gets to kill everything before it counts as lost.
 const LAUNCHER_SLACK: Duration = Duration::from_secs(5);
@@ -149,7 +149,7 @@ impl Sandbox {
     }
 }
 
-/// Gives what the program may change to its user.
+/// Gives the files that the program may change to its user.
 async fn hand_over(confinement: &Confinement) -> std::io::Result<()> {
     let user = confinement.user;
     let paths: Vec<PathBuf> = confinement.changeable().map(PathBuf::from).collect();
@@ -272,7 +272,8 @@ async fn watch(spec: &Spec, pipes: &Pipes, launcher: i32, cancel: &CancellationT
     }
 }
 
-/// Waits until the program below this launcher has only waited for a refused host for as long as its order allows.
+/// Waits until the program below this launcher has done nothing but wait for a refused host, for as long as its order
+/// allows.
 async fn only_waits(spec: &Spec, launcher: i32) {
     let Some((patience, door)) = spec.refused.zip(spec.confine.door.as_ref()) else {
         return std::future::pending().await;

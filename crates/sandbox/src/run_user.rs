@@ -1,5 +1,5 @@
-//! The user of a run at L1 if the service is root: a user that nothing else on the machine has. What a run may change
-//! belongs to this user, so a program can change the modes of its own files, and of no file of the service.
+//! The user of a run at L1 if the service is root: one that nothing else on the machine uses. The files that a run may
+//! change belong to this user, so a program can change the modes of its own files, but of no file of the service.
 
 use rustix::{
     fs::{AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Uid},
@@ -21,10 +21,10 @@ use std::{
 /// The ids of users and groups from which one is drawn for each run: 2^27 ids that distributions, directory services
 /// and managers of containers leave alone (<https://systemd.io/UIDS-GIDS/>).
 const IDS: Range<u32> = 1_879_048_192..2_013_265_920;
-/// The number of bits of a random number that are too many for these ids.
+/// The number of bits by which a random `u32` is too long for these ids.
 const SURPLUS_BITS: u32 = 5;
 
-/// The capabilities of the service without which runs cannot have users of their own. A container of Docker has them.
+/// The capabilities that the service needs to give runs users of their own. A Docker container has them.
 const NEEDED: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -65,8 +65,8 @@ impl RunUser {
         IDS.contains(&id).then_some(Self(id))
     }
 
-    /// Takes back for this process's user what was given to the user of a run at another level. Programs at L2 and L3
-    /// could not change it. Returns `true` if anything changed hands.
+    /// Gives files of the user of a run back to this process's user, because programs at L2 and L3 could not change
+    /// them. Returns `true` if any owner changed.
     pub(crate) fn take_back(path: &Path) -> io::Result<bool> {
         match Self::owner_of(path) {
             Some(_) => Self(rustix::process::geteuid().as_raw()).take(path),
@@ -74,8 +74,8 @@ impl RunUser {
         }
     }
 
-    /// Gives a folder with everything in it to the user who has it, or to a new one. Returns `true` if anything changed
-    /// hands.
+    /// Gives a folder with everything in it to the run's user who owns it, or to a new one. Returns `true` if any owner
+    /// changed.
     pub(crate) fn give(folder: &Path) -> io::Result<bool> {
         Self::of([folder])?.take(folder)
     }
@@ -95,8 +95,8 @@ impl RunUser {
 
     /// Gives a file, or a folder with everything in it, to this user. A path that does not exist is left out. No link
     /// is followed, so nothing outside the folder changes hands, whatever a program does there meanwhile. The folder
-    /// itself comes last: its owner tells whether all of it changed hands, also after a crash. Returns `true` if anything
-    /// had another owner.
+    /// itself comes last, so that even after a crash its owner shows if everything in it was given. Returns `true` if
+    /// anything had another owner.
     pub(crate) fn take(self, path: &Path) -> io::Result<bool> {
         let path = match fs::canonicalize(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -150,9 +150,9 @@ impl RunUser {
         Ok(Some(FileType::from_raw_mode(stat.st_mode)))
     }
 
-    /// Makes this thread, and what it starts, the user, without other groups. Returns the capability that the user
-    /// keeps: that of reading any file, in a container that lacks it that of ignoring modes. Landlock decides which
-    /// files a program reads and writes; modes would keep it from its own checkout in a closed folder of the service.
+    /// Changes the user of this thread and everything it starts, without other groups. Returns the capability that it
+    /// keeps: to read any file, or, in a container that lacks that, to ignore modes. Landlock decides which files a
+    /// program reads and writes. Modes would keep it from its own checkout in a closed folder of the service.
     pub(crate) fn become_user(self) -> io::Result<CapabilitySet> {
         keep_capabilities()?;
         rustix::thread::set_thread_groups(&[])?;
@@ -163,7 +163,7 @@ impl RunUser {
         Ok(if reading.is_empty() { CapabilitySet::DAC_OVERRIDE } else { reading })
     }
 
-    /// Lets this thread look at the user's processes, which the system shows only to their own user or to a process
+    /// Lets this thread inspect the user's processes. The system shows them only to their own user, or to a process
     /// with a capability that containers lack. The thread keeps its own capabilities, and its user for signals.
     pub(crate) fn watch(self) -> io::Result<()> {
         keep_capabilities()?;
@@ -172,15 +172,15 @@ impl RunUser {
     }
 }
 
-/// Lets this thread, and what it starts, keep its capabilities under another user. Without it, `access` would tell a
-/// program that it cannot read what it can read: the system answers that call for a user without capabilities.
+/// Lets this thread, and what it starts, keep its capabilities under another user. Without it, `access` would deny
+/// files that a program can read: the system answers that call for a user without capabilities.
 fn keep_capabilities() -> io::Result<()> {
     let bits = CapabilitiesSecureBits::NO_SETUID_FIXUP;
     Ok(rustix::thread::set_capabilities_secure_bits(bits)?)
 }
 
-/// Opens a folder below `top`; `None` if it is gone, or if its path is too long: only a run makes such folders, and they
-/// are its own.
+/// Opens a folder below `top`; `None` if it is gone, or if its path is too long. Only a run makes such long paths, and
+/// its user owns them already.
 fn enter(top: &OwnedFd, folder: &Path, flags: OFlags) -> io::Result<Option<OwnedFd>> {
     let below = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     match rustix::fs::openat2(top, folder, flags, Mode::empty(), below) {
@@ -254,7 +254,7 @@ mod tests {
             assert_eq!(owner(&given.join(path)), user.0, "{path}");
         }
         assert_eq!([owner(&outside), owner(&outside.join("file"))], [0, 0]);
-        // The set-user-id bit does not change hands with the file.
+        // A change of the owner clears the set-user-id bit.
         assert_eq!(fs::metadata(given.join("a/b/file")).unwrap().mode() & 0o7777, 0o755);
         assert_eq!(RunUser::of([&outside, &given]).unwrap(), user);
         assert_ne!(RunUser::of([&outside]).unwrap(), user);

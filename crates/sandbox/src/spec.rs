@@ -24,8 +24,8 @@ pub struct Spec {
     pub deadline: Duration,
     /// The time without output after which it is stopped; `None` for no such limit.
     pub idle: Option<Duration>,
-    /// The time for which it may wait for a host that its door refused, without an allowed connection; `None` for no such
-    /// limit.
+    /// The time that it may spend waiting for a host that its door refused, without an allowed connection; `None` for
+    /// no such limit.
     pub refused: Option<Duration>,
     /// The part of standard output that is kept.
     pub stdout: OutputCap,

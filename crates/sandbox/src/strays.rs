@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::{collections::BTreeSet, time::Duration};
 
-/// How often the sweep looks again before it gives up.
+/// The number of rounds after which the sweep gives up.
 const ROUNDS: usize = 1_000;
 
 /// The process ids of the launchers that have not ended yet. It is global, because children belong to the whole

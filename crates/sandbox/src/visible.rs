@@ -61,7 +61,7 @@ const SYSTEM: &[&str] = &[
     "/etc/terminfo",
     "/etc/timezone",
 ];
-/// Settings in `/etc` whose names carry a version, by how they begin.
+/// The beginnings of the names of settings in `/etc` that carry a version.
 const VERSIONED: &[&str] = &["ImageMagick-", "java-", "python3"];
 /// Names of folders with programs. The folder above one of these belongs to the same tool.
 const PROGRAM_FOLDERS: &[&str] = &["bin", "sbin", ".bin", "shims"];
@@ -151,8 +151,8 @@ const PYVENV: &str = "pyvenv.cfg";
 /// The longest such file that is read, in bytes.
 const MAX_PYVENV: u64 = 64 * 1024;
 
-/// Returns the virtual environment of Python that a path lies in, and the installation from which it was made; nothing
-/// if it lies in none.
+/// Returns the virtual environment of Python that contains a path, and the installation from which it was made; nothing
+/// if there is none.
 #[must_use]
 pub fn virtual_environment(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
@@ -189,7 +189,7 @@ fn versioned() -> Vec<PathBuf> {
     fitting.map(|entry| entry.path()).collect()
 }
 
-/// Returns the file that a program's name stands for.
+/// Returns the file of a program by its name.
 fn located(program: &OsStr, path: Option<&OsString>) -> Option<PathBuf> {
     if program.as_encoded_bytes().contains(&b'/') {
         return Some(PathBuf::from(program)).filter(|path| path.is_absolute());
@@ -219,7 +219,7 @@ fn is_wide(folder: &Path, hidden: &[PathBuf]) -> bool {
     depth < 2 || below_homes || shared || holds_more(folder, hidden)
 }
 
-/// `true` if the user's home or a hidden path lies in a folder.
+/// `true` if a folder contains the user's home or a hidden path.
 fn holds_more(folder: &Path, hidden: &[PathBuf]) -> bool {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let holds = |path: &PathBuf| path.starts_with(folder);

@@ -1,4 +1,4 @@
-//! A run's own certificate authority, with which the door speaks for registries to the run's programs.
+//! A run's own certificate authority, with which the door ends the programs' TLS for registries.
 //!
 //! Its key never leaves this process and ends with the run. Only programs of the run trust it.
 
@@ -93,7 +93,7 @@ fn name_certificate(name: &str) -> CertificateParams {
 const JAVA_STORE: [u8; 8] = [0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2];
 /// The kind of an entry that is a trusted certificate.
 const TRUSTED: [u8; 4] = [0, 0, 0, 2];
-/// Salt of the store's digest, which Java's source names.
+/// The salt of the store's digest, as in Java's source.
 const SALT: &[u8] = b"Mighty Aphrodite";
 
 /// The password of [`java_store`]. It protects nothing: the store holds only certificates.

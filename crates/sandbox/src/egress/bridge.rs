@@ -15,7 +15,7 @@ use std::{
 
 const MAX_CONNECTIONS: usize = 64;
 const BUFFER: usize = 32 * 1024;
-/// The most read-and-write rounds for one connection before the others get theirs.
+/// The most rounds of reading and writing for one connection before the others get their turn.
 const TURNS: usize = 16;
 /// The pause in accepting connections if the system has no file handle left.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -63,7 +63,7 @@ fn wait(listener: &TcpListener, pairs: &[Pair]) -> io::Result<Ready> {
         owners.push(None);
     }
     for (number, pair) in pairs.iter().enumerate() {
-        // A handle from which nothing is wanted is left out, because the end of its peer would wake us again and again.
+        // A handle that waits for nothing is left out: once its peer has ended, it would wake us again and again.
         for handle in pair.wanted_polls().into_iter().flatten() {
             polled.push(handle);
             owners.push(Some(number));
@@ -167,7 +167,7 @@ impl OneDirection {
         self.start < self.end
     }
 
-    /// Moves what can be moved. `true` if the direction has just come to its end.
+    /// Copies what can be copied. Returns `true` if the direction has just ended.
     fn turn(&mut self, from: &mut impl Read, to: &mut impl Write) -> bool {
         for _ in 0..TURNS {
             let moved = self.fill(from) | self.drain(to);

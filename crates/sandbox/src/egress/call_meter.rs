@@ -36,7 +36,7 @@ pub(super) enum Form {
     Events,
 }
 
-/// How to count a call whose answer does not report its usage.
+/// The assumed usage of a call whose answer does not report it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unreported {
     /// As the request's estimated tokens, by the usual length of a token.
@@ -45,7 +45,7 @@ pub(super) enum Unreported {
     AtMost,
 }
 
-/// Measures one call of a model and counts it when it is over, however it ended.
+/// Measures one call of a model, and counts it when it has ended in whatever way.
 #[derive(Debug)]
 pub(super) struct CallMeter {
     tally: Arc<Tally>,
@@ -116,7 +116,7 @@ impl Sent {
 enum AnswerProgress {
     /// Nothing yet: the model may be at work.
     Nothing,
-    /// Only its head so far. An answer that stays so does not come from a model.
+    /// Only its head so far. An answer that ends there does not come from a model.
     Head,
     Words,
 }
@@ -167,8 +167,8 @@ impl CallMeter {
         Arc::clone(&self.answers)
     }
 
-    /// `true` if only the head of an answer arrived, so that no model answered. An answer that was broken off there
-    /// could still have come from one, so with [`Unreported::AtMost`] it counts.
+    /// `true` if only the head of an answer arrived, so that no model answered. With [`Unreported::AtMost`], an answer
+    /// that was broken off there counts, since it could have come from a model.
     fn is_none(&self) -> bool {
         let is_over = self.unreported() == Unreported::AsSent || self.answers.has_ended();
         self.came == AnswerProgress::Head && is_over
@@ -200,7 +200,7 @@ impl CallMeter {
     /// Records the status of the answer. A refused call costs nothing, and its message is kept for operators.
     pub(super) fn answered(&mut self, status: StatusCode, asked_to_wait: Option<u64>) {
         if self.counts == Counts::No {
-            // An API that serves nobody may still answer free requests, so they say nothing about it.
+            // An API that serves no calls may still answer free requests, so these show nothing about it.
             return;
         }
         self.came = AnswerProgress::Head;

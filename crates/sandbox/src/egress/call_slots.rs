@@ -1,5 +1,5 @@
-//! Limits how many calls of models a run may have in progress: as many as the rest of its budget may pay for, and
-//! always at least one. The cost of a call is known only after it, so without this many calls could begin before any is
+//! Limits how many model calls of a run may be in progress: as many as the rest of its budget can pay for, and always
+//! at least one. The cost of a call is known only afterwards, so without a limit many calls could begin before any is
 //! counted.
 
 use parking_lot::{Mutex, MutexGuard};
@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 /// The assumed cost of an answer, in millionths of a dollar: 32,000 tokens of a strong model.
 const ANSWER: u64 = 800_000;
-/// The assumed length of a request that does not say it, in bytes. A byte of a request costs about a millionth of a
+/// The assumed length of a request without a length header, in bytes. A byte of a request costs about a millionth of a
 /// dollar.
 const UNTOLD: u64 = 1 << 20;
 

@@ -1,8 +1,8 @@
-//! Reads what a program says first in a tunnel: a TLS ClientHello that names the host that the tunnel leads to.
+//! Checks the first message of a program in a tunnel: a TLS ClientHello that names the tunnel's host.
 //!
 //! It reads records as they arrive, split anywhere, and keeps at most one ClientHello. Every hello of a connection is
 //! checked, because a server may ask for a second one (RFC 8446, section 4.1.4), and some choose the site by that one.
-//! Nothing encrypted is looked into.
+//! Encrypted data is not inspected.
 
 use domain::network::HostName;
 use std::fmt;
@@ -59,7 +59,7 @@ impl fmt::Display for HelloFault {
     }
 }
 
-/// The state of one direction of a tunnel: what the program sends.
+/// The state of the direction of a tunnel in which the program sends.
 #[derive(Debug)]
 pub struct ClientHellos {
     host: HostName,
@@ -79,7 +79,7 @@ enum Stage {
     Perhaps,
     /// A further ClientHello is being read.
     Further,
-    /// A ClientHello was read. What follows in this record, if anything, does not matter; the next may hold another one.
+    /// A ClientHello was read. The rest of this record does not matter; the next record may hold another one.
     Skipping,
 }
 

@@ -26,7 +26,7 @@ use uplink::{Proxy, Stream};
 
 /// The most addresses of one host that are tried.
 const MAX_ADDRESSES: usize = 8;
-/// The time limit for one address, so that one without an answer leaves time for the next.
+/// The time limit for one address, so that a silent one leaves time for the next.
 const PER_ADDRESS: Duration = Duration::from_secs(5);
 /// The time limit for looking up a name that the organisation's proxy looks up too.
 const LOOK_UP: Duration = Duration::from_secs(1);
@@ -95,8 +95,8 @@ async fn to_first(addresses: &[SocketAddr]) -> Result<Stream, Refusal> {
     Err(Refusal::Unreachable)
 }
 
-/// Connects through the organisation's proxy, which looks up the name. A name that leads to an address that is not
-/// public, as far as this machine knows, stays closed.
+/// Connects through the organisation's proxy, which looks up the name. A name that this machine resolves to an address
+/// that is not public stays closed.
 async fn through(proxy: &Proxy, host: &HostName, rules: &Rules) -> Result<Stream, Refusal> {
     if let Ok(Err(refusal @ Refusal::NotPublic(_))) = tokio::time::timeout(LOOK_UP, resolve(host, rules)).await {
         return Err(refusal);

@@ -121,8 +121,8 @@ impl Door {
         Some(format!("http://{}/{token}/{}", self.address(level), route.name))
     }
 
-    /// Returns the variables with which common programs find the proxy; `home` is the program's home as it sees it. At level 0 they are the only means: a program
-    /// that ignores them bypasses the door.
+    /// Returns the variables with which common programs find the proxy; `home` is the program's home as it sees it. At
+    /// level 0 nothing else leads programs there: one that ignores the variables bypasses the door.
     #[must_use]
     pub fn environment(&self, level: Level, home: &Path) -> Vec<(OsString, OsString)> {
         let token = self.shared.token.expose_secret();
@@ -142,8 +142,8 @@ impl Door {
         Some([&trust.file, &trust.java_file])
     }
 
-    /// Writes the proxy into the settings of Maven in a program's home, if its registry is allowed: Maven before 3.9 takes
-    /// a proxy's password from nowhere else. A program that put something else into the place keeps it.
+    /// Writes the proxy into the settings of Maven in a program's home, if its registry is allowed: Maven before 3.9
+    /// takes a proxy's password from nowhere else. A file of the program's own in that place stays.
     pub fn leave_settings(&self, level: Level, home: &Path) {
         if !self.leads_to_maven() {
             return;
@@ -175,7 +175,7 @@ impl Door {
         self.shared.flow.allowed()
     }
 
-    /// Returns the hosts that were not reached.
+    /// Returns the hosts that programs could not reach.
     #[must_use]
     pub fn refused_hosts(&self) -> Vec<RefusedHost> {
         self.shared.refused.hosts()

@@ -12,14 +12,14 @@ const FIXED: [(&str, &str); 11] = [
     ("NO_PROXY", DIRECT),
     ("no_proxy", DIRECT),
     ("NODE_USE_ENV_PROXY", "1"),
-    // Turns off questions to registries whose answers nobody in the sandbox needs.
+    // Turns off requests to registries whose answers nobody in the sandbox needs.
     ("npm_config_update_notifier", "false"),
     ("pnpm_config_update_notifier", "false"),
     ("npm_config_audit", "false"),
     ("npm_config_fund", "false"),
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
     ("COREPACK_ENABLE_DOWNLOAD_PROMPT", "0"),
-    // Code forges are no registries, so Go fetches nothing that the module proxy lacks.
+    // Without the usual `,direct`: modules that the proxy lacks would come from code forges, which are no registries.
     ("GOPROXY", "https://proxy.golang.org"),
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
@@ -35,7 +35,7 @@ pub(super) fn variables(url: &str) -> Vec<(OsString, OsString)> {
 }
 
 /// Returns the variables with the options that send Maven and Gradle through the proxy. Java refuses a password for a
-/// tunnel by default. The last two properties before those of `trust` are for Maven.
+/// tunnel by default. The two `aether` properties are for Maven.
 pub(super) fn java((token, proxy): (&str, SocketAddr), home: &Path, trust: &str) -> [(OsString, OsString); 2] {
     let (host, port) = (proxy.ip(), proxy.port());
     let home = java_home(home).unwrap_or_default();

@@ -41,8 +41,8 @@ const NOT_FROM_INSIDE: [&str; 16] = [
     "x-real-ip",
 ];
 
-/// The request headers that pass to OpenAI's API: what Codex sends of itself, its session and its turn, and what every
-/// request has. Another one may choose another account, host or feature at a gateway.
+/// The request headers that pass to OpenAI's API: those of every request, and those with which Codex names itself, its
+/// session and its turn. Others could choose another account, host or feature at a gateway.
 const TO_OPEN_AI: [&str; 17] = [
     "accept",
     "content-encoding",
@@ -98,7 +98,7 @@ pub(super) fn outward(from: &HeaderMap, (name, key): (&HeaderName, HeaderValue))
     headers
 }
 
-/// Takes out of the headers for OpenAI's API what is not known.
+/// Removes unknown headers for OpenAI's API.
 pub(super) fn keep_known_to_open_ai(headers: &mut HeaderMap, key: &HeaderName) {
     *headers = picked(headers, |name| name == key || TO_OPEN_AI.contains(&name.as_str()));
 }
@@ -116,7 +116,8 @@ pub(super) fn inward(from: &HeaderMap) -> HeaderMap {
 /// The longest header of a request to a registry, in bytes. Package managers' own are shorter.
 const MAX_READING: usize = 256;
 
-/// Returns those headers of a request to a registry that say which form of an answer is wanted, and what is there already.
+/// Returns the headers of a request to a registry that ask for a form of the answer, or name what the program already
+/// has.
 pub(super) fn of_reading(from: &HeaderMap) -> HeaderMap {
     let known = [ACCEPT, ACCEPT_ENCODING, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANGE];
     let passes = |name: &HeaderName| known.contains(name);

@@ -1,4 +1,4 @@
-//! Masks the key where an answer repeats it, also where it is split over pieces, escaped or encoded.
+//! Masks the key if an answer repeats it, even if it is split over pieces, escaped or encoded.
 
 use text::secret::encodings;
 
@@ -15,7 +15,7 @@ pub(super) struct KeyMask {
     held: Vec<u8>,
 }
 
-/// How much of a key stands at the start of a text.
+/// The part of a key that a text starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Spelled {
     No,
@@ -26,8 +26,8 @@ enum Spelled {
 }
 
 impl KeyMask {
-    /// Masks the key in this header's value: as it is, in hexadecimal and in base64, each character of these in any
-    /// spelling that JSON, an address or HTML has for it.
+    /// Masks the key in this header's value: as it is, in hexadecimal and in base64, with each character in any
+    /// spelling of JSON, URLs or HTML.
     pub(super) fn of(header: &str) -> Self {
         let key = header.strip_prefix("Bearer ").unwrap_or(header);
         let mut forms = Vec::new();
@@ -43,8 +43,8 @@ impl KeyMask {
         Self::of("")
     }
 
-    /// Returns what may pass by now, with the key replaced by text of the same length. An end that may begin the key is
-    /// held back.
+    /// Returns the bytes that may pass by now, with the key replaced by text of the same length. An end that may begin
+    /// the key is held back.
     pub(super) fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.held);
         bytes.extend_from_slice(piece);
@@ -53,7 +53,7 @@ impl KeyMask {
         bytes
     }
 
-    /// Returns what was held back, once nothing follows.
+    /// Returns the bytes that were held back, once nothing follows.
     pub(super) fn end(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.held);
         self.mask(&mut bytes, Spelled::No);
@@ -64,7 +64,7 @@ impl KeyMask {
         self.held.is_empty()
     }
 
-    /// Masks the key up to the first place where this much of it stands. Returns that place, or the end.
+    /// Masks the key up to the first place that holds this much of it. Returns that place, or the end.
     fn mask(&self, bytes: &mut [u8], stop: Spelled) -> usize {
         let mut at = 0;
         while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
@@ -93,7 +93,7 @@ fn spelled(form: &[u8], text: &[u8]) -> Spelled {
     Spelled::Whole(length)
 }
 
-/// Looks for one character at the start of a text: as it is, behind backslashes, or by its number.
+/// Looks for one character at the start of a text: as it is, after backslashes, or as its number.
 fn character(byte: u8, text: &[u8]) -> Spelled {
     let slashes = text.iter().take(MOST_BACKSLASHES).take_while(|one| **one == b'\\').count();
     let rest = text.get(slashes..).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The part of Anthropic's Messages API that passes. The lists were made from what Claude Code 2.1 sends, with what sampling
-//! needs. An addition of a later version does not pass before somebody has looked at what it costs and reaches.
+//! The part of Anthropic's Messages API that passes: what Claude Code 2.1 sends, and what sampling needs. Additions of
+//! later versions do not pass before somebody has checked what they cost and reach.
 
 use http::{
     HeaderMap, HeaderName, HeaderValue,
@@ -60,7 +60,7 @@ const KNOWN_BETAS: [&str; 15] = [
 /// The family of the small model that the program uses beside the run's, for titles and the like.
 const SMALL: &str = "haiku";
 
-/// `true` if what the request says of itself is known: its query chooses nothing, and its body is read as what it is.
+/// `true` if the form of the request is known: its query chooses nothing, and its body is JSON.
 pub(super) fn is_known_form(query: Option<&str>, headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     let is_json = kind.is_none_or(|kind| kind == b"application/json" || kind.starts_with(b"application/json;"));
@@ -79,8 +79,7 @@ fn is_harmless(member: &str) -> bool {
     }
 }
 
-/// Takes out of the headers what is not known, and every beta that is not. The rest of the request then has to do without
-/// it.
+/// Removes unknown headers and unknown betas. The request has to do without them.
 pub(super) fn keep_known(headers: &mut HeaderMap, key: &HeaderName) {
     let known: Vec<String> = headers
         .get_all(BETAS)
@@ -118,8 +117,8 @@ pub(super) fn is_small(model: &str) -> bool {
     model == SMALL || model.starts_with("claude-") && model.split('-').any(|part| part == SMALL)
 }
 
-/// Returns the model that binds the requests of a run, if its name is whole. Only the program knows what a word such as
-/// `opus` or `default` stands for: its first request shows it, before a model can have any command run.
+/// Returns the model that binds the requests of a run, if its name is whole. Only the program knows the meaning of a
+/// word such as `opus` or `default`. Its first request shows it, before a model can run any command.
 pub fn whole_name(model: Option<&String>) -> Option<String> {
     let is_word = |model: &&String| plain(model).bytes().all(|byte| byte.is_ascii_alphabetic());
     model.filter(|model| !is_word(model)).cloned()

@@ -57,7 +57,7 @@ impl Flow {
     }
 }
 
-/// One connection's clock, and its place among the door's connections.
+/// One connection's clock, and its slot among the door's connections.
 #[derive(Debug)]
 pub(super) struct Meter {
     allowance: Arc<Allowance>,

@@ -3,9 +3,9 @@
 //! The sandbox itself has no route. The launcher listens on a loopback port inside and copies to the door's unix socket
 //! ([`bridge`]). Behind the door are two proxies. One connects to allowed hosts by name ([`Rules::hosts`]) and never to
 //! an address that is not public. The other is a reverse proxy that adds the key of the model's API ([`ModelRoute`]).
-//! The key is never inside the sandbox, in a log or in an error. A tunnel must begin with TLS for its host; the rest is not
-//! inspected, except if the host is a public registry: there the door ends TLS and passes only what reads packages. A
-//! model's answers are inspected only for the call's usage and for the key.
+//! The key is never inside the sandbox, in a log or in an error. A tunnel must begin with TLS for its host; the rest is
+//! not inspected. The exceptions are public registries, for which the door ends TLS and passes only requests that read
+//! packages. A model's answers are inspected only for the call's usage and for the key.
 
 mod address;
 mod authority;

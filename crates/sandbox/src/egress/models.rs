@@ -34,7 +34,7 @@ use uplink::Uplink;
 
 /// The message for a program whose model calls have used up their budget. Programs repeat it within their own messages.
 pub const SPENT: &str = "the calls of models in this run have cost as much as they may";
-/// The path of counting a text's tokens, which costs nothing.
+/// The end of the path that counts a text's tokens, which costs nothing.
 const FREE: &str = "/count_tokens";
 
 pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Response<Body> {
@@ -120,7 +120,7 @@ async fn forward(
     *outward.headers_mut() = headers::outward(&head.headers, (name, key));
     keep_known(outward.headers_mut(), route);
     outward.headers_mut().extend(route.beside.clone());
-    // A compressed answer could not be read on its way.
+    // The door could not read a compressed answer.
     let plain = HeaderValue::from_static("identity");
     outward.headers_mut().insert(ACCEPT_ENCODING, plain);
     if outward.headers().contains_key(CONTENT_ENCODING) {
@@ -139,7 +139,7 @@ async fn forward(
         NoAnswer::Key | NoAnswer::Address | NoAnswer::NoRoots => meter.forget(),
     })?;
     meter.answered(answer.status(), patience::asked_for(answer.headers()));
-    // What is compressed shows neither its usage nor the key.
+    // In a compressed answer, the door sees neither the usage nor the key.
     let encoding = answer.headers().get(CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding.as_bytes() != b"identity") {
         return Err(NoAnswer::Broken);
@@ -147,7 +147,7 @@ async fn forward(
     Ok(inward(answer, route, meter))
 }
 
-/// Takes out of the headers what is not known of the API.
+/// Removes the headers that the API's terms do not know.
 fn keep_known(headers: &mut HeaderMap, route: &ModelRoute) {
     let (key, _) = &route.header;
     match route.terms {
@@ -193,8 +193,8 @@ fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
         .ok()
 }
 
-/// A body whose pieces and pace are observed on their way, without the key. Its announced length stays the same: what is
-/// masked has the same length, and the end of a piece that may begin the key comes with the next one.
+/// A body whose pieces and pace are observed as they pass, with the key masked. The announced length stays true: the
+/// mask has the length of the key, and the end of a piece that may begin the key comes with the next piece.
 #[derive(Debug)]
 struct ObservedBody<F> {
     body: Incoming,
@@ -211,7 +211,7 @@ impl<F: FnMut(&Bytes)> ObservedBody<F> {
         Self { body, pace, mask, hear }
     }
 
-    /// Returns what may pass of a piece.
+    /// Returns the part of a piece that may pass.
     fn pass(&mut self, piece: &Bytes) -> Bytes {
         let mut passed = self.mask.pass(piece);
         if self.body.is_end_stream() {
@@ -243,7 +243,7 @@ impl<F: FnMut(&Bytes) + Unpin> hyper::body::Body for ObservedBody<F> {
             Poll::Ready(Some(Ok(frame))) if frame.is_data() => {
                 Poll::Ready(Some(Ok(frame.map_data(|piece| self.pass(&piece)))))
             }
-            // No program needs trailers, and what was held back comes before them.
+            // No program needs trailers, which would come after the bytes that were held back.
             Poll::Ready(None | Some(Ok(_))) => {
                 let rest = Bytes::from(self.mask.end());
                 if rest.is_empty() {

@@ -1,4 +1,4 @@
-//! A tunnel's inner side, which passes nothing on before the program has named the tunnel's host.
+//! A tunnel's inner side. It passes nothing on before the program has named the tunnel's host.
 
 use crate::egress::client_hello::{ClientHellos, HelloFault};
 use domain::network::HostName;
@@ -17,7 +17,7 @@ const CHUNK: usize = 4 * 1024;
 pub(super) struct NamedStream<S> {
     stream: S,
     hellos: ClientHellos,
-    /// The first ClientHello, as far as it is not passed on yet.
+    /// The part of the first ClientHello that was not passed on yet.
     held: Vec<u8>,
     fault: Option<HelloFault>,
 }

@@ -1,5 +1,5 @@
-//! The pace of a body: whether its receiver is waiting for the sender, and since when. This distinguishes a silent API
-//! from a program that sends nothing or reads nothing.
+//! The pace of a body: since when its receiver waits for its sender, if it does. This distinguishes a silent API from a
+//! program that sends nothing or reads nothing.
 
 use parking_lot::Mutex;
 use std::time::Duration;

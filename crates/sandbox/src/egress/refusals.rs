@@ -1,4 +1,4 @@
-//! The hosts that programs did not reach, for people who wait for them.
+//! The hosts that programs could not reach, for the people who wait.
 
 use domain::refused_host::RefusedHost;
 use tokio::sync::watch;
@@ -6,7 +6,7 @@ use tokio::sync::watch;
 /// The most different refused hosts that are kept.
 const MOST: usize = 20;
 
-/// A list of the hosts that the programs of one piece of work did not reach. Clones share the list.
+/// A list of the hosts that the programs of one piece of work could not reach. Clones share the list.
 #[derive(Clone, Debug, Default)]
 pub struct Refusals(watch::Sender<Vec<RefusedHost>>);
 

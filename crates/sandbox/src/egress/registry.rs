@@ -1,7 +1,7 @@
-//! A registry behind the proxy: the door ends TLS, passes what reads packages, and nothing else.
+//! A registry behind the proxy: the door ends TLS, and passes only requests that read packages.
 //!
-//! Each connection from inside has one of its own to the registry, whose certificate is verified as usual. Answers pass
-//! unchanged. Of a request, the path and a few headers pass.
+//! Each connection from inside has its own connection to the registry, whose certificate is verified as usual. Answers
+//! pass unchanged. Of a request, only the path and a few headers pass.
 
 use crate::egress::{
     connect,
@@ -38,12 +38,12 @@ use tokio::{
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 use uplink::{Causes, Stream};
 
-/// The most bytes that a run may choose freely in what it asks of registries: paths that lead to nothing, and values of
-/// headers that a registry does not know again.
+/// The most bytes that a run may choose freely in its requests to registries: paths that lead to nothing, and new
+/// values of headers. Without a limit, it could send any text to a registry's logs.
 const MAX_MISSED: usize = 64 * 1024;
 /// The name that the door gives itself, because some registries refuse requests without one.
 const NAME: HeaderValue = HeaderValue::from_static("AutoBuild");
-/// How often a request is sent. A registry may close a connection while nothing is asked.
+/// The number of times that a request is sent. A registry may have closed an idle connection.
 const TRIES: usize = 2;
 
 type Sender = SendRequest<Empty<Bytes>>;
@@ -104,7 +104,7 @@ impl RegistryVisit {
         if self.shared.missed.load(Ordering::Relaxed) >= MAX_MISSED {
             return Err(refused(Refusal::TooManyMisses));
         }
-        // Counted before it is asked, so that requests at the same time do not pass the limit together.
+        // Counted before the request, so that parallel requests do not pass the limit together.
         self.shared.missed.fetch_add(target.len(), Ordering::Relaxed);
         let response = self.ask(request, target).await.map_err(refused)?;
         if leads_on(response.status()) {
@@ -204,8 +204,8 @@ impl RegistryVisit {
     }
 }
 
-/// `true` if a path led to something. A temporary redirect leads to where a file lies, and the program's next request
-/// shows whether one does.
+/// `true` if a path led to something. A temporary redirect counts: it names the place of a file, and the program's next
+/// request shows if the file exists.
 fn leads_on(status: StatusCode) -> bool {
     status.is_success()
         || matches!(

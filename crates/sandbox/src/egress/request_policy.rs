@@ -1,7 +1,7 @@
 //! Refuses requests that make the model's own service reach the internet: web searches, pages, tool servers (MCP),
 //! pictures by URL. Otherwise a run that may reach only its model could reach everything through it. If the terms say
-//! so, also refuses what cannot be priced or bounded. Reads the request as it passes, piece by piece, and keeps only
-//! what its nesting needs.
+//! so, it also refuses what cannot be priced or bounded. It reads the request as it passes, piece by piece, and keeps
+//! only the state of its nesting.
 
 use crate::egress::{messages_api, rules::Terms};
 
@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 256;
 /// The number of bytes of a text that are kept. No text that is looked for is longer.
 const MAX_TEXT: usize = 256;
 
-/// Tools that the program itself runs, so that they only cost tokens.
+/// Tools that the program itself runs, which only cost tokens.
 const OWN_TOOLS: [&[u8]; 6] = [b"function", b"custom", b"namespace", b"tool_search", b"local_shell", b"apply_patch"];
 
 /// Members that a bounded request may only have with one of these values or `null`.
@@ -23,7 +23,7 @@ const BOUNDED: [(&str, &[&[u8]]); 7] = [
     ("previous_response_id", &[]),
     ("web_search_options", &[]),
     ("service_tier", &[b"auto", b"default", b"flex", b"standard_only"]),
-    // Each of several answers costs.
+    // Each further answer costs.
     ("n", &[b"1"]),
 ];
 
@@ -261,7 +261,7 @@ impl RequestPolicy {
                 return Err(RequestRefusal::Unknown(String::from_utf8_lossy(key).into_owned()));
             }
             Terms::Messages { .. } | Terms::Priced { .. } if key != b"model" => None,
-            // The small one does not choose the model of the run.
+            // A request for the small model does not set the model of the run.
             Terms::Messages { model } => {
                 Some(messages_api::is_small(&asked()) || messages_api::is_of_run(&asked(), model.get_or_init(asked)))
             }
@@ -480,7 +480,7 @@ mod tests {
         request.as_bytes().chunks(5).try_for_each(|piece| reach.read(piece))
     }
 
-    /// A word such as `opus` admits no older, dearer model of its family.
+    /// A word such as `opus` must not admit an older, dearer model of its family.
     #[test]
     fn the_first_request_shows_which_model_a_word_means() {
         let terms = Terms::Messages { model: Arc::default() };
@@ -551,7 +551,7 @@ mod tests {
         all_are(RequestRefusal::Unreadable, &["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\""]);
     }
 
-    /// Returns what comes of a request that arrives in pieces of these lengths; the last piece is the rest.
+    /// Returns the result for a request that arrives in pieces of these lengths; the last piece is the rest.
     fn in_pieces(mut request: &[u8], pieces: &[usize]) -> Result<Option<u64>, RequestRefusal> {
         let model = Arc::new("gpt-5.4".to_owned().into());
         let mut policy = RequestPolicy::under(Terms::Priced { model });

@@ -22,7 +22,7 @@ pub(super) const PORT: u16 = 443;
 
 const MAX_ROUTE_NAME: usize = 64;
 
-/// What may be reached through one door. The default is nothing.
+/// Everything that may be reached through one door. The default is nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     /// Hosts that may be connected to by name, on port 443.
@@ -32,7 +32,7 @@ pub struct Rules {
     pub pinned: BTreeMap<HostName, SocketAddr>,
     /// Every host that the server allows to any repository.
     pub ceiling: Vec<HostRule>,
-    /// The list to which hosts that were not reached are added.
+    /// The list to which the hosts are added that could not be reached.
     pub refusals: Refusals,
     /// How the service reaches hosts that are not pinned.
     pub uplink: Uplink,
@@ -86,19 +86,19 @@ pub struct ModelRoute {
     pub terms: Terms,
 }
 
-/// What requests to a model may ask for. In no case may they reach another host through it.
+/// The terms for requests to a model. None of them lets a request reach another host through the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Terms {
     /// Anything that the API offers.
     #[default]
     Any,
-    /// Only what is priced by the usage in the answer and ends with it, in the request format of OpenAI's API. An
-    /// answer without usage counts as the most that it may have used.
+    /// Only requests whose cost follows from the usage in the answer and ends with it, in the format of OpenAI's API.
+    /// An answer without usage counts as the most that it may have used.
     Priced {
         /// The model that may be asked. If it is not set, the first request of the run sets it to the one that it names.
         model: Arc<OnceLock<String>>,
     },
-    /// Only what is known of Anthropic's Messages API: what its program sends, and what sampling needs.
+    /// Only the known part of Anthropic's Messages API: what its program sends, and what sampling needs.
     Messages {
         /// The model that may be asked besides a small one. If it is not set, the first request for a larger model sets it.
         model: Arc<OnceLock<String>>,

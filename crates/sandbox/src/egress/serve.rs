@@ -49,9 +49,9 @@ pub(super) struct Shared {
     pub(super) refused: Refusals,
     pub(super) tally: Arc<Tally>,
     pub(super) places: Arc<CallSlots>,
-    /// The means to speak for registries; `None` if none may be reached.
+    /// The authority for registries and its certificates; `None` if no registry may be reached.
     pub(super) trust: Option<Trust>,
-    /// The bytes that the run chose freely in what it asked of registries.
+    /// The bytes that the run chose freely in its requests to registries.
     pub(super) missed: AtomicUsize,
     /// The values of headers that were counted.
     pub(super) counted: Mutex<HashSet<HeaderValue>>,

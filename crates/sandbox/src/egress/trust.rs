@@ -1,6 +1,7 @@
-//! The certificates that the programs of a run trust: the usual authorities, those of the settings, and the run's own.
+//! The certificates that the programs of a run trust: those of the usual authorities, of the settings, and of the run's
+//! own authority.
 //!
-//! The run's own authority vouches for registries, for which the door speaks.
+//! The run's own authority signs certificates for registries, because the door ends their TLS.
 
 use crate::{
     egress::authority::{Authority, JAVA_STORE_PASSWORD, java_store},
@@ -23,7 +24,7 @@ pub(super) struct Trust {
     pub(super) authority: Authority,
     /// In PEM form, for most programs.
     pub(super) file: PathBuf,
-    /// A store of Java.
+    /// The same as a Java key store.
     pub(super) java_file: PathBuf,
 }
 
@@ -42,7 +43,8 @@ impl Trust {
         Ok(Self { authority, file, java_file })
     }
 
-    /// Returns the options with which Java trusts the same certificates; empty if their file's path cannot be one word.
+    /// Returns the options that make Java trust the same certificates; empty if the path of the key store cannot be one
+    /// word.
     pub(super) fn java_options(&self) -> String {
         let option = environment::java_option("javax.net.ssl.trustStore", &self.java_file);
         let more =

@@ -68,7 +68,7 @@ fn causes(error: &dyn std::error::Error) -> String {
     said
 }
 
-/// Returns the client of an uplink. Each is made once, so that connections are used again.
+/// Returns the client of an uplink. Each is made once, so that connections are reused.
 fn client(uplink: &Uplink) -> Result<Upstream, NoAnswer> {
     static CLIENTS: Mutex<Vec<(Uplink, Upstream)>> = Mutex::new(Vec::new());
     let mut clients = CLIENTS.lock();

@@ -13,7 +13,7 @@ use std::{
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What the canary could do.
+/// The acts in which the canary succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CanaryReport {
     /// It read a file that it was not given.
@@ -38,7 +38,7 @@ impl CanaryReport {
     }
 }
 
-/// `true` if the mode of the file can be changed. It is set to what it is.
+/// `true` if the mode of the file can be changed. It is set to its present value.
 fn is_opened(file: &str) -> bool {
     let meta = std::fs::metadata(file);
     meta.and_then(|meta| std::fs::set_permissions(file, meta.permissions())).is_ok()
@@ -50,7 +50,7 @@ fn is_signalled(number: &str) -> bool {
     process.is_some_and(|process| rustix::process::test_kill_process(process).is_ok())
 }
 
-/// `true` if the file can be emptied, in one of the two ways that take no handle for writing.
+/// `true` if the file can be emptied in one of the two ways that need no handle for writing.
 fn is_emptied(file: &str) -> bool {
     let while_reading = || File::options().read(true).custom_flags(libc::O_TRUNC).open(file);
     nix::unistd::truncate(file, 0).is_ok() || while_reading().is_ok()

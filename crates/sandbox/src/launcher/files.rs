@@ -12,7 +12,7 @@ use landlock::{
 };
 use std::path::{Path, PathBuf};
 
-/// The newest Landlock version that we know. On an older kernel we use the rights that it has.
+/// The newest Landlock version that we know. On an older kernel we use the rights that the kernel has.
 const NEWEST: ABI = ABI::V9;
 /// The first version's rights on files. Without them there is no isolation.
 const LEAST: ABI = ABI::V1;
@@ -38,7 +38,7 @@ pub(super) enum Failure {
 }
 
 /// Takes all other files, ports and processes away from this thread and everything it starts. Returns the kinds of
-/// sockets, and of shortening files, that are safe under this restriction.
+/// sockets, and the ways to shorten files, that are safe under this restriction.
 pub(super) fn restrict(confinement: &Confinement) -> Result<(Sockets, Truncation), Failure> {
     let status = rules(confinement)?.restrict_self()?;
     let LandlockStatus::Available { effective_abi, .. } = status.landlock else {
@@ -59,7 +59,7 @@ fn sockets(confinement: &Confinement, abi: ABI) -> Result<Sockets, Failure> {
     }
 }
 
-/// At L2 and L3, what a program may not change is mounted for reading.
+/// At L2 and L3, files that a program may not change are mounted read-only.
 fn truncation(level: Level, abi: ABI) -> Truncation {
     if level == Level::L1 && abi < LENGTHS { Truncation::None } else { Truncation::OfItsOwn }
 }
@@ -78,7 +78,7 @@ fn rules(confinement: &Confinement) -> Result<RulesetCreated, Failure> {
     };
     let all = AccessFs::from_all(NEWEST) & !(AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::IoctlDev);
     let (devices, read): (Vec<PathBuf>, Vec<PathBuf>) = match confinement.level {
-        // Its root file system contains only what it may see.
+        // The program's root file system contains only what it may see.
         Level::L2 | Level::L3 => (paths(DEVICES, OWN_DEVICES), vec!["/".into()]),
         Level::L0 | Level::L1 => (paths(DEVICES, &[]), confinement.read.iter().map(PathBuf::from).collect()),
     };

@@ -1,4 +1,4 @@
-//! Finds the file that a program's name stands for.
+//! Finds the file of a program by its name.
 
 use crate::protocol::{LaunchRequest, Report};
 use std::{

@@ -93,7 +93,7 @@ fn start(order: &LaunchRequest, input: File, control: &mut UnixStream) -> Report
     }
 }
 
-/// Reports that the program was not found only if the isolation works. Otherwise reports that.
+/// Reports that the program was not found only if the isolation works. Otherwise reports the failed isolation.
 fn after_trying(order: &LaunchRequest, control: &mut UnixStream, report: Report) -> Report {
     match limit(&order.confinement).and_then(|()| confine(&order.confinement)) {
         Ok(()) => {
@@ -116,7 +116,7 @@ fn in_this_place(order: &LaunchRequest, mut command: Command, control: &mut Unix
     rustix::process::setsid().map_err(failed)?;
     priority_of_session(LOWERED);
     limit(&order.confinement).and_then(|()| confine(&order.confinement)).map_err(Failed::Confining)?;
-    // A change of the user clears it.
+    // A change of the user clears this setting, so it is made here.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed)?;
     send_report(control, &Report::Confined);
     Err(Failed::Starting(command.exec()))

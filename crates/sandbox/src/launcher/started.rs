@@ -1,4 +1,4 @@
-//! Starts the program, and works out from its end what to report.
+//! Starts the program, and decides what to report when it has ended.
 
 use crate::{
     launcher::{find, wall},
@@ -54,8 +54,8 @@ impl Started {
     pub(super) fn verdict(&self, ended: Report, level: Level) -> Report {
         let Some(control) = &self.control else { return ended };
         let mut text = Vec::new();
-        // Everything was written by now. A process that is still to be killed may hold the other end open, so do not
-        // wait for it.
+        // All reports were written by now. A process that is still to be killed may hold the other end open, so we do
+        // not wait for its end.
         let _ = control.set_nonblocking(true);
         let mut reading = control;
         let _ = reading.read_to_end(&mut text);

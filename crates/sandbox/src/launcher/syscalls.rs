@@ -100,7 +100,7 @@ const STEERING: &[(i64, u8)] = &[
     (libc::SYS_move_pages, 0),
 ];
 
-/// Those of these calls that can address all processes of a user, even with the id 0, each with the value that does so.
+/// Of these, the calls that can address all processes of a user, even with the id 0, each with the value that does so.
 const STEERING_ALL: &[(i64, u64)] = &[(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)];
 
 /// The calls that exist only on one kind of processor.
@@ -158,8 +158,8 @@ pub(super) enum Truncation {
 /// The system calls that take a path and shorten the file.
 const TRUNCATING: &[i64] = &[libc::SYS_truncate];
 
-/// Calls that open a file, each with the position of its flags. They also empty it if the flags say so, and those
-/// without access for writing, of which there are two, evade Landlock before Linux 6.2.
+/// Calls that open a file, each with the position of its flags. The flags can also empty the file. Without access for
+/// writing, for which there are two modes, this evades Landlock before Linux 6.2.
 #[cfg(target_arch = "x86_64")]
 const OPENING: &[(i64, u8)] = &[(libc::SYS_open, 1), (libc::SYS_openat, 2)];
 #[cfg(not(target_arch = "x86_64"))]
@@ -173,16 +173,16 @@ pub(super) fn restrict(level: Level, sockets: Sockets, truncation: Truncation) -
     if level == Level::L0 {
         return Ok(());
     }
-    // A program that is told that clone3 does not exist uses clone, whose flags the filter can read.
+    // A program that finds that `clone3` does not exist uses `clone`, whose flags the filter can read.
     let mut absent = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     if truncation == Truncation::None {
-        // The same holds for openat2 and openat.
+        // The same holds for `openat2` and `openat`.
         absent.insert(libc::SYS_openat2, Vec::new());
         apply(with_second_way(truncation_rules()?), libc::EPERM)?;
     }
     apply(with_second_way(absent), libc::ENOSYS)?;
-    // Some programs end if they cannot hide from their own user (`PR_SET_DUMPABLE`). They are told that it worked, but
-    // stay visible, so that they can still be counted.
+    // Some programs end if they cannot hide from their own user (`PR_SET_DUMPABLE`). The call seems to succeed, but
+    // they stay visible, so that they can be counted.
     let hiding = vec![equal(0, u64::from(libc::PR_SET_DUMPABLE.unsigned_abs())), equal(1, 0)];
     let unheard = BTreeMap::from([(libc::SYS_prctl, vec![rule(hiding)?])]);
     apply(with_second_way(unheard), 0)?;
@@ -257,7 +257,7 @@ fn equal(place: u8, value: u64) -> Result<SeccompCondition, seccompiler::Backend
     SeccompCondition::new(place, Dword, SeccompCmpOp::Eq, value)
 }
 
-/// Returns one rule for each way in which a socket is not allowed. No rules at all refuse every socket.
+/// Returns one rule for each kind of socket that is not allowed. An empty list refuses every socket.
 fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
     let family = |operator, family: i32| SeccompCondition::new(0, Dword, operator, u64::from(family.unsigned_abs()));
     let not_internet = || vec![family(SeccompCmpOp::Ne, libc::AF_INET), family(SeccompCmpOp::Ne, libc::AF_INET6)];

@@ -45,7 +45,7 @@ pub(super) fn of_processes(limits: Limits, user: Option<RunUser>) -> Limit {
     if watch(user).is_err() {
         return Limit::Unmeasured;
     }
-    // A program that ends at once is not measured, since this would only slow it down.
+    // The first measurement comes after a pause: a program that ends at once needs none, which would only slow it down.
     let (mut looked, mut pause) = (Instant::now(), LOOK_AT_PROCESSES);
     let mut known = process_table::count().unwrap_or_default();
     let (mut blindness, mut family) = (Blindness::default(), own_family());
@@ -65,7 +65,7 @@ pub(super) fn of_processes(limits: Limits, user: Option<RunUser>) -> Limit {
     }
 }
 
-/// Does the same with the files. It has a thread of its own: a slow disk must not keep anyone from counting processes.
+/// Does the same with the files, in a thread of its own, since a slow disk must not delay the counting of processes.
 pub(super) fn of_files(level: Level, limits: Limits, folders: &[PathBuf], user: Option<RunUser>) -> Limit {
     if watch(user).is_err() {
         return Limit::Unmeasured;
@@ -108,12 +108,12 @@ fn processor_time() -> Duration {
 enum Look {
     /// Everything is within its limit.
     Within,
-    /// What could be read is within the limits, but a folder is closed to its own user.
+    /// All that could be read is within the limits, but a folder is closed to its own user.
     WithinUnlessClosed,
     Over(Limit),
 }
 
-/// How many measurements in a row were incomplete.
+/// The number of measurements in a row that were incomplete.
 #[derive(Default)]
 struct Blindness {
     failed: u32,
@@ -187,8 +187,8 @@ struct Unnamed {
     in_memory: u64,
 }
 
-/// Returns the size of the files that only handles of these processes lead to: deleted files, and files in memory that
-/// do not count as any process's resident pages.
+/// Returns the size of the files that exist only through handles of these processes: deleted files, and files in memory
+/// that do not count as resident pages of any process.
 fn unnamed(level: Level, processes: impl Iterator<Item = i32>) -> io::Result<Unnamed> {
     let (mut seen, mut sum) = (HashSet::new(), Unnamed::default());
     for process in processes {
@@ -254,7 +254,7 @@ fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> io::Result<Look> 
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::InvalidFilename => return over,
-            // It was removed, or became a file, since its name was read.
+            // It was removed, or replaced by a file, since its name was read.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 found = Look::WithinUnlessClosed;

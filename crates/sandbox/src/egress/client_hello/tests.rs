@@ -36,7 +36,7 @@ fn in_records(mut message: &[u8], lengths: &[usize]) -> Vec<u8> {
     all
 }
 
-/// Returns what comes of bytes that arrive in pieces of these lengths; the last piece is the rest.
+/// Returns the result for bytes that arrive in pieces of these lengths; the last piece is the rest.
 fn read(mut bytes: &[u8], pieces: &[usize]) -> (bool, Result<(), HelloFault>) {
     let mut hellos = ClientHellos::of(HOST.parse().unwrap());
     for length in pieces.iter().copied().chain([bytes.len()]) {
