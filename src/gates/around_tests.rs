@@ -4,8 +4,8 @@ use crate::gates::change::{Change, text};
 use integrity::{FileContent, language};
 use std::collections::BTreeSet;
 
-/// Returns the names of helpers and shared values (those that tests start from or compare with) that the change altered
-/// or removed, and of those that use one of these.
+/// Returns the names of helpers and shared values (which tests start from or compare with) that the change altered or
+/// removed, and of the code that uses them.
 pub(crate) fn names_around(change: &Change, path: &str) -> BTreeSet<String> {
     let Some(file) = change.file(path) else {
         return BTreeSet::new();

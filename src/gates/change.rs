@@ -109,7 +109,7 @@ impl Change {
         self.has_unreadable_old_tests() || self.of_role(Role::Test).any(is_new)
     }
 
-    /// The same for files that were there before: a new file changes no test of the base.
+    /// The same for files that existed before the change: a new file changes no test of the base.
     pub(crate) fn has_unreadable_old_tests(&self) -> bool {
         let is_old = |file: &FileChange| file.before != FileContent::Absent && !self.before.has_read(&file.path);
         self.of_role(Role::Test).any(is_old)

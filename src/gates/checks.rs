@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// The largest file that is searched for a test's name, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
 
-/// The most similar tests that a missing one is shown with.
+/// The most similar tests that are shown for a missing one.
 const MOST_SIMILAR: usize = 10;
 
 /// The characters that separate the parts of a test's name in any runner's output.
@@ -53,8 +53,8 @@ impl Checked {
     }
 }
 
-/// Runs the check of every criterion, except those that a person must judge. What needs a set-up or a build that broke is
-/// not reached: the breakage alone is the finding.
+/// Runs the check of every criterion, except those that a person must judge. If set-up or the build broke, checks that
+/// need it are not run: the breakage alone is the finding.
 pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> Result<Vec<Checked>, GateError> {
     let mut results = Vec::new();
     let criteria = &run.subject.task.acceptance_criteria;
@@ -108,8 +108,8 @@ fn is_unit(name: &str, files: &BTreeSet<String>) -> bool {
     is_unbuilt(name) || files.contains(own_name(name))
 }
 
-/// Replaces a failed check of a test without a result by where the test is, if the change brings it. If something was not
-/// built, that is why the test did not run, and the breakage alone is the finding.
+/// Adds the place of a test to its failed check, if the change brings the test and it has no result. If something was
+/// not built, the test could not run, and the breakage alone is the finding.
 fn with_place(run: &Run<'_>, (number, wanted): (usize, &str), result: GateResult, tests: &Evidence) -> GateResult {
     let ran = compare::names(tests).is_some_and(|names| names.all().any(|name| is_called(name, wanted)));
     let broken = tests.failure().is_some_and(|finding| {

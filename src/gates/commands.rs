@@ -25,7 +25,7 @@ use text::shell_command::ShellCommand;
 pub struct Chosen {
     /// The command that prepares a checkout; `None` if nothing needs preparing.
     pub setup: Option<ShellCommand>,
-    /// Whether AutoBuild detected the set-up itself. It then calls only package managers.
+    /// `true` if AutoBuild detected the set-up itself, which then calls only package managers.
     pub setup_is_found: bool,
     /// The test command; `None` if none is known.
     pub test: Option<ShellCommand>,
@@ -58,8 +58,8 @@ impl Reach {
 const MAX_SUMS: usize = 4 * 1024 * 1024;
 const MOST_SUMS: usize = 100;
 
-/// Returns what set-up may reach: the registries of the ecosystems that a commit of the default branch uses, and the hosts
-/// that the settings allow. A tree that brings a new ecosystem or a new Go module waits for a person.
+/// Returns the reach of set-up: the registries of the ecosystems that a commit of the default branch uses, and the
+/// hosts that the settings allow. Work that needs a new ecosystem or a new Go module waits for a person.
 ///
 /// # Errors
 ///
@@ -192,7 +192,7 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
     }
 }
 
-/// Returns what the repository's own CI has on its machine and AutoBuild does not bring.
+/// Returns what the repository's own CI installs or starts on its machine and AutoBuild does not.
 fn unmet(workflow: &Workflow) -> Option<UnmetNeeds> {
     let some = |names: &[String]| names.iter().take(MOST_NEEDS).cloned().collect::<Vec<_>>();
     let needs = UnmetNeeds {

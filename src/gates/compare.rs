@@ -39,7 +39,7 @@ pub(crate) fn all_names(evidence: &Evidence) -> Option<&TestNames> {
 }
 
 /// Returns the names of a run's results if a missing name means something: this run named every test, or the run before
-/// did. The second case covers tests whose output looks like results, so that the counts do not fit the names.
+/// did. The second case covers tests whose own output looks like results, so that the counts and the names disagree.
 pub(crate) fn telling_names<'a>(evidence: &'a Evidence, baseline: &Baseline) -> Option<&'a TestNames> {
     let has_room = |names: &&TestNames| names.passed.len().max(names.failed.len()) < TestNames::MOST;
     let as_before = || all_names(&baseline.tests).and(names(evidence)).filter(has_room);

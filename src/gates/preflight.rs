@@ -1,5 +1,5 @@
-//! Pre-flight: runs set-up and tests on a commit of the default branch before any change, and where a task's work starts:
-//! what earlier tasks of the Feature brought is there too, and must hold.
+//! Pre-flight: runs set-up and tests on a commit of the default branch before any change, and on the commit from which
+//! a task's work starts, where the work of earlier tasks must hold too.
 
 use crate::{
     config::RepositorySettings,
@@ -25,8 +25,8 @@ use std::collections::BTreeSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How often the tests run with and without additions until both agree. A difference that does not repeat comes from
-/// flaky tests.
+/// The most times that the tests run with and without additions until both agree. A difference that does not repeat
+/// comes from flaky tests.
 const PAIRS: u32 = 2;
 
 /// Runs set-up and tests on a commit of the default branch, and keeps what they built for later runs. The tests run
@@ -53,8 +53,8 @@ pub async fn preflight(
     };
     let after_setup = ready.untracked_files(&tracked).await?;
     let made = ready.inspect_made(&after_setup, &tracked).await;
-    // If set-up left only packages, they are kept as they are; otherwise they are kept with what the tests built and
-    // wrote.
+    // If set-up left only packages, they are cached as they are; otherwise they are cached with the files that the
+    // tests built and wrote.
     let chosen = &prepared.chosen;
     let is_kept_as_it_is =
         made == SetUpFiles::Packages && chosen.setup.is_some() && chosen.test_line.building().is_none();
@@ -138,7 +138,7 @@ async fn missing_in(checkout: &SandboxedCheckout, lines: &[String]) -> Result<Ve
     Ok(all)
 }
 
-/// Runs the tests with the additions to their command, and says whether every result stays the same.
+/// Runs the tests with the additions to their command, and compares every result.
 async fn try_additions(
     prepared: &Prepared<'_>,
     ready: &Ready<'_>,

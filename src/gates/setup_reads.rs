@@ -1,8 +1,8 @@
-//! Decides whether a change touches what set-up reads or runs. If so, set-up's result on one commit does not hold for
-//! the other.
+//! Decides if a change touches something that set-up reads or runs. If so, set-up's result on one commit does not hold
+//! for the other.
 //!
 //! Package managers read settings, manifests and lock files, and run the scripts that manifests name. A line that
-//! people wrote may read whatever it names: a file, a folder, a module.
+//! people wrote may read anything that it names: a file, a folder, a module.
 
 use crate::gates::{
     change::is_document,
@@ -21,7 +21,7 @@ const MOST: usize = 20;
 /// The scripts that npm, pnpm and yarn run during an installation.
 const HOOKS: [&str; 5] = ["preinstall", "install", "postinstall", "prepare", "prepublish"];
 
-/// `true` if the difference between two commits touches what set-up reads or runs.
+/// `true` if the difference between two commits touches something that set-up reads or runs.
 pub(crate) async fn touches_setup(
     mirror: &Mirror,
     (from, to): (&Sha, &Sha),

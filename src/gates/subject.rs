@@ -18,11 +18,12 @@ pub struct Subject<'a> {
     pub head: &'a Sha,
     pub task: &'a PlannedTask,
     pub origin: &'a Origin,
-    /// Whether new tests must fail on the old code.
     pub mode: Mode,
-    /// The results on the commit of the default branch that the Feature began with. What failed there is excused.
+    /// The results on the commit of the default branch with which the Feature began. Tests that failed there are
+    /// excused.
     pub baseline: &'a Baseline,
-    /// The results where the task's work started, which earlier tasks may have changed. What passed there must hold.
+    /// The results on the commit from which the task's work started, with the work of earlier tasks. Tests that passed
+    /// there must still pass.
     pub before: &'a Baseline,
     pub settings: &'a RepositorySettings,
     pub waived: &'a [WaivedTest],
@@ -30,7 +31,7 @@ pub struct Subject<'a> {
     pub people: &'a [(Sha, Sha)],
 }
 
-/// All tasks of a Feature as one change. Two steps together may do what neither may alone.
+/// All tasks of a Feature as one change, because two tasks together can do what neither may do alone.
 #[derive(Clone, Copy)]
 pub struct WholeFeature<'a> {
     /// The commit of the default branch that the integration branch contains.

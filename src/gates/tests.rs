@@ -1,14 +1,14 @@
-//! Every reader of what foreign programs print or write does linear work.
+//! Every reader of foreign programs' output and files does linear work.
 
 use super::{output, setup_reads};
 use effort::{Reader, Text, assert_linear};
 use std::path::Path;
 use text::secret::Secrets;
 
-/// What terminals show.
+/// Output for terminals.
 const SHOWN: [Text; 4] = [Text("", "", "\r"), Text("", "x", "y\r"), Text("", "", "\u{1b}]"), Text("", "", "\u{1b}[")];
 
-/// What people write into configuration.
+/// Configuration files.
 const CONFIGURATION: [Text; 1] = [Text("{\"scripts\":{", "", "\"a{n}\":\"b\",")];
 
 #[test]

@@ -24,8 +24,8 @@ struct Placed {
     path: String,
 }
 
-/// Returns the change's new tests without a result, with what keeps them from running; `None` if there are none, or the
-/// run names no tests.
+/// Returns the change's new tests without a result, with the condition that keeps them from running; `None` if there
+/// are none, or the run names no tests.
 pub(crate) async fn unrun_tests(run: &Run<'_>, head: &Evidence) -> Result<Option<UnrunTests>, GateError> {
     let Some(names) = compare::names(head) else {
         return Ok(None);
@@ -58,7 +58,7 @@ impl Placed {
     }
 }
 
-/// Returns the new tests that did not run, each with its site, and whether the run names them as skipped.
+/// Returns the new tests that did not run, each with its site and the run's report on it.
 fn unrun<'a>(change: &'a Change, names: &TestNames) -> Vec<(&'a str, &'a TestSite, UnrunOutcome)> {
     let sites = |names: &[String]| -> BTreeSet<&'a TestSite> {
         names.iter().flat_map(|name| change.after.find(name)).collect()
@@ -76,7 +76,7 @@ fn unrun<'a>(change: &'a Change, names: &TestNames) -> Vec<(&'a str, &'a TestSit
             }
         })
         .collect();
-    // What the run itself calls skipped is the surer reason.
+    // Tests that the run itself calls skipped come first: their reason is certain.
     unrun.sort_by_key(|(_, _, outcome)| *outcome != UnrunOutcome::Skipped);
     unrun
 }
@@ -102,7 +102,8 @@ fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>)
     })
 }
 
-/// Returns what keeps a test from running: in its file, where a module above declares the file, or in the package.
+/// Returns the condition that keeps a test from running: in its file, in a module that declares the file, or in the
+/// package.
 async fn condition(run: &Run<'_>, site: &TestSite) -> Result<Option<Placed>, GateError> {
     if let Some(own) = site.conditions.first() {
         return Ok(Some(Placed { condition: own.clone(), path: site.path.clone() }));

@@ -38,7 +38,7 @@ struct GateRow {
     run: for<'s, 'r> fn(&'s mut Judging<'r>, Weight) -> BoxFuture<'s, Result<(), GateError>>,
 }
 
-/// What a Gate needs before it is worth its time.
+/// The results that a Gate needs to be worth its time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Needs {
     Nothing,
@@ -141,7 +141,7 @@ pub async fn verify(
 }
 
 impl Judging<'_> {
-    /// Returns the most that the commit offers.
+    /// Returns the strongest need that the commit meets.
     fn needs_met(&self, is_ready: bool) -> Needs {
         let report = &self.report;
         match &report.tests {
@@ -161,7 +161,7 @@ impl Judging<'_> {
         Ok(())
     }
 
-    /// Adds questions. What reading suspects of a test that no longer notices is the same question.
+    /// Adds questions. A suspicion from reading about a test that no longer notices is dropped as the same question.
     fn ask(&mut self, questions: Vec<Question>) {
         let all = &mut self.report.questions;
         all.extend(questions);
@@ -211,7 +211,7 @@ impl Judging<'_> {
         let (held, shown) = rewritten::by_setup(&self.tested.rewritten, self.run.subject.before);
         let by_running = std::mem::take(&mut self.tried.findings).into_iter().chain(held).collect();
         let (result, questions) = judged::integrity(self.run, weight, by_running, shown).await?;
-        // A build that breaks is one finding. What reading asks, it asks of files that could be parsed.
+        // A broken build is one finding. Questions from reading are only about files that could be parsed.
         if !checks::is_broken(&self.report.tests, &self.run.change.head) {
             self.ask(questions);
         }

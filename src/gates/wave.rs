@@ -59,7 +59,8 @@ pub async fn verify_wave(
     Ok(report)
 }
 
-/// Reads the table of the four runs for the whole Feature: what sends it back, and what the person who merges it is asked.
+/// Reads the table of the four runs for the whole Feature: findings that send it back, and questions to the person who
+/// merges it.
 async fn of_whole(
     context: &GateContext,
     (wave, whole): (&WaveSubject<'_>, &WholeFeature<'_>),
@@ -87,9 +88,9 @@ async fn of_whole(
     Ok((result, questions))
 }
 
-/// Returns the commit of the integration branch that broke what fails now, by bisecting the commits since the wave's
-/// Gates last passed on `green`. `failing` are the tests that fail; if none is named, it is the wave's smoke command or
-/// any test. `None` if it cannot be found: nothing was merged since, or a commit could not be judged.
+/// Returns the commit of the integration branch that caused the failures, by bisecting the commits since the wave's
+/// Gates last passed on `green`. `failing` are the failing tests; if it is empty, the wave's smoke command or any test
+/// counts. `None` if it cannot be found: nothing was merged since, or a commit could not be judged.
 ///
 /// # Errors
 ///

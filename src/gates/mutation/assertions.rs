@@ -1,4 +1,4 @@
-//! Makes assertions of the change's tests fail. A test that still passes does not reach them, or swallows their failure.
+//! Makes assertions of the change's tests fail. A test that still passes does not reach them, or ignores their failure.
 
 use crate::gates::{
     change::text,
@@ -50,8 +50,8 @@ impl Asserting {
     }
 }
 
-/// Makes all assertions of each test fail, and returns the tests that heard it. A test that ignores all of its assertions
-/// is sent back; one that also has others, which cannot be made to fail, is asked about.
+/// Makes all assertions of each test fail, and returns the tests that noticed. A test that ignores all of its
+/// assertions is sent back; one that also has assertions that cannot be made to fail is asked about.
 pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<Asserting>, GateError> {
     let tests = asserting(trial);
     if tests.is_empty() {
@@ -153,8 +153,8 @@ fn asserting(trial: &Trial<'_>) -> Vec<Asserting> {
     tests
 }
 
-/// Returns the failing form of the assertions of a test, outermost only, with their lines; `None` if it has none, or
-/// passes if one fails.
+/// Returns the failing form of a test's outermost assertions, with their lines; `None` if it has none, or expects one
+/// to fail.
 fn all_failing(test: &Test) -> Option<(Vec<(u32, Failing)>, Share)> {
     if test.checks.iter().any(|check| check.expects == Expects::Failure) {
         return None;

@@ -1,4 +1,4 @@
-//! The time budget of the runs that only ask, and what did not fit into it.
+//! The time budget of the experiments that only lead to questions, and those that did not fit into it.
 
 use crate::config::Depth;
 use domain::evidence::{Experiment, Fact};

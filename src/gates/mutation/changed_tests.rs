@@ -1,5 +1,5 @@
-//! Runs both forms of changed tests on broken code. A changed test is worth what its old form noticed: where the old form
-//! turns red and the new form stays green, it no longer notices.
+//! Runs both forms of changed tests on broken code. If the old form of a test turns red and the new form stays green,
+//! the test no longer notices the breakage.
 
 use crate::gates::{
     around_tests::names_around,
@@ -209,7 +209,7 @@ impl Experimenting<'_> {
         Ok(())
     }
 
-    /// Notes the tests that no longer notice, and returns what is worth trying with half of the functions.
+    /// Records the tests that no longer notice, and returns the steps worth trying with half of the functions.
     fn record(&mut self, step: &Step, [deaf, unclear]: &[BTreeSet<usize>; 2]) -> Vec<Step> {
         for test in deaf {
             self.found.entry(*test).or_insert_with(|| step.functions.clone());
@@ -217,8 +217,8 @@ impl Experimenting<'_> {
         halves(step, unclear, |test, function| self.tests.get(test).is_some_and(|test| test.calls.contains(function)))
     }
 
-    /// Runs the old form of tests on broken code, and the new form of those that turn red. Returns the tests whose new form
-    /// passes; and those of which nothing is known: both forms turned red, or the code does not build.
+    /// Runs the old form of tests on broken code, and the new form of those that turn red. Returns the tests whose new
+    /// form passes, and those that remain unknown: both forms turned red, or the code does not build.
     async fn react(&mut self, step: &Step, limit: Duration) -> Result<[BTreeSet<usize>; 2], GateError> {
         let mut open = step.tests.clone();
         open.retain(|test| !self.found.contains_key(test));

@@ -16,10 +16,10 @@ use domain::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The most runs that look for a part of the functions that builds.
+/// The most runs in search of a set of emptied functions that builds.
 const MOST_RUNS: usize = 8;
 
-/// The functions that are still to be emptied, and what is known of the others.
+/// The functions that are still to be emptied, and the results for the others.
 #[derive(Debug, Default)]
 pub(super) struct Emptied {
     /// Functions that are emptied together, with the tests that are run on them.
@@ -54,8 +54,7 @@ impl Emptied {
         !self.is_noticed() && self.open.is_empty() && self.untried.is_empty() && !self.unnoticed.is_empty()
     }
 
-    /// Records what the tests did while these functions were emptied. Halves of what was noticed, or did not build, are
-    /// tried again.
+    /// Records the outcome of emptying these functions. If it was noticed, or did not build, each half is tried again.
     fn record(&mut self, functions: Vec<Function>, tests: Tests, outcome: TrialOutcome) {
         let next = match outcome {
             TrialOutcome::Unnoticed => return self.unnoticed.extend(functions),
@@ -131,7 +130,8 @@ impl Emptied {
     }
 }
 
-/// Empties all functions at once. If nothing turns red, nothing tests the change; else returns what is left to try.
+/// Empties all functions at once. If nothing turns red, nothing tests the change; otherwise returns the search through
+/// the halves.
 pub(super) async fn all(
     trial: &mut Trial<'_>,
     functions: &Functions,
@@ -167,8 +167,8 @@ pub(super) async fn all(
     Ok(None)
 }
 
-/// Lets the functions return another value of the same type. If the change's tests notice only that nothing is returned,
-/// any value would do for them.
+/// Lets the functions return another value of the same type. If the change's tests notice only an empty result, they
+/// accept any value.
 pub(super) async fn other_values(
     trial: &mut Trial<'_>,
     functions: &Functions,
@@ -264,7 +264,7 @@ mod tests {
         (emptied.notice, names(&emptied.unnoticed), names(&emptied.untried), runs)
     }
 
-    /// The functions, then whether anything turns red, what is unnoticed, what is untried, and the number of runs.
+    /// The functions, the notice taken of them, the unnoticed and the untried ones, and the number of runs.
     type Row = (&'static [&'static str], Notice, &'static [&'static str], &'static [&'static str], usize);
 
     #[test]

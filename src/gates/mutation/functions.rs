@@ -31,7 +31,7 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// Returns where it stands, and its name, for people.
+    /// Returns its place and name, for people.
     pub(super) fn place(&self) -> String {
         format!("{}:{} {}", self.path, self.body.line, self.body.name)
     }

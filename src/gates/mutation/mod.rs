@@ -32,7 +32,7 @@ pub(crate) struct Facts {
     /// The commands of criteria that fail on the base and succeed here. They count as tests.
     pub(crate) commands: Vec<String>,
     pub(crate) head: HeadResults,
-    /// What follows if nothing tests the change: required, or asked if the task needs no witness.
+    /// The weight of the finding that nothing tests the change: required, or asked if the task needs no witness.
     pub(crate) untested: Weight,
 }
 
@@ -63,12 +63,13 @@ pub(crate) struct Tried {
     pub(crate) questions: Vec<Question>,
     /// The tests that turned red when functions of the change were emptied; `None` if none was emptied.
     pub(crate) noticed: Option<BTreeSet<String>>,
-    /// The Gate's result, which says what ran and what was left out; `None` if there was nothing to try.
+    /// The Gate's result, with the experiments that ran and those that were left out; `None` if there was nothing to
+    /// try.
     pub(crate) result: Option<GateResult>,
 }
 
-/// Runs the experiments that the task's type asks for: first those that may send the work back, then those that only
-/// ask, while time is left.
+/// Runs the experiments for the task's type: first those that may send the work back, then, while time is left, those
+/// that only lead to questions.
 pub(crate) async fn experiments(
     (run, table): (&Run<'_>, &Table<'_>),
     facts: &Facts,

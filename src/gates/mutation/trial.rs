@@ -25,7 +25,7 @@ pub(super) enum Tests {
     Named(Vec<String>),
 }
 
-/// What the tests did on broken code.
+/// The reaction of tests to broken code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TrialOutcome {
     /// These tests turned red; none if the runner gives no names.

@@ -37,12 +37,12 @@ use text::shell_command::ShellCommand;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
-/// The amount of each output stream that is kept for counting; far more than is shown.
+/// The part of each output stream that is kept for counting tests; far more than is shown.
 const KEPT: OutputCap = OutputCap { head: 256 * 1024, tail: 2 * 1024 * 1024, stop_after: Some(1024 * 1024 * 1024) };
 /// The time limit for a shell that looks for programs.
 const ASKING: Duration = Duration::from_secs(60);
 
-/// The path at which commands see the folder around the checkout and their home, at isolation levels 2 and 3.
+/// The path at which commands see the folder that holds the checkout and their home, at isolation levels 2 and 3.
 const SEEN_AT: &str = "/autobuild";
 
 /// A clean checkout with a private home. Its commands get no secrets, and share the home.
@@ -74,7 +74,7 @@ pub(crate) struct RunRequest<'a> {
     /// The line to run: the command as written, or with arguments that make its runner name the tests.
     pub(crate) as_line: &'a Invocation,
     pub(crate) deadline: Duration,
-    /// The time for which it may wait for a host that it does not reach; `None` for no such limit.
+    /// The time that it may wait for a host that it cannot reach; `None` for no such limit.
     pub(crate) refused: Option<Duration>,
     pub(crate) report: Option<&'a str>,
     /// The folders in which the command may store results without being asked.
@@ -164,13 +164,13 @@ impl SandboxedCheckout {
         self.run_behind(door.as_ref(), order).await
     }
 
-    /// Runs set-up to its end. Also returns the hosts that it did not reach.
+    /// Runs set-up to its end. Also returns the hosts that it could not reach.
     pub(crate) async fn set_up(&self, order: &RunRequest<'_>) -> Result<(Evidence, Vec<RefusedHost>), GateError> {
         let rules = self.rules(order.reaches);
         let door = match (rules.hosts.is_empty(), self.context.sandbox.level()) {
             // The kernel may not be able to limit connections.
             (true, Level::L0 | Level::L1) => None,
-            // Behind a door that leads nowhere, the host that set-up asks for is known.
+            // A door that leads nowhere still records the hosts that set-up asks for.
             (true, Level::L2 | Level::L3) | (false, _) => Some(self.door(rules).await?),
         };
         let evidence = self.run_behind(door.as_ref(), order).await?;
@@ -186,7 +186,7 @@ impl SandboxedCheckout {
         }
         if !order.report_folders.is_empty() {
             let (root, folders) = (self.path().to_path_buf(), order.report_folders.to_vec());
-            // A tool that finds its results missing writes them again.
+            // Old results are removed, because a tool that finds them may skip the tests.
             let _ = blocking(move || report_files::clear(&root, &folders)).await;
         }
         let question = Question::new(&order.as_line.line);
@@ -218,7 +218,7 @@ impl SandboxedCheckout {
         if missing.is_empty() || matches!(evidence, Evidence::Absent(_)) {
             return Ok(evidence);
         }
-        // The line itself may have created a program that was missing, for example by a build, so it asks again.
+        // The line itself may have created a missing program, for example by a build, so the question is asked again.
         Ok(match self.ask(&question).await? {
             ShellSearch::Runs(_, missing) if missing.is_empty() => evidence,
             ShellSearch::Runs(_, missing) => could_not_start(command, StartFailure::NoPrograms(missing)),

@@ -20,12 +20,12 @@ use text::secret::Secrets;
 #[derive(Clone, Debug)]
 pub struct GateContext {
     pub sandbox: Sandbox,
-    /// The most that commands may ever reach.
+    /// The server's limit on the hosts that commands may reach.
     pub network: Ceiling,
     /// The commit of the default branch that the work is based on: it decides which registries set-up may reach. Without
     /// one, set-up reaches none.
     pub default_branch: Option<Sha>,
-    /// The list to which hosts that commands do not reach are added.
+    /// The list to which the hosts are added that commands cannot reach.
     pub refusals: Refusals,
     /// The folder for prepared checkouts; it may be emptied while no Gate runs.
     pub folder: PathBuf,
@@ -68,7 +68,7 @@ impl Deadlines {
     /// The limits that no repository exceeds, unless the server says otherwise.
     pub const LONGEST: Self = Self { setup: Duration::from_secs(2 * 3_600), test: Duration::from_secs(4 * 3_600) };
 
-    /// Returns the limits that a repository asks for, as far as these longest ones allow them.
+    /// Returns the limits that a repository asks for, each at most the given longest one.
     #[must_use]
     pub fn within(self, longest: Self) -> Self {
         Self { setup: self.setup.min(longest.setup), test: self.test.min(longest.test) }

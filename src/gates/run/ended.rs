@@ -82,7 +82,7 @@ impl SandboxedCheckout {
                 failed: finding.names.map(|names| names.failed).unwrap_or_default(),
             }),
             Exit::OverLimit(_) | Exit::Signalled(_) => {
-                // The test in which a signal or a limit ended the command failed.
+                // The test that was running when a signal or a limit ended the command counts as failed.
                 if let Some(test) = begun {
                     finding.names.get_or_insert_default().failed.push(test);
                 }
@@ -183,7 +183,7 @@ impl SandboxedCheckout {
     }
 }
 
-/// Returns why AutoBuild ended the command, if the rest of the evidence does not say it.
+/// Returns the reason for which AutoBuild ended the command, if the rest of the evidence lacks it.
 fn stopped(exit: Exit) -> Option<Fact> {
     match exit {
         Exit::OverLimit(limit) => Some(Fact::OverLimit(limit)),

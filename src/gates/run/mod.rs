@@ -1,8 +1,8 @@
-//! Runs a repository's commands: in which checkout, on which files, and with which result.
+//! Runs a repository's commands: chooses the checkout and the files, and reads the result.
 //!
-//! [`prepared`] sets a commit up once and gives every run a checkout that starts from there, a [`ready`] one, which may
-//! be a [`used`] one. [`checkout`] runs one command, at the same path for every run of a repository. [`result_cache`]
-//! stores earlier results of the same files; [`cache`] stores what was built.
+//! [`prepared`] sets a commit up once, and gives every run a [`ready`] checkout that starts from there, which may be a
+//! [`used`] one. [`checkout`] runs one command, at the same path for every run of a repository. [`result_cache`] stores
+//! earlier results of the same files; [`cache`] stores what was built.
 
 pub(crate) mod cache;
 pub(crate) mod checkout;

@@ -1,4 +1,4 @@
-//! A commit that is set up only once: every run of a turn starts from a copy of what set-up left.
+//! A commit that is set up only once: every run of a turn starts from a copy of the files that set-up left.
 
 use crate::{
     config::RepositorySettings,
@@ -52,7 +52,7 @@ const SHORTEST: Duration = Duration::from_secs(10);
 /// The least time limit of a run on the base: a test that takes longer is assumed never to end there.
 const SHORTEST_ON_BASE: Duration = Duration::from_secs(20);
 
-/// The time for which set-up may wait for a host that it does not reach.
+/// The time that set-up may wait for a host that it cannot reach.
 const WAITS_FOR_HOST: Duration = Duration::from_secs(10);
 
 /// A commit with its commands; set-up happens at the first run.
@@ -64,7 +64,7 @@ pub(crate) struct Prepared<'a> {
     cancel: &'a CancellationToken,
     pub(crate) chosen: Arc<Chosen>,
     setup_reaches: Reach,
-    /// Another commit on which set-up leaves the same, and set-up's evidence from there.
+    /// Another commit on which set-up leaves the same files, and set-up's evidence from there.
     like: Option<(&'a Sha, Evidence)>,
     done: Mutex<Option<Arc<SetUp>>>,
     /// Used checkouts that can be used again, by commit.
@@ -72,10 +72,10 @@ pub(crate) struct Prepared<'a> {
     plain: OnceLock<Duration>,
     misled: AtomicBool,
     selects: AtomicBool,
-    /// Whether a selection ran none of the tests that it should.
+    /// `true` once a selection ran none of its tests.
     cannot_select: AtomicBool,
     additions: Additions,
-    /// Whether the additions were tried here for the first time, and the tests pass only without them.
+    /// `true` if the additions were first tried here, and the tests pass only without them.
     refuses: AtomicBool,
     /// The tests that failed before any change.
     known_red: BTreeSet<String>,
@@ -91,7 +91,7 @@ struct SetUp {
     /// The time to build the tests, and the time for that and set-up together.
     building: Duration,
     preparing: Duration,
-    /// Whether it ran in pre-flight, on a commit on which it leaves the same.
+    /// `true` if it ran in pre-flight, on a commit on which it leaves the same files.
     ran_before: bool,
 }
 
@@ -130,8 +130,8 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Uses pre-flight's results: whether its additions to the test command are harmless, and what set-up left, if that
-    /// is the same here.
+    /// Uses pre-flight's results: the judgement on the additions to the test command, and the files of set-up if they
+    /// would be the same here.
     pub(crate) async fn after(mut self, baseline: &'a Baseline) -> Result<Self, GateError> {
         self.additions = baseline.additions;
         if let Ground::Named(before) = baseline.ground() {
@@ -282,7 +282,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// Runs something on the commit's own files and measures the time. If set-up did not run here and the result counts
-    /// against the change, set-up runs before the result is believed.
+    /// against the change, it is run again after set-up.
     async fn first(
         &self,
         what: What<'_>,
@@ -367,8 +367,9 @@ impl<'a> Prepared<'a> {
 
     /// Runs a line on `commit` with the overlay's files, or returns its cached result.
     ///
-    /// It starts from what set-up left on the prepared commit. If the result counts against the change, and set-up may
-    /// have copied or compiled files that are replaced here, set-up runs on these files before the result is believed.
+    /// It starts from the files that set-up left on the prepared commit. If the result counts against the change, and
+    /// set-up may have copied or compiled files that are replaced here, the line runs again after a set-up on these
+    /// files.
     async fn line_with(
         &self,
         commit: &Sha,
@@ -388,7 +389,7 @@ impl<'a> Prepared<'a> {
             let ready = self.on(commit, Some(overlay)).await?.within(limit);
             found = ready.run(what).await?;
             if expected.is_met_by(&found) {
-                // Set-up made something from the commit's own files that misled this run, so from now on it runs for
+                // Set-up made something from the commit's own files that misled this run. From now on, set-up runs for
                 // every run.
                 self.misled.store(true, Ordering::Relaxed);
             }
@@ -417,7 +418,7 @@ impl<'a> Prepared<'a> {
     }
 
     /// Returns a checkout of `commit` with the overlay's files, after the prepared commit's set-up. A result that
-    /// counts against the change needs confirmation, since set-up may have used other files.
+    /// counts against the change needs confirmation, since set-up may have used files that the overlay replaces.
     pub(crate) async fn with(&self, commit: &Sha, overlay: &Overlay) -> Result<Ready<'a>, GateError> {
         if self.is_misled() {
             return self.on(commit, Some(overlay)).await;
@@ -433,7 +434,7 @@ impl<'a> Prepared<'a> {
     }
 
     fn note(&self, done: SetUp) {
-        // They contain what another set-up left.
+        // They contain the files of another set-up.
         self.used.lock().clear();
         *self.done.lock() = Some(Arc::new(done));
     }
@@ -467,8 +468,7 @@ impl<'a> Prepared<'a> {
         self.plain().saturating_mul(TIMES_PLAIN).clamp(SHORTEST, self.longest().max(SHORTEST))
     }
 
-    /// Returns the time limit for one run of the change's tests on the base, where what set-up built may have to be
-    /// rebuilt.
+    /// Returns the time limit for one run of the change's tests on the base, which may have to rebuild much.
     pub(crate) fn patience_on_base(&self) -> Duration {
         let preparing = self.set_up().map_or(Duration::ZERO, |done| done.preparing);
         let longest = self.plain().saturating_mul(TIMES_PLAIN).saturating_add(preparing);
@@ -480,7 +480,7 @@ impl<'a> Prepared<'a> {
         self.context.deadlines.test
     }
 
-    /// Returns what pre-flight's set-up left, if it would leave the same here; `None` if more must be prepared.
+    /// Returns the snapshot of pre-flight's set-up, if it would leave the same here; `None` if more must be prepared.
     async fn set_up_before(&self) -> Result<Option<SetUp>, GateError> {
         let (Some((commit, said)), Some(seen)) = (&self.like, SandboxedCheckout::always_seen(self.context)) else {
             return Ok(None);
@@ -498,7 +498,7 @@ impl<'a> Prepared<'a> {
         }))
     }
 
-    /// Sets the commit up and keeps what that left. The checkout in which it ran serves as the first copy.
+    /// Sets the commit up and keeps a snapshot. The checkout in which set-up ran serves as the first copy.
     async fn set_up_here(&self) -> Result<Ready<'a>, GateError> {
         let began = Instant::now();
         let ready = self.on(self.commit, None).await?;
@@ -603,7 +603,7 @@ impl<'a> Prepared<'a> {
             checkout = self.checkout(commit).await?;
         }
         let ready = self.run_setup(checkout, overlay).await?;
-        // The cache may not fit here; only a failure of set-up without it means something.
+        // The cache may not fit here, so only a failure of set-up without it counts.
         if warmed == Warmed::Yes && !ready.is_ready() {
             drop(ready);
             let checkout = self.checkout(commit).await?;

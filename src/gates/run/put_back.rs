@@ -1,5 +1,5 @@
-//! Restores the commit's files after set-up: every file that git tracks and every overlay file is unchanged, or is
-//! restored and named.
+//! Restores the commit's files after set-up: every changed file that git tracks or that the overlay wrote is restored
+//! and named.
 
 use crate::gates::run::{
     checkout::SandboxedCheckout,
@@ -124,7 +124,7 @@ pub(crate) fn make_executable(root: &Path, paths: &[PathBuf]) -> io::Result<()> 
     Ok(())
 }
 
-/// Returns those of these files that the commit has, with their modes.
+/// Returns the files among these that the commit has, with their modes.
 pub(super) async fn committed(
     mirror: &Mirror,
     commit: &Sha,

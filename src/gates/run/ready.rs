@@ -45,7 +45,7 @@ pub(crate) struct Ready<'a> {
     pub(super) chosen: Arc<Chosen>,
     pub(super) coverage_file: Option<&'a str>,
     pub(crate) setup: Option<Evidence>,
-    /// The hosts that set-up did not reach.
+    /// The hosts that set-up could not reach.
     pub(crate) refused: Vec<RefusedHost>,
     pub(crate) touched: Touched,
     pub(super) laid: Vec<PathBuf>,
@@ -110,7 +110,7 @@ impl Ready<'_> {
     }
 
     /// Builds the tests without running them, if their runner can. So the build becomes part of the prepared checkout
-    /// before any test writes to it. Returns whether there was anything to build.
+    /// before any test writes to it. Returns `false` if there was nothing to build.
     pub(super) async fn build(&self) -> Result<bool, GateError> {
         let Some((command, line)) = self.chosen.test.as_ref().zip(self.chosen.test_line.building()) else {
             return Ok(false);

@@ -48,7 +48,7 @@ pub(crate) struct Tested {
     pub(crate) origin: Origin,
 }
 
-/// Whether the tests ran now.
+/// The origin of a result.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     Now,
@@ -182,7 +182,7 @@ impl ResultCache<'_> {
         digest.update(format!("{}\0{chosen:?}\0{line}\0", mirror.dir().display()));
         digest.update(format!("{:?}\0{:?}\0", self.setup_reaches, self.settings.coverage));
         digest.update(self.environment());
-        // A version may come from the newest tag.
+        // Some builds take their version from the newest tag.
         digest.update(mirror.tags());
         digest.update(files);
         if set_up != commit && chosen.setup.is_some() {
@@ -217,7 +217,8 @@ impl ResultCache<'_> {
         Ok(Some(digest.finalize().to_vec()))
     }
 
-    /// Returns what all files share: this build of AutoBuild, the isolation level, `PATH`, and the programs' versions.
+    /// Returns the part of the key that does not depend on files: this build of AutoBuild, the isolation level, `PATH`,
+    /// and the programs' versions.
     fn environment(&self) -> String {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let level = self.context.sandbox.level();

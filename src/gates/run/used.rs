@@ -1,4 +1,4 @@
-//! Restores a used checkout to its state before the use, which is cheaper than another copy of what set-up left.
+//! Restores a used checkout to its state before the use, which is cheaper than another copy of the snapshot.
 //!
 //! Changes are detected by each file's inode and change time, which no program can set. If more changed than can be
 //! restored, the checkout is not used again.
@@ -151,7 +151,7 @@ fn undo(root: &Path, before: &Stamps, entry: &Path, own: &BTreeSet<PathBuf>) -> 
     Ok(Some(back))
 }
 
-/// Writes these files as the commit has them, or deletes them. Returns whether that worked.
+/// Writes these files as the commit has them, or deletes them. Returns `false` if that failed.
 async fn restore(
     (mirror, commit): (&Mirror, &Sha),
     checkout: &SandboxedCheckout,

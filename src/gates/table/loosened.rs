@@ -1,5 +1,5 @@
-//! Finds tests that hold on every side and assert less than before. Runs cannot tell them from tests that were only
-//! written anew, so they are asked.
+//! Finds tests that pass in all four runs but assert less than before. Runs cannot tell them from tests that were
+//! merely rewritten, so they become questions.
 
 use crate::gates::{
     change::{Change, text},
@@ -48,8 +48,9 @@ pub(super) fn questions(change: &Change, rows: &[Row]) -> Vec<Question> {
     questions.into_values().collect()
 }
 
-/// Returns a question for each old file of tests without a parser that changed in more than lines at its end: scripts that
-/// the test command calls, and the tests of a suite without names. No run shows what became of one check in them.
+/// Returns a question for each old test file without a parser that changed by more than added lines at its end: scripts
+/// that the test command calls, and the tests of a suite without names. No run shows the fate of a single check in
+/// them.
 pub(super) fn of_files(change: &Change, side: &TestSide<'_>, naming: Naming) -> Vec<Question> {
     let scripts = side.scripts();
     let is_of_tests = |file: &&FileChange| {
@@ -102,7 +103,8 @@ impl Outlines {
         Self { before, after }
     }
 
-    /// Returns the assertions that a test lost. A name that several tests have says of none which is its other form.
+    /// Returns the assertions that a test lost; none if several tests of the head have its name, since their forms
+    /// cannot be matched.
     fn lost_by(&self, change: &Change, row: &Row) -> Vec<String> {
         let base = row.pair.base.as_ref().map(|name| change.before.find(name));
         let head = row.pair.head.as_ref().map(|name| change.after.find(name));

@@ -33,13 +33,14 @@ use std::{
 use text::shell_command::ShellCommand;
 use tokio::time::Instant;
 
-/// The most builds of one mixed run: of files that do not fit, the next takes the tests that may.
+/// The most builds of one mixed run. After a build that fails, the next one takes only single tests from the files that
+/// did not fit.
 const MOST_BUILDS: usize = 3;
 
-/// The mixed runs of a turn get together as long as this many runs of all tests may take.
+/// Together, the mixed runs of a turn get this many times the longest time for all tests.
 const TIMES_LONGEST: u32 = 2;
 
-/// Files that do not fit the other version's code as they are: each with the text that may fit; `None` if none does.
+/// Files that do not compile or load with the other version's code, each with a text that may; `None` if there is none.
 pub(crate) type Fitted = BTreeMap<String, Option<String>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub(crate) enum Mix {
 pub(crate) struct TestSide<'a> {
     repository: Repository<'a>,
     whole: Vec<(&'a RawChange, &'a FileChange)>,
-    /// Files with product and tests whose tests differ, source files with inline tests among them.
+    /// Files that hold both product and tests, such as source files with inline tests, whose tests differ.
     parts: Vec<&'a FileChange>,
     touches: Touches,
 }
@@ -90,19 +91,18 @@ impl<'a> TestSide<'a> {
         Self { repository, whole, parts, touches }
     }
 
-    /// Returns whether the change touches more than the tests' side.
     pub(crate) fn touches(&self) -> Touches {
         self.touches
     }
 
-    /// `true` if the base's tests may differ from the head's: more than new files of tests are touched.
+    /// `true` if the base's tests may differ from the head's: the change touches more than new test files.
     pub(crate) fn touches_old_tests(&self) -> bool {
         let is_new_test = |raw: &RawChange| raw.old_mode == 0 && role_of(raw) == Role::Test;
         let is_old = |file: &&FileChange| file.before.bytes().is_some();
         self.whole.iter().any(|(raw, _)| !is_new_test(raw)) || self.parts.iter().any(is_old)
     }
 
-    /// `true` if something that several tests share is touched: a helper, data, or a setting.
+    /// `true` if the change touches something that several tests share: a helper, data, or a setting.
     pub(crate) fn touches_shared(&self) -> bool {
         !self.shared().is_empty()
     }
@@ -161,8 +161,9 @@ impl<'a> TestSide<'a> {
         Ok(overlay.and(Overlay::of_bytes(texts.collect())))
     }
 
-    /// Returns a file with these tests as the code that it runs on may accept it, after `tried` was not: without the tests
-    /// at these lines; else the version of that code with the single these tests. `None` if neither is left.
+    /// Returns the next text to try for a file that does not fit the code, after `tried`: the file without the tests at
+    /// these lines, or else the code's version of the file with single tests from this one. `None` if nothing is left
+    /// to try.
     pub(crate) fn refit(
         &self,
         mix: Mix,
@@ -181,7 +182,7 @@ impl<'a> TestSide<'a> {
         }
     }
 
-    /// Returns a file with the these tests and the product on which they run.
+    /// Returns a file with the tests of one version and the product code of the other.
     fn mixed(&self, mix: Mix, file: &FileChange) -> Option<String> {
         let tests = match mix {
             Mix::OldTests => &file.before,
@@ -191,7 +192,7 @@ impl<'a> TestSide<'a> {
     }
 }
 
-/// Returns the version of a file that belongs to the product on which these tests run.
+/// Returns the version of a file with the product code on which these tests run.
 fn product(mix: Mix, file: &FileChange) -> &FileContent {
     match mix {
         Mix::OldTests => &file.after,
@@ -236,13 +237,13 @@ pub(crate) struct MixedRun {
     /// The worst result of the rows of each parametrised test.
     families: BTreeMap<String, TestResult>,
     naming: Naming,
-    /// Files that do not fit as they are. In the place of those without a text are those of the code's version.
+    /// The files that do not fit, as they ran. For those without a text, the code's version of the file ran.
     fitted: Fitted,
 }
 
 impl MixedRun {
-    /// Runs these tests, or all if none are named. Of a file that does not fit the code, single tests run; what fits in no way is left out and then
-    /// not comparable.
+    /// Runs these tests, or all if none are named. Single tests run from a file that does not fit the code. Tests that
+    /// fit in no way are left out, and count as not comparable.
     pub(crate) async fn new(
         run: &Run<'_>,
         mix: Mix,
@@ -274,7 +275,7 @@ impl MixedRun {
             builds = builds.saturating_add(1);
             let mut mixed = Self::of(evidence, naming);
             if builds == MOST_BUILDS || !mixed.refit(mix, side, (&selection, index), &mut fitted) {
-                // The results of files that were left out are those of the other version's tests.
+                // In place of a file that was left out, the other version's tests ran. Their results do not count.
                 let is_out = |site: &&TestSite| matches!(fitted.get(&site.path), Some(None));
                 mixed.results.retain(|name, _| {
                     let sites = index.find(name);
@@ -286,7 +287,7 @@ impl MixedRun {
         }
     }
 
-    /// Fits the files from which no test has a result. Returns `true` if another build may show more.
+    /// Adjusts the files from which no test has a result. Returns `true` if another build may show more.
     fn refit(
         &self,
         mix: Mix,
@@ -299,7 +300,7 @@ impl MixedRun {
         };
         let wanted = |path: &&str| match selection {
             Selection::All => true,
-            // A file that tests share concerns each of them.
+            // A file that tests share matters to each of them.
             Selection::Named(named) => named.files.is_empty() || named.files.contains(*path) || !index.has_tests(path),
         };
         let laid: Vec<&str> = side.paths().into_iter().filter(wanted).collect();
@@ -340,7 +341,7 @@ impl MixedRun {
         &self.fitted
     }
 
-    /// `true` if a file fits in no way, so that nothing ran with it.
+    /// `true` if a file fits in no way, so that it was left out.
     pub(crate) fn is_left_out(&self, path: &str) -> bool {
         matches!(self.fitted.get(path), Some(None))
     }
@@ -368,7 +369,7 @@ impl MixedRun {
         self.results.is_empty()
     }
 
-    /// Returns why nothing ran, if nothing did.
+    /// Returns the reason why nothing ran, if nothing did.
     pub(crate) fn absence(&self) -> Option<&Absence> {
         match &self.evidence {
             Evidence::Absent(reason) if self.results.is_empty() => Some(reason),
@@ -407,7 +408,8 @@ pub(super) fn by_name(names: &TestNames) -> BTreeMap<String, TestResult> {
     lists.into_iter().flat_map(of).collect()
 }
 
-/// Returns the laid files from which no test has a result. If no test at all has one, a file without tests may be why.
+/// Returns the overlaid files from which no test has a result. If no test at all has one, a file without tests may be
+/// the cause.
 fn silent<'p>(results: &BTreeMap<String, TestResult>, index: &TestIndex, laid: &[&'p str]) -> Vec<&'p str> {
     let sites = results.keys().flat_map(|name| index.find(name));
     let spoke: BTreeSet<&str> = sites.map(|site| site.path.as_str()).collect();
@@ -415,7 +417,7 @@ fn silent<'p>(results: &BTreeMap<String, TestResult>, index: &TestIndex, laid: &
     laid.iter().copied().filter(is_silent).collect()
 }
 
-/// Returns those of the silent files that the output names, with the lines that it names; all of them if it names none.
+/// Returns the silent files that the output names, with the lines that it names; all silent files if it names none.
 fn unfit<'p>(output: &str, silent: &[&'p str]) -> Vec<(&'p str, BTreeSet<usize>)> {
     let all: Vec<_> = silent.iter().map(|path| (*path, named_lines(output, path))).collect();
     let named: Vec<_> = all.iter().filter(|(_, lines)| !lines.is_empty()).cloned().collect();

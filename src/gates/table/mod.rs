@@ -1,8 +1,8 @@
-//! Judges what became of each test: four runs, one table.
+//! Judges the fate of each test by its results in four runs.
 //!
-//! [`rows`] runs the base's tests on the head's code and the head's tests on the base's, as far as the change makes it
+//! [`rows`] runs the base's tests on the head's code and the head's tests on the base's, if the change makes it
 //! necessary, and reads the table of [`domain::test_outcome`]. [`report`] turns rows into findings and questions, and
-//! [`witness`] asks whether something shows the change.
+//! [`witness`] looks for proof of the change.
 
 mod loosened;
 pub(crate) mod mixed;

@@ -5,7 +5,7 @@ use domain::evidence::TestNames;
 use runners::{test_index, test_index::TestIndex};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// One test with its name on each side; at least one is there.
+/// One test with its names on the base and on the head, of which at least one is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TestPair {
     pub(crate) base: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) fn pair(before: &TestNames, after: &TestNames, change: &Change) -> Ve
         Revision::Head => body(&change.after, name),
     };
     join(&mut pairs, (&mut base, &mut head), body);
-    // Where no body is known on either side, a file that moved keeps the last part of its tests' names.
+    // If no body is known on either side, tests of a moved file are paired by the last part of their names.
     let moved = |_, name: &str| {
         let is_unknown = change.before.find(name).is_empty() && change.after.find(name).is_empty();
         is_unknown.then(|| last(name).to_owned())

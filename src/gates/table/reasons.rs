@@ -84,7 +84,7 @@ fn replacements(change: &Change, rows: &[Row]) -> BTreeMap<String, Vec<Vec<Strin
 }
 
 struct Functions {
-    /// The names that the product defined and defines no more.
+    /// The names that the product no longer defines.
     gone: BTreeSet<String>,
     /// The words that the changed files lost, and those that they gained.
     lost: BTreeSet<String>,
@@ -141,19 +141,19 @@ impl Functions {
         reasons
     }
 
-    /// `true` if a test calls removed functions and none that is left.
+    /// `true` if a test calls removed functions and no remaining one.
     fn explains(&self, words: &[String]) -> bool {
         let calls = |names: &BTreeSet<String>| words.iter().any(|word| names.contains(word));
         calls(&self.gone) && !calls(&self.there)
     }
 
-    /// `true` if both tests call a function that is there.
+    /// `true` if both tests call the same remaining function.
     fn share_a_callee(&self, gone: &[String], new: &[String]) -> bool {
         let mut called = gone.iter().filter(|word| self.there.contains(*word));
         called.any(|word| new.contains(word))
     }
 
-    /// `true` if each word is the same, or a name that the product lost stands for one that it gained, always the same.
+    /// `true` if the tests differ only by renames: each lost name is always replaced by the same gained name.
     fn only_renames(&self, was: &[String], is: &[String]) -> bool {
         let mut renamed: BTreeMap<&str, &str> = BTreeMap::new();
         was.len() == is.len()
@@ -166,8 +166,9 @@ impl Functions {
     }
 }
 
-/// Returns the names that a changed file defined and that no changed file came to define, from those that each defined
-/// before and after. A file that defines the same name as before does not make a removed function one that moved.
+/// Returns the names that a changed file no longer defines and no changed file newly defines; `files` holds the names
+/// of each file before and after. A file that had the name before does not count as the new place of a removed
+/// function.
 fn removed_names(files: &[[BTreeSet<String>; 2]]) -> BTreeSet<String> {
     let lost = files.iter().flat_map(|[before, after]| before.difference(after));
     let is_new = |name: &&String| files.iter().any(|[before, after]| after.contains(*name) && !before.contains(*name));

@@ -1,4 +1,4 @@
-//! Turns rows into what follows from them: findings that send the work back, and questions.
+//! Turns rows into findings, which send the work back, and questions.
 
 use crate::gates::{
     change::{Change, text},
@@ -64,7 +64,7 @@ fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row])
         tests: required.iter().map(|row| row.name().to_owned()).collect(),
     };
     let place = |row: &Row| row.site.clone().map(|(path, line)| (path, Some(line)));
-    // What keeps an untouched test from running is a setting, if one changed.
+    // If an untouched test no longer runs and a setting changed, the setting is shown as the cause.
     let line = |path: &str| change.file(path).and_then(first_changed_line);
     let setting = || table.side.shared().first().map(|path| ((*path).to_owned(), line(path)));
     let item = |row: &&Row| {
@@ -82,7 +82,8 @@ fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row])
     GateResult { items: required.iter().map(item).collect(), ..gate_result::failed(GATE, weight, fact) }
 }
 
-/// Asks about a test. If its text is the same, what changed is a file that tests share, so that is shown and named.
+/// Asks about a test. If its text is the same, a file that tests share must have changed, which is shown and named
+/// instead.
 fn question(change: &Change, table: &Table<'_>, row: &Row) -> Question {
     let asked = Question {
         topic: Topic::Outcome(row.outcome()),
@@ -111,7 +112,7 @@ fn changed_lines(change: &Change, paths: &[&str]) -> String {
     all.join("\n")
 }
 
-/// Returns a question if nothing shows what the tests say with the settings, helpers and data that they had before.
+/// Returns a question if no run shows the tests' results with the settings, helpers and data that they had before.
 fn not_comparable(table: &Table<'_>) -> Option<Question> {
     let old = table.old.as_ref()?;
     let mut shared = table.side.shared();

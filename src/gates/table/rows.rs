@@ -1,4 +1,4 @@
-//! The rows of the table: each test with its four results, and what became of it.
+//! The rows of the table: each test with its four results and its outcome.
 
 use crate::gates::{
     around_tests::{named_words, names_around},
@@ -22,7 +22,7 @@ use integrity::language;
 use std::collections::{BTreeMap, BTreeSet};
 use text::shell_command::ShellCommand;
 
-/// How often a run behind a required outcome is tried again.
+/// The number of times that a run behind a required outcome is repeated.
 const TRIES: usize = 2;
 
 /// The largest file that is searched for tests, in bytes.
@@ -38,7 +38,7 @@ pub(crate) struct Row {
     text: Text,
 }
 
-/// Whether the change altered a test's text, or code of its file that it names.
+/// The change's effect on a test's text and on the code of its file that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Text {
     Same,
@@ -51,17 +51,17 @@ impl Text {
     }
 }
 
-/// What the runs show about the tests.
+/// The results of the runs for all tests.
 pub(crate) struct Table<'a> {
     pub(crate) rows: Vec<Row>,
     pub(crate) side: TestSide<'a>,
     pub(crate) old: Option<MixedRun>,
     pub(crate) new: Option<MixedRun>,
-    /// Whether the runner names its tests. If not, one row stands for the whole suite.
+    /// If the runner does not name its tests, one row stands for the whole suite.
     pub(crate) naming: Naming,
 }
 
-/// Whether tests are known by name.
+/// The runner's way to report tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
     Named,
@@ -72,8 +72,8 @@ pub(crate) enum Naming {
 const SUITE: &str = "the test suite";
 
 impl<'a> Table<'a> {
-    /// Runs what the change makes necessary, and reads the table. `head` is the result of the head's tests, in which
-    /// nothing counts against the change.
+    /// Runs the tests that the change makes necessary, and reads the table. `head` is the result of the head's tests,
+    /// in which nothing counts against the change.
     pub(crate) async fn read(run: &'a Run<'a>, head: &Evidence) -> Result<Self, GateError> {
         let command = run.prepared.chosen.test.as_ref().map(ShellCommand::text);
         let side = TestSide::of(run.change, command.unwrap_or_default());
@@ -119,11 +119,11 @@ impl<'a> Table<'a> {
             let Some(name) = row.pair.base.as_ref().filter(is_wanted) else {
                 continue;
             };
-            // A test that is there with the same text and is not reported was lost, whatever its old form does.
+            // A test that exists with the same text but is not reported was lost, whatever its old form does.
             let is_there = matches!(row.results.after, TestResult::Passed | TestResult::Failed);
             let is_lost = !is_there && self.naming == Naming::Named;
             let result = mixed.result(name);
-            // With the same text and nothing to compare, the old form is the new one.
+            // If the text is the same and the old form could not run, the old form counts as the new one.
             if row.text == Text::Changed || !is_lost && result != TestResult::NotComparable {
                 row.results.old_tests = MixedResult::Ran(result);
             }
@@ -159,7 +159,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Leaves out files that a runner counted as one test each and that have no test: helpers that it loaded.
+    /// Leaves out helpers: files without a test that the runner loaded and counted as one test each.
     async fn leave_out_helpers(&mut self, run: &Run<'_>) -> Result<(), GateError> {
         let mut helpers = BTreeSet::new();
         let is_gone = |row: &&Row| matches!(row.results.after, TestResult::Missing | TestResult::DidNotRun);
@@ -238,13 +238,13 @@ impl Row {
         self.results.outcome()
     }
 
-    /// `true` if the change altered the test or what it names in its file.
+    /// `true` if the change altered the test or the code that it names in its file.
     pub(crate) fn is_changed(&self) -> bool {
         self.text == Text::Changed
     }
 
-    /// Returns whether the test shows what the change brings. A test of the base that was extended or adapted, and that the
-    /// old code cannot run for that, does so like a new one. `new` is the run that found this out.
+    /// Returns the test's worth as proof of the change. A test of the base that was extended or adapted, and that
+    /// therefore cannot run on the old code, counts like a new one. `new` is the run that showed this.
     pub(crate) fn witness(&self, new: Option<&MixedRun>) -> Witness {
         let has_ended = new.is_some_and(|run| run.absence().is_none());
         let passes = matches!(self.outcome(), TestOutcome::Kept | TestOutcome::Adapted);

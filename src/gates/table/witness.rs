@@ -1,5 +1,5 @@
-//! Red before green: asks whether something shows what the change brings: a test, or a criterion's check, that fails
-//! without it and passes with it.
+//! Red before green: looks for proof of the change: a test, or a criterion's check, that fails without the change and
+//! passes with it.
 
 use crate::gates::{
     change::{Change, is_of_tests},
@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 const GATE: Gate = Gate::RedBeforeGreen;
 
-/// Notes for each criterion's check whether it holds on the base too.
+/// Records the result on the base of each criterion's check.
 pub(crate) async fn note_base(
     run: &Run<'_>,
     table: Option<&Table<'_>>,
@@ -83,8 +83,8 @@ fn tests_on_base(table: &Table<'_>, names: &[String]) -> OnBase {
     }
 }
 
-/// Returns the weight of a witness; `None` if none is required. A fix or sync is verified by what caused it,
-/// documentation by reading it, and a refactoring by the tests of the base.
+/// Returns the weight of a witness; `None` if none is required. A fix or sync is verified by the failure that caused
+/// it, documentation by reading it, and a refactoring by the tests of the base.
 pub(crate) fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weight> {
     match (origin, kind, mode) {
         (Origin::Fix { .. } | Origin::Sync { .. }, ..) | (_, TaskType::Documentation | TaskType::Refactoring, _) => {
@@ -95,15 +95,15 @@ pub(crate) fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weig
     }
 }
 
-/// Returns the Gate's result; `None` if the task needs no witness. `noticed` are the tests that turn red when what they
-/// call is emptied, if that was tried. `unrun` says which new tests did not run.
+/// Returns the Gate's result; `None` if the task needs no witness. `noticed` are the tests that turn red when the
+/// functions that they call are emptied, if that was tried. `unrun` are the new tests that did not run.
 pub(crate) fn judge(
     (run, weight): (&Run<'_>, Weight),
     table: Option<&Table<'_>>,
     (tests, noticed): (&Evidence, Option<&BTreeSet<String>>),
     (checks, unrun): (&[Checked], Option<UnrunTests>),
 ) -> Option<GateResult> {
-    // Tests of code that was there are shown by what they notice.
+    // Tests of existing code prove themselves by noticing emptied functions.
     if run.kind() == TaskType::Testing && table.is_some_and(brings_tests) {
         return None;
     }

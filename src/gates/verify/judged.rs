@@ -1,4 +1,4 @@
-//! Integrity: the findings from reading the change and from running tests, in one result.
+//! Integrity: joins the findings from reading the change and from running tests in one result.
 
 use crate::gates::{
     change::Change,

@@ -23,7 +23,7 @@ pub(super) struct Copier {
     pub(super) bytes: u64,
     /// The latest modification time of a copied file.
     pub(super) newest: times::Time,
-    /// Whether this file system refuses to share blocks between files.
+    /// `true` once this file system refused to share blocks between files.
     refuses_sharing: bool,
 }
 
@@ -68,7 +68,7 @@ impl Copier {
             return Ok(());
         }
         if kind.is_symlink() {
-            // AutoBuild never follows it. A virtual environment, for example, links to the system's Python.
+            // Links are copied and never followed. A virtual environment, for example, links to the system's Python.
             return std::os::unix::fs::symlink(fs::read_link(from)?, to);
         }
         if kind.is_file() {
@@ -95,7 +95,7 @@ impl Copier {
         keep_times(meta, to)
     }
 
-    /// Makes both files share blocks until one of them is written. Returns whether that worked.
+    /// Makes both files share blocks until one of them is written. Returns `false` if that is impossible.
     fn share(&mut self, source: &File, target: &File) -> bool {
         self.refuses_sharing = self.refuses_sharing || rustix::fs::ioctl_ficlone(target, source).is_err();
         !self.refuses_sharing

@@ -1,5 +1,5 @@
-//! Finds out whether set-up left only packages. If it made nothing from the repository's own files, it would leave the
-//! same on any commit with the same settings and lock files.
+//! Finds out if set-up left only packages. A set-up that made nothing from the repository's own files leaves the same
+//! on every commit with the same settings and lock files.
 
 use crate::gates::run::cache::{copy::DEEPEST, key::LOCKS, untracked_files::UntrackedFiles};
 use integrity::language::{Role, role};
@@ -35,8 +35,8 @@ const PACKAGES: [&str; 10] = [
     "__pycache__",
 ];
 
-/// Folders of packages with a name that other things have too, each with what only its package manager puts into it or
-/// beside it: Composer, Bundler, Mix and NuGet.
+/// Folders of packages with an ambiguous name, each with something that only its package manager puts into it or beside
+/// it: Composer, Bundler, Mix and NuGet.
 const SIGNED: [(&str, &str); 4] = [
     ("vendor", "composer/installed.json"),
     ("vendor", "bundle"),
@@ -51,7 +51,7 @@ const CLASSES: &str = "composer/autoload_classmap.php";
 /// Folders for programs and libraries installed for a user, which may be the repository's own.
 const INSTALLED: [&str; 4] = [".local/bin", ".local/lib", ".cargo/bin", "go/bin"];
 
-/// The most files that are examined. If there are more, a copy may be among them.
+/// The most files that are examined. If there are more, one of them may be a copy.
 const MOST_FILES: usize = 200_000;
 
 impl SetUpFiles {

@@ -42,7 +42,7 @@ use tempfile::TempDir;
 const CHECKOUT: &str = "checkout";
 const HOME: &str = "home";
 
-/// Whether a checkout was filled from a cache.
+/// The result of filling a checkout from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Warmed {
     /// It was filled.
@@ -136,7 +136,7 @@ pub(crate) async fn inspect(
     })
 }
 
-/// What set-up left on one commit. Every run of a turn starts from a copy of it.
+/// The files that set-up left on one commit. Every run of a turn starts from a copy of them.
 pub(crate) struct Snapshot {
     entry: PathBuf,
     /// The folder around the entry, which is deleted with the snapshot; `None` for a cache entry of pre-flight.
@@ -180,8 +180,8 @@ impl Snapshot {
         Ok(is_packages.then(|| Self { entry, own: None }))
     }
 
-    /// Replaces whatever is at a path below `around`, the folder around a checkout, by the snapshot's copy. Returns whether
-    /// there is one.
+    /// Replaces whatever is at a path below `around`, the folder around a checkout, by the snapshot's copy. Returns
+    /// `false` if there is none.
     pub(crate) fn copy_back(entry: &Path, around: &Path, path: &Path) -> io::Result<bool> {
         let left = match (path.strip_prefix("work"), path.strip_prefix("home")) {
             (Ok(inside), _) => entry.join(CHECKOUT).join(inside),
@@ -236,7 +236,7 @@ const NOTES: &str = "notes.json";
 struct Notes {
     /// The entry's size.
     bytes: u64,
-    /// Files that commands rewrote: nothing built from them can be judged up to date.
+    /// Files that commands rewrote. Anything built from them counts as out of date.
     rewritten: BTreeSet<PathBuf>,
     /// The kind of files that set-up left.
     made: SetUpFiles,
@@ -269,7 +269,7 @@ fn put_in(entry: &Path, (work, home): (&Path, &Path), untracked_files: &[PathBuf
     }
     copier.copy(home, &making.path().join(HOME))?;
     Notes { bytes: copier.bytes, ..notes }.write(making.path())?;
-    // From here on, the folder's time says when it was made: later uses only rewrite this file.
+    // The folder's own time stays that of its making, since later uses only rewrite this file.
     room::touch(making.path());
     fs::rename(making.path(), entry)?;
     // The folder was renamed, so the guard must not delete it.

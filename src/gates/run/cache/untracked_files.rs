@@ -43,15 +43,15 @@ impl UntrackedFiles {
         names.map(|name| name.to_string_lossy().into_owned()).take(MOST_NAMES).collect()
     }
 
-    /// Returns what a later run of the same turn starts from: everything except bytecode. Python matches bytecode with
-    /// a source by time and size, which another source may share.
+    /// Returns the files from which a later run of the same turn starts: all except bytecode. Python matches bytecode
+    /// with a source by time and size, which another source may share.
     pub(crate) fn for_the_turn(&self) -> Vec<PathBuf> {
         let is_bytecode = |path: &&PathBuf| path.ends_with("__pycache__");
         self.found.iter().filter(|path| !is_bytecode(path)).cloned().collect()
     }
 
-    /// Returns what is worth caching: what set-up made, and what tests made if it is marked as a cache. Other output of
-    /// a test run is not: a later run would find it even if its sources were gone.
+    /// Returns the files worth caching: those of set-up, and those of tests that are marked as a cache. A later run
+    /// would find other output of a test run even if its sources were gone.
     pub(crate) fn worth_keeping(setup: &Self, tests: &Self, work: &Path) -> Vec<PathBuf> {
         let is_worth = |path: &&PathBuf| {
             let by_setup = setup.found.contains(*path);
