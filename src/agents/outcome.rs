@@ -114,7 +114,7 @@ pub(crate) struct Told {
     pub(crate) tokens: Tokens,
     /// The cost in millionths of a dollar, if it reported one.
     pub(crate) usd_micros: Option<u64>,
-    /// Whether the cost is its estimate.
+    /// `true` if the cost is its estimate.
     pub(crate) estimated: bool,
     pub(crate) model: Option<String>,
     pub(crate) last_words: Option<String>,

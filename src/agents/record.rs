@@ -21,7 +21,7 @@ pub struct Record {
     pub level: Option<Level>,
     /// The number of runs: 1, or more after a repair or a fallback.
     pub runs: u32,
-    /// Whether a model worked in one of the runs without reporting its usage.
+    /// `true` if a model worked in one of the runs without reporting its usage.
     pub untold: bool,
     /// The replaced model, if the fallback model was used.
     pub replaced: Option<Replaced>,

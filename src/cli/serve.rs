@@ -258,7 +258,7 @@ struct Open {
     interrupt: Signal,
     /// The data folder in which every service of this process works, one after the other.
     folder: DataFolder,
-    /// Whether the process goes on without a service: the set-up was open, or a service ran before.
+    /// `true` if the process goes on without a service: the set-up was open, or a service ran before.
     goes_on: bool,
     /// The number of failed starts since the last good one.
     failures: u32,

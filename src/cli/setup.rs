@@ -138,7 +138,7 @@ const LOOK: Duration = Duration::from_millis(100);
 struct Link {
     link: SetupLink,
     folder: PathBuf,
-    /// Whether the set-up is finished.
+    /// `true` if the set-up is finished.
     is_over: bool,
 }
 

@@ -19,7 +19,7 @@ pub struct NewPull<'a> {
     pub head: &'a str,
     /// The branch to merge into.
     pub base: &'a str,
-    /// Whether to open it ready for review.
+    /// `true` to open it ready for review, not as a draft.
     pub ready: bool,
 }
 

@@ -35,7 +35,7 @@ pub struct Review {
 /// The facts on the change that a review needs.
 #[derive(Clone, Copy)]
 pub struct ReviewedDiff<'a> {
-    /// Whether the diff shows a line of the new version of a file.
+    /// `true` if the diff shows a line of the new version of a file.
     pub in_diff: &'a dyn Fn(&str, u32) -> bool,
     pub files: &'a [String],
 }

@@ -70,7 +70,7 @@ impl StoreError {
         }
     }
 
-    /// Whether a unique index refused the row.
+    /// `true` if a unique index refused the row.
     pub(super) fn is_unique_violation(&self) -> bool {
         match self {
             Self::Refused(error) => error.as_database_error().is_some_and(DatabaseError::is_unique_violation),
@@ -111,7 +111,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Whether the error is `SQLITE_FULL`, PostgreSQL's `disk_full`, or that of a file that may not grow.
+/// `true` if the error is `SQLITE_FULL`, PostgreSQL's `disk_full`, or that of a file that may not grow.
 fn is_full(error: &sqlx::Error) -> bool {
     if let sqlx::Error::Io(error) = error {
         return matches!(

@@ -62,7 +62,7 @@ impl Store {
         Ok(taken > 0)
     }
 
-    /// Whether other processes may work on the database.
+    /// `true` if other processes may work on the database.
     pub fn is_shared(&self) -> bool {
         match self.db.pools {
             Pools::Sqlite { .. } => false,

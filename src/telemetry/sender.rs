@@ -32,7 +32,7 @@ pub(super) struct Sender {
     settings: TelemetrySettings,
     instance: String,
     client: Client<Connector, Full<Bytes>>,
-    /// Whether a failure was logged already. It is logged once, not for every batch.
+    /// `true` if a failure was logged already. It is logged once, not for every batch.
     has_complained: bool,
 }
 

@@ -115,7 +115,7 @@ async fn caller_and_body(caller: Result<Caller>, body: Body) -> Result<(Caller, 
     }
 }
 
-/// Answers an API call, and says whether the forge knows such a call.
+/// Answers an API call. Returns `false` with the answer if the forge does not know such a call.
 async fn answer(call: Call, kind: CallKind) -> (Answered, bool) {
     let answered = match kind {
         CallKind::GraphQlQuery | CallKind::GraphQlMutation => graphql::answer(&call),

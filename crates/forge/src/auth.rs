@@ -1,4 +1,4 @@
-//! Who is calling and what they may do: App JWTs, scoped installation tokens, people's tokens.
+//! Identifies callers and their rights: App JWTs, scoped installation tokens, people's tokens.
 
 use super::{
     clock,
@@ -48,7 +48,7 @@ impl Narrowed {
     }
 }
 
-/// What a call needs: one of these permissions from an App, or this role from a person.
+/// The right that a call needs: one of these permissions from an App, or this role from a person.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Right {
     permissions: &'static [&'static str],
@@ -122,7 +122,7 @@ impl Caller {
         }
     }
 
-    /// Returns as whom the caller acts in a repository, or the refusal if it lacks `right`.
+    /// Returns the account as which the caller acts in a repository, or the refusal if it lacks `right`.
     pub(super) fn enter(&self, state: &State, repo: u64, right: Right) -> Result<Access> {
         let known = state.repo(repo)?;
         let by = match self {

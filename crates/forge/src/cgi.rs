@@ -61,7 +61,7 @@ pub(super) async fn stream(process: ServedProcess, body: Body) -> Response<Body>
     let more = ReaderStream::new(stdout);
     let all = futures_util::stream::once(async move { Ok(first) }).chain(more).chain(futures_util::stream::once(
         async move {
-            // The child lives until the whole answer is out, because dropping it kills git.
+            // The child is kept until the whole answer is sent, because dropping it kills git.
             child.wait().await.map(|_| Bytes::new())
         },
     ));
@@ -71,7 +71,7 @@ pub(super) async fn stream(process: ServedProcess, body: Body) -> Response<Body>
 async fn feed(mut stdin: tokio::process::ChildStdin, body: Body) {
     let mut chunks = body.into_data_stream();
     while let Some(Ok(chunk)) = chunks.next().await {
-        // If git stops reading, its answer says why.
+        // If git stops reading, its answer gives the reason.
         if stdin.write_all(&chunk).await.is_err() {
             return;
         }

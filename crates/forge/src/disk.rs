@@ -3,14 +3,14 @@
 use super::{refusal::Refusal, state::State};
 use std::{io, io::Write, path::Path};
 
-/// When a forge writes its state to its file.
+/// The moment at which a forge writes its state to its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Saving {
     /// Soon after a change. A process that is killed may lose the last changes.
     #[default]
     Soon,
     /// Before anybody learns of a change: answers and deliveries wait for the file. So a process that is killed at any
-    /// moment starts again with everything that its callers know. Acknowledged deliveries are deleted.
+    /// moment knows everything that its callers know when it starts again. Acknowledged deliveries are deleted.
     First,
 }
 

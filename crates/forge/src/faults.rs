@@ -12,8 +12,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// What happens to a request or delivery that an order meets. Of these, only `Hold`, `LoseRequest` and `Twice` change a
-/// delivery.
+/// The effect of an order on a request or delivery. Only `Hold`, `LoseRequest` and `Twice` affect deliveries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mishap {
     /// The request is answered with this status and body, and nothing is done.
@@ -47,7 +46,7 @@ impl Mishap {
     }
 }
 
-/// An order: which requests or deliveries it meets, and what it does to them. Of the matching ones, it lets the first
+/// An order: the requests or deliveries that it meets, and the effect on them. Of the matching ones, it lets the first
 /// few pass (`skip`), then meets a number of them (`times`).
 #[derive(Clone, Debug)]
 pub struct Fault {
@@ -121,9 +120,9 @@ impl Fault {
 #[derive(Debug)]
 struct Ordered {
     fault: Fault,
-    /// How many matched: those that passed, those that the order met, and those after them.
+    /// The number of matching requests so far: those that passed, those that the order met, and those after them.
     fitted: AtomicUsize,
-    /// How many the order was carried out on.
+    /// The number of requests on which the order was carried out.
     struck: watch::Sender<usize>,
     held: watch::Sender<Held>,
     withdrawn: AtomicBool,
@@ -137,7 +136,7 @@ enum Held {
     Cut,
 }
 
-/// A given order. It says when it was carried out, and releases what it holds.
+/// The handle of an order: waits until it is carried out, and releases the requests that it holds.
 #[derive(Clone, Debug)]
 pub struct FaultOrder(Arc<Ordered>);
 
@@ -167,7 +166,7 @@ impl FaultOrder {
         self.0.held.send_replace(Held::Cut);
     }
 
-    /// Withdraws the order: it meets nothing more, and what it holds goes on.
+    /// Withdraws the order: it meets nothing more, and the requests that it holds go on.
     pub fn withdraw(&self) {
         self.0.withdrawn.store(true, Ordering::SeqCst);
         self.0.held.send_replace(Held::GoingOn);

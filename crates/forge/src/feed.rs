@@ -22,9 +22,9 @@ pub struct FeedEvent {
     pub number: Option<u64>,
     /// The page that shows it.
     pub url: String,
-    /// The text that was written, or what the event was about.
+    /// The text that was written, or the subject of the event.
     pub text: String,
-    /// Whether it is good or bad news.
+    /// The tone in which pages show it.
     #[serde(default, skip_serializing_if = "EventOutcome::is_neutral")]
     pub outcome: EventOutcome,
     /// A review's comments on lines of the diff.
@@ -43,7 +43,7 @@ pub struct LineRemark {
     pub text: String,
 }
 
-/// Whether an event is good or bad news.
+/// The tone of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventOutcome {

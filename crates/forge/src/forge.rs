@@ -1,4 +1,4 @@
-//! A running forge: its start and its end.
+//! Starts and stops a forge.
 
 use crate::{
     clock::Clock,
@@ -31,7 +31,7 @@ pub struct ForgeOptions {
     /// With a seed, delivery ids and the random part of tokens are counted, so that the same story gets the same ids.
     /// An existing folder keeps its own.
     pub seed: Option<u64>,
-    /// Whether deliveries are repeated until acknowledged, which GitHub does not do.
+    /// `true` if deliveries are repeated until acknowledged, which GitHub does not do.
     pub retry_until_acknowledged: bool,
     /// When the state is written to its file.
     pub saving: Saving,

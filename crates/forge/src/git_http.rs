@@ -1,4 +1,4 @@
-//! git over HTTP: who may fetch and push, git's own back end for the work, and the follow-up to a push.
+//! git over HTTP: checks who may fetch and push, passes the request to git's own back end, and follows up a push.
 
 use super::{
     auth::{Caller, Right},
@@ -48,7 +48,7 @@ pub(super) fn install_hook(folder: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))
 }
 
-/// Returns the git request that a path means, or `None` if it is no git request.
+/// Returns the git request of a path, or `None` if it is none.
 pub(super) fn recognise(parts: &[String], query: &str) -> Option<GitRequest> {
     let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
     let (owner, name, service_path, push) = match slices.as_slice() {

@@ -24,7 +24,7 @@ const MARK_READY: &str = "mutation($id: ID!) { \
 const WRITE: Right = Right::write(&["pull_requests"], Role::Write);
 const READ: Right = Right::read(&["issues", "pull_requests"]);
 
-/// An answer, and whether the forge knows the document.
+/// An answer, and `true` if the forge knows the document.
 pub(super) type KnownCall = (Answered, bool);
 
 /// Returns `true` if the document in this body changes something.

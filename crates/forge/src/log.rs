@@ -1,4 +1,4 @@
-//! The log of all calls to the forge, the unknown ones too.
+//! The log of all calls to the forge, including unknown ones.
 
 use parking_lot::Mutex;
 
@@ -26,7 +26,7 @@ pub struct LoggedCall {
 }
 
 impl LoggedCall {
-    /// Returns whether the call asks for a change that others see.
+    /// Returns `true` if the call asks for a change that others see.
     #[must_use]
     pub fn writes(&self) -> bool {
         match self.kind {

@@ -38,7 +38,7 @@ impl Site {
         Ok(())
     }
 
-    /// Brings the state up to date with git after a move that was cut off. `else_by` counts as the mover if none was
+    /// Brings the state up to date with git after an interrupted move. `else_by` counts as the mover if none was
     /// recorded.
     pub(super) async fn finish_move(&self, repo: u64, else_by: Actor) -> std::result::Result<(), disk::ForgeError> {
         let _gate = self.gate(repo).await;

@@ -1,4 +1,4 @@
-//! Who may read the forge's pages, and as whom readers act.
+//! The people who may read the forge's pages, and the account as which they act.
 
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;

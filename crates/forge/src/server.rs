@@ -27,7 +27,7 @@ struct Cut;
 
 /// Accepts connections until told to stop.
 pub(super) async fn serve(site: Arc<Site>, listener: TcpListener, stop: CancellationToken) {
-    // Only a forge that other machines reach may be called by any host name.
+    // A forge that only this machine reaches refuses foreign host names (DNS rebinding).
     let here_alone = listener.local_addr().map_or(true, |address| address.ip().is_loopback());
     loop {
         let stream = tokio::select! {

@@ -119,7 +119,7 @@ impl Site {
         self.changes.load(Ordering::Relaxed)
     }
 
-    /// Holds back saving until the guard is dropped: all changes until then are saved together.
+    /// Delays saving until the guard is dropped, so that all changes until then are saved together.
     pub(super) async fn whole(&self) -> RwLockReadGuard<'_, ()> {
         self.whole.read().await
     }
@@ -147,7 +147,7 @@ impl Site {
         Ok(())
     }
 
-    /// Saves after changes, several at once. It is the task that runs until the forge ends.
+    /// Saves after changes, several together. Runs as a task until the forge ends.
     pub(super) async fn keep_saved(self: Arc<Self>) {
         let mut pause = match self.saving {
             Saving::Soon => SAVE_PAUSE,
@@ -169,14 +169,14 @@ impl Site {
                 }
                 Err(_) => return,
             }
-            // Writing a large state takes long, so it is written less often: saving takes a tenth of the time at most.
+            // Writing a large state takes long, so it is written less often: saving takes at most a tenth of the time.
             if self.saving == Saving::Soon {
                 pause = SAVE_PAUSE.max(started.elapsed() * 10);
             }
         }
     }
 
-    /// Returns the path of the file that says who is about to move branches of a repository.
+    /// Returns the path of the file that names who is about to move branches of a repository.
     pub(super) fn move_file(&self, repo: u64) -> PathBuf {
         self.folder.join("repositories").join(format!("{repo}.move.json"))
     }

@@ -17,9 +17,9 @@ const NAMES: [&str; 6] = ["text", "eol", "crlf", "working-tree-encoding", "ident
 /// The attributes of one file that concern its bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Attributes {
-    /// Whether git may replace CR LF by LF on the way in.
+    /// `true` if git may replace CR LF by LF on the way in.
     normalizes_lines: bool,
-    /// Whether git writes CR LF on the way out.
+    /// `true` if git writes CR LF on the way out.
     writes_crlf: bool,
     ident: bool,
     pub(crate) encoding: Option<String>,

@@ -52,7 +52,7 @@ pub struct ChangedFile {
 pub struct Text {
     /// The text; bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// Whether the text was cut off.
+    /// `true` if the text was cut off.
     pub truncated: bool,
 }
 

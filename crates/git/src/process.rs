@@ -32,7 +32,7 @@ pub(crate) struct GitOutput {
     pub(crate) code: i32,
     /// The standard output, cut off at the cap.
     pub(crate) stdout: Vec<u8>,
-    /// Whether git was stopped because it printed more than the cap.
+    /// `true` if git was stopped because it printed more than the cap.
     pub(crate) truncated: bool,
     /// The standard error, shortened, with tokens masked.
     pub(crate) stderr: String,

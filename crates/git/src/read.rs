@@ -16,7 +16,7 @@ const BLOBS_CAP: usize = 256 << 20;
 pub struct FileContent {
     /// The bytes, no longer than the cap.
     pub bytes: Vec<u8>,
-    /// Whether the file is longer than the cap.
+    /// `true` if the file is longer than the cap.
     pub truncated: bool,
 }
 
@@ -62,7 +62,7 @@ impl TreeEntry {
 pub struct FileList {
     /// The entries in git's order.
     pub entries: Vec<TreeEntry>,
-    /// Whether the commit has more files than the cap.
+    /// `true` if the commit has more files than the cap.
     pub truncated: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct CommitInfo {
     pub message: String,
     /// The trailers of the message's last paragraph, in order.
     pub trailers: Vec<(String, String)>,
-    /// Whether the commit carries a signature. The signature itself is not verified.
+    /// `true` if the commit carries a signature. The signature itself is not verified.
     pub is_signed: bool,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct ChangedFile<'a> {
     pub(crate) role: Role,
     pub(crate) before: Outline,
     pub(crate) after: Outline,
-    /// Whether the new version exists and could not be parsed, although its language is known.
+    /// `true` if the new version exists and could not be parsed, although its language is known.
     pub(crate) is_unreadable: bool,
     pub(crate) file: &'a FileChange,
 }

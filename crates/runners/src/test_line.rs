@@ -121,7 +121,7 @@ struct Call {
     command: SimpleCommand,
     runner: &'static Runner,
     way: ArgumentStyle,
-    /// Whether Cargo builds a test binary from each file below `tests`.
+    /// `true` if Cargo builds a test binary from each file below `tests`.
     has_usual_binaries: bool,
 }
 

@@ -98,7 +98,7 @@ struct Word {
     value: String,
     /// The number of bytes at its start that are outside quotes.
     bare: usize,
-    /// Whether a shell would replace it by matching files, or by several words.
+    /// `true` if a shell would replace it by matching files, or by several words.
     is_pattern: bool,
 }
 

@@ -39,7 +39,7 @@ pub struct Usage {
     pub tokens: Tokens,
     /// The cost in millionths of a US dollar; `None` if neither the program nor the price table knows it.
     pub usd_micros: Option<u64>,
-    /// Whether part of the cost is an estimate: by the program for a model that it does not know, or by our price
+    /// `true` if part of the cost is an estimate: by the program for a model that it does not know, or by our price
     /// table.
     pub estimated: bool,
     /// The time that the programs ran, in milliseconds.

@@ -39,7 +39,7 @@ pub(crate) struct Stream {
     pub(crate) tokens: Tokens,
     /// The cost in millionths of a dollar, if it was reported.
     pub(crate) usd_micros: Option<u64>,
-    /// Whether the agent reported that its own work broke. Its text after that is the reason.
+    /// `true` if the agent reported that its own work broke. Its text after that is the reason.
     broken: bool,
     retries: u32,
     /// The calls of tools that have not finished. The value is the tool's name until the call has been recorded.

@@ -30,7 +30,7 @@ const MAX_REMEMBERED: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct Stream {
     asked: StartRequest,
-    /// Whether the program reported its mode and tools and they are the requested ones.
+    /// `true` if the program reported its mode and tools and they are the requested ones.
     pub(crate) as_asked: bool,
     pub(crate) model: Option<String>,
     /// The error code of the last failure of the model's API.

@@ -61,11 +61,11 @@ pub struct PlayerInput<'a> {
 /// The requirements of the Gates that differ between tasks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demands<'a> {
-    /// Whether one of the new tests must fail on the code before the change.
+    /// `true` if one of the new tests must fail on the code before the change.
     pub red_before_green: bool,
     /// The least share of changed lines that tests must cover, in percent; `None` if coverage is not measured.
     pub coverage: Option<f64>,
-    /// Whether the repository's own CI must pass.
+    /// `true` if the repository's own CI must pass.
     pub ci: bool,
     /// The tests that failed before this task began.
     pub failing_before: &'a [String],

@@ -34,7 +34,7 @@ pub struct Order {
     /// The branch that the result should get.
     pub branch: String,
     pub agent: String,
-    /// Whether the agent uses the person's own log-in.
+    /// `true` if the agent uses the person's own log-in.
     pub own_login: bool,
     /// Settings that override the repository's own.
     pub settings: serde_json::Map<String, serde_json::Value>,

@@ -32,9 +32,9 @@ const WITHOUT_RECORDS: &str = "':(exclude).autobuild'";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Whether nothing more happens by itself.
+    /// `true` if nothing more happens by itself.
     pub rests: bool,
-    /// Whether everything that was asked for is approved.
+    /// `true` if everything that was asked for is approved.
     pub ok: bool,
     pub state: OrderStatus,
     /// The cause of a block, in brackets and after a blank.
@@ -71,7 +71,7 @@ pub struct Row {
     pub turns: usize,
     /// The Coach's verdict, or the task's state.
     pub verdict: Verdict,
-    /// Whether a person may approve the task as it is, against the Coach.
+    /// `true` if a person may approve the task as it is, against the Coach.
     pub can_approve: bool,
     /// The time during which a turn of the task was under way, in milliseconds.
     pub wall_ms: u64,

@@ -55,7 +55,7 @@ pub struct Screen {
     pub terminal: Terminal,
     pub json: bool,
     pub verbose: bool,
-    /// Whether events are not shown.
+    /// `true` if events are not shown.
     pub quiet: bool,
 }
 

@@ -13,7 +13,7 @@ const GUIDANCE: &str = "sort takes a key of its own for each column: -k1,1nr for
 pub struct Human {
     part: Part,
     helped: Vec<PullNumber>,
-    /// Whether it accepts failing tests of the base.
+    /// `true` if it accepts failing tests of the base.
     accepts_base: bool,
     /// The hashes of plans that were approved. A plan that still waits afterwards is not approved again.
     approved: Vec<String>,

@@ -11,19 +11,19 @@ pub struct Repository {
     #[serde(rename = "full_name", deserialize_with = "fields::repo_name")]
     pub name: RepoName,
     pub default_branch: String,
-    /// Whether only invited people can see it.
+    /// `true` if only invited people can see it.
     #[serde(default)]
     pub private: bool,
-    /// Whether it is read-only.
+    /// `true` if it is read-only.
     #[serde(default)]
     pub archived: bool,
-    /// Whether squash merges are allowed, if GitHub says so.
+    /// `true` if squash merges are allowed; `None` if GitHub does not say.
     #[serde(default)]
     pub allow_squash_merge: Option<bool>,
-    /// Whether merge commits are allowed, if GitHub says so.
+    /// `true` if merge commits are allowed; `None` if GitHub does not say.
     #[serde(default)]
     pub allow_merge_commit: Option<bool>,
-    /// Whether rebase merges are allowed, if GitHub says so.
+    /// `true` if rebase merges are allowed; `None` if GitHub does not say.
     #[serde(default)]
     pub allow_rebase_merge: Option<bool>,
 }

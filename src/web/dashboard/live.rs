@@ -39,11 +39,11 @@ struct Stream {
     /// The signal that a newer stream takes this one's place.
     crowded: Arc<Notify>,
     seen: RunActivity,
-    /// Whether the newest reading was not handled yet.
+    /// `true` if the newest reading was not handled yet.
     is_unread: bool,
     sent: LastSent,
     quiet: u32,
-    /// Whether the last event was sent.
+    /// `true` if the last event was sent.
     is_ended: bool,
 }
 

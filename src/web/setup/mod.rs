@@ -100,7 +100,7 @@ struct Now {
     progress: Progress,
     kept: Option<KeptApps>,
     proof: Proof,
-    /// Whether the set-up's page is open, or over.
+    /// `true` if the set-up's page is open, or over.
     is_open: bool,
 }
 

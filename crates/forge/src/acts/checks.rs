@@ -1,4 +1,4 @@
-//! Check runs and statuses, also those that a repository's simulated CI reports.
+//! Check runs and statuses, including those of a repository's simulated CI.
 
 use crate::{
     feed::{EventOutcome, FeedEvent},
@@ -130,7 +130,7 @@ impl State {
             self.check_event(at, &after, "completed", subscribed, object!({}))?;
         }
         self.suite_moved(at, before.suite, was)?;
-        // Further annotations of the same outcome are not worth a feed event.
+        // A change that only adds annotations is not worth a feed event.
         if ended || before.title != after.title || before.status != after.status {
             self.record_check(at, &after)?;
         }

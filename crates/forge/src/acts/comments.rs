@@ -92,7 +92,7 @@ impl State {
         Ok(())
     }
 
-    /// Adds a reaction, and says whether it is new. An account can add each kind once.
+    /// Adds a reaction. Returns `false` with it if it existed, because an account can add each kind once.
     pub(crate) fn react(&mut self, at: Access, target: Target, content: &str) -> Result<(Reaction, bool)> {
         if !REACTIONS.contains(&content) {
             return Err(Refusal::invalid("Reaction", "content", "invalid"));

@@ -140,7 +140,7 @@ impl State {
         Ok(new_number)
     }
 
-    /// Sends an event about an issue, or about the pull request that it is.
+    /// Sends an event about an issue or pull request.
     pub(super) fn issue_event(&mut self, at: Access, number: u64, action: &str, more: Value) -> Result {
         let (repo, issue) = (self.repo(at.repo)?, self.issue(at.repo, number)?);
         let (event, mut fields) = match &issue.pull {

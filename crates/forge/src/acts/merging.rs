@@ -1,4 +1,4 @@
-//! Merges pull requests, or refuses for all the reasons that GitHub has.
+//! Merges pull requests, or refuses for the same reasons as GitHub.
 
 use crate::{
     acts::{limits::check_writable, signing::web_flow},

@@ -1,6 +1,6 @@
-//! Everything that can be done on the forge. The API, git and the people of a story share these functions.
+//! The acts that change the forge. The API, git and the people of a story share these functions.
 //!
-//! Callers check the caller's rights before. The rules of issues, branches and so on are checked here.
+//! The routes check the rights of the caller first. The rules of issues, branches and so on are checked here.
 
 mod apps;
 mod checks;

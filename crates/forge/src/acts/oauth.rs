@@ -1,5 +1,5 @@
 //! Signs people in with an App: a person agrees, the browser takes a code to the App's callback, and the App exchanges
-//! it for a token of that person, once and within ten minutes.
+//! the code for a token of that person, once and within ten minutes.
 
 use crate::{
     acts::random,
@@ -36,7 +36,7 @@ pub(crate) enum Consent {
     Denied,
 }
 
-/// A valid request, or the address that reports what is wrong with it.
+/// A valid request, or the address that reports its mistake.
 type Checked = std::result::Result<Authorization, Url>;
 
 impl State {

@@ -48,8 +48,8 @@ pub(crate) async fn branches(bare: &BareRepo) -> Result<BTreeMap<String, String>
 }
 
 impl Site {
-    /// Compares git's branches with the last known ones and records what follows. The caller holds the repository's
-    /// gate.
+    /// Compares git's branches with the last known ones, and records each move with its consequences. The caller holds
+    /// the repository's gate.
     pub(crate) async fn branches_moved(&self, at: Access) -> Result {
         let now = branches(&self.bare(at.repo)).await?;
         let before = self.change(|state| {

@@ -32,7 +32,7 @@ pub(crate) struct NewInline {
     pub(crate) body: String,
 }
 
-/// Returns the diff hunk up to a comment's line, or the reason why the comment may not stand there.
+/// Returns the diff hunk up to a comment's line, or the reason why no comment is allowed there.
 fn hunk_until(files: &[FileChange], new: &NewInline) -> Result<String> {
     let thread = |text: &str| Refusal::sentence(format!("Pull request review thread {text}"));
     if new.body.trim().is_empty() {
@@ -104,7 +104,7 @@ impl Site {
             for (one, hunk) in new.comments.iter().zip(hunks) {
                 state.record_inline(at, number, id, one, (&commit, hunk))?;
             }
-            // Who has reviewed is no longer asked to.
+            // A review answers the request for it.
             let requested = &mut state.pull_mut(at.repo, number)?.requested;
             requested.retain(|asked| *asked != at.by.user);
             state.review_event(at, number, id, "submitted")?;

@@ -1,4 +1,4 @@
-//! CI: what Apps and services report about commits.
+//! CI: the reports of Apps and services about commits.
 
 use crate::{disk::ForgeError, forge::Forge, state::CiJob};
 

@@ -1,4 +1,4 @@
-//! People who act: what a person does in a browser or with git, within their rights.
+//! The acts of people in a browser or with git, within their rights.
 
 use crate::{
     acts::{IssueChange, NewInline, NewPull, NewReview, Target},

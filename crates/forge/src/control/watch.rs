@@ -49,7 +49,7 @@ impl Forge {
         self.site.faults.give(fault)
     }
 
-    /// Withdraws all orders; what they hold goes on.
+    /// Withdraws all orders; the requests that they hold go on.
     pub fn clear_orders(&self) {
         self.site.faults.clear();
     }
@@ -65,7 +65,7 @@ impl Forge {
         self.site.post.idle().await;
     }
 
-    /// Returns all delivery attempts to an App, oldest first: id, event, action, and whether it was acknowledged.
+    /// Returns all delivery attempts to an App, oldest first: id, event, action, and `true` if acknowledged.
     #[must_use]
     pub fn deliveries(&self, slug: &str) -> Vec<(u64, String, Option<String>, bool)> {
         self.site.read(|state| {

@@ -1,5 +1,5 @@
-//! GitHub Actions: which workflows the events so far would have started, and what their jobs would have had. Nothing is
-//! run.
+//! GitHub Actions: the workflows that the events so far would have started, and the rights and secrets of their jobs.
+//! Nothing is run.
 
 use crate::{disk::ForgeError, forge::Forge, state::WorkflowEvent};
 use git::bare::BareRepo;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const FOLDER: &str = ".github/workflows";
 
-/// What GitHub obeys in the message of a head commit, on `push` and `pull_request` alone.
+/// The instructions that GitHub obeys in the message of a head commit, only on `push` and `pull_request`.
 const SKIPPING: [&str; 5] = ["[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]"];
 
 /// A job that GitHub would have started.
@@ -28,7 +28,7 @@ pub struct StartedJob {
     pub permissions: String,
     /// The secrets that it gets, with their values.
     pub secrets: BTreeMap<String, String>,
-    /// Whether it has the head's code.
+    /// `true` if it has the head's code.
     pub has_head: bool,
 }
 
@@ -73,7 +73,7 @@ impl Forge {
             let is_run = !jobs.is_empty();
             started.extend(jobs);
             if is_run {
-                // The end of a run starts workflows of the default branch, once: none of theirs starts another.
+                // The end of a run starts workflows of the default branch, but not again at their end.
                 let ended =
                     WorkflowEvent { event: "workflow_run".to_owned(), sha: default.clone(), base: None, ..event };
                 started.extend(started_by(&bare, &ended, &secrets).await);

@@ -1,4 +1,4 @@
-//! An issue with the branches and pull requests that were made for it, and what people did there lately.
+//! An issue with the branches and pull requests that were made for it, and the recent acts of people there.
 
 use super::{READ, absent, hidden, no_issue, nulled, unfit, variable};
 use crate::{
@@ -123,7 +123,7 @@ fn render_pull(state: &State, issue: &Issue, pull: &Pull, since: Moment) -> Valu
     })
 }
 
-/// Returns what happened since then, the oldest first.
+/// Returns the timeline since then, the oldest entry first.
 fn timeline(state: &State, issue: &Issue, since: Moment) -> Vec<Value> {
     let changes = issue.timeline.iter().map(|entry| {
         let (name, label) = match &entry.change {

@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, watch};
 
 /// The time that GitHub waits for a receiver's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The pause before a delivery that was not acknowledged is repeated, if the forge retries.
+/// The pause before an unacknowledged delivery is repeated, if the forge retries.
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Hands deliveries to the couriers, and counts those on their way.

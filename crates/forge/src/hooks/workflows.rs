@@ -1,4 +1,4 @@
-//! Which events GitHub Actions hears of.
+//! Records the events that may start workflows of GitHub Actions.
 
 use crate::state::{State, WorkflowEvent};
 use serde_json::Value;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// The fields of a pull request that only git can compute.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Computed {
-    /// Whether it can be merged; `None` if that is not known yet.
+    /// `true` if it can be merged; `None` if that is not known yet.
     pub(crate) mergeable: Option<bool>,
 }
 

@@ -23,7 +23,7 @@ struct Stream {
     seen: Option<u64>,
     sent: LastSent,
     quiet: u32,
-    /// Whether the last event is sent.
+    /// `true` if the last event is sent.
     ended: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Plain pages for people: the forge's content, readable in a browser without a script, from no other address. Readers
-//! who may act get boxes and buttons.
+//! Plain pages for people: the forge's content, readable without scripts and without content from other addresses.
+//! Readers who may act get boxes and buttons.
 
 mod acts;
 mod apps;
@@ -59,7 +59,7 @@ impl Sight {
 
 struct Reader<'a> {
     sight: Sight,
-    /// As whom they act, if they may.
+    /// The account as which they act, if they may.
     hand: Option<Hand<'a>>,
 }
 
@@ -107,7 +107,7 @@ pub(super) async fn serve(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Res
     drawn.await.unwrap_or_else(missing)
 }
 
-/// Draws on a thread of its own: a long page delays nothing else. Returns `None` if the forge ends.
+/// Draws on a thread of its own, so that a long page delays nothing else. Returns `None` if the forge ends.
 async fn on_own_thread<T: Send + 'static>(drawing: impl Future<Output = T> + Send + 'static) -> Option<T> {
     let runtime = Handle::current();
     spawn_blocking(move || runtime.block_on(drawing)).await.ok()

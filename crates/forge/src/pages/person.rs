@@ -44,8 +44,8 @@ fn is_path(parts: &[&str]) -> bool {
     }
 }
 
-/// Returns `true` if a request is for one of these pages. They do not exist if a key opens the pages: then the key
-/// decides who acts.
+/// Returns `true` if a request is for one of these pages. They do not exist if the pages are opened with a key, since
+/// the key then decides who acts.
 pub(crate) fn is_of_a_person(site: &Site, method: &str, parts: &[&str]) -> bool {
     let is_open = matches!(site.readers, Readers::Everybody);
     is_open && ["GET", "POST"].contains(&method) && is_path(parts)

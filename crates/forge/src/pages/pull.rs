@@ -68,7 +68,7 @@ fn content(
     let runs: Vec<&CheckRun> = repo.checks.values().filter(of_pull).collect();
     let offered = runs.iter().flat_map(|run| actions(run, &runs));
     let on_checks: Vec<&str> = offered.map(|action| text_field(action, "identifier")).collect();
-    // A comment on an earlier commit is shown only with its review: its line may be another one now.
+    // A comment on an earlier commit is shown only with its review, because its line may have changed since.
     let on_head = pull.threads.iter().filter(|remark| remark.commit == pull.head_sha);
     let current: Vec<InlineComment> = on_head.cloned().collect();
     html! {

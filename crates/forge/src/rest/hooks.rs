@@ -63,7 +63,7 @@ fn list(call: &Call) -> Answered {
     })
 }
 
-/// Answers with one delivery and what was sent.
+/// Answers with one delivery and its payload.
 fn sent(call: &Call, id: u64) -> Answered {
     let app = app(call)?;
     call.site.read(|state| {

@@ -23,7 +23,7 @@ pub struct CheckRun {
     pub actions: Vec<Value>,
     pub started_at: Moment,
     pub completed_at: Option<Moment>,
-    /// Its suite; 0 in a state file from before there were suites.
+    /// Its suite; 0 in old state files, which have no suites.
     #[serde(default)]
     pub suite: u64,
 }
@@ -37,7 +37,7 @@ pub struct CheckSuite {
     pub head_branch: Option<String>,
     /// The branch's head before the push that requested the suite.
     pub before: Option<String>,
-    /// Whether the suite was requested again and its App has reported nothing since.
+    /// `true` if the suite was requested again and its App has reported nothing since.
     pub waits: bool,
     pub created_at: Moment,
     pub updated_at: Moment,

@@ -40,7 +40,7 @@ pub struct Repo {
     #[serde(default)]
     pub signed: BTreeSet<String>,
     pub statuses: Vec<Status>,
-    /// What may have started workflows, oldest first.
+    /// The events that may have started workflows, oldest first.
     #[serde(default)]
     pub workflow_events: Vec<WorkflowEvent>,
     /// The secrets that workflows may get, by name.
@@ -68,19 +68,19 @@ pub struct Activity {
 /// The settings of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Whether only collaborators see it.
+    /// `true` if only collaborators see it.
     pub private: bool,
-    /// Whether issues can be opened.
+    /// `true` if issues can be opened.
     pub has_issues: bool,
-    /// Whether drafts can be opened (on GitHub not in private repositories of free plans).
+    /// `true` if drafts can be opened (on GitHub not in private repositories of free plans).
     pub drafts: bool,
-    /// Whether pull requests may be squashed.
+    /// `true` if pull requests may be squashed.
     pub allow_squash_merge: bool,
-    /// Whether pull requests may be merged by a merge commit.
+    /// `true` if pull requests may be merged by a merge commit.
     pub allow_merge_commit: bool,
-    /// Whether pull requests may be rebased.
+    /// `true` if pull requests may be rebased.
     pub allow_rebase_merge: bool,
-    /// Whether the head branch of a merged pull request is deleted.
+    /// `true` if the head branch of a merged pull request is deleted.
     pub delete_branch_on_merge: bool,
 }
 
@@ -112,7 +112,7 @@ pub struct Label {
 pub struct BranchRule {
     /// The branch's name; `*` matches any characters.
     pub pattern: String,
-    /// What the rule requires.
+    /// Its requirement.
     pub kind: RuleKind,
 }
 

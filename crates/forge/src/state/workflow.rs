@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Something that happened on a commit, as GitHub Actions hears of it.
+/// An event on a commit, as GitHub Actions receives it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowEvent {
     /// GitHub's name of the event.

@@ -1,4 +1,4 @@
-//! Which credentials are accepted, and what they allow.
+//! The credentials that are accepted, and the rights that they give.
 
 use super::world::*;
 use crate::Settings;

@@ -1,4 +1,4 @@
-//! The OAuth web flow, and what GitHub refuses in it.
+//! The OAuth web flow, and GitHub's refusals in it.
 
 use super::world::*;
 use crate::acts::Consent;

@@ -1,4 +1,4 @@
-//! What readers see: other host names of this machine, private repositories, and a forge of one person.
+//! The view of readers: other host names of this machine, private repositories, and a forge of one person.
 
 use super::world::*;
 use crate::{Forge, ForgeOptions, Hands, QuickReply, Readers, Replies, RepoSource, Role, Settings, Topic};

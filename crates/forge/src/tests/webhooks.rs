@@ -1,4 +1,4 @@
-//! Webhooks as receivers see them, their log, and what remains of them after a restart.
+//! Webhooks as receivers see them, and their log, also after a restart.
 
 use super::world::*;
 use crate::{Fault, Forge, ForgeOptions, Mishap};

@@ -51,7 +51,7 @@ pub struct Words {
     pub empties: String,
     /// The kinds of nodes that are expression statements or assertion statements, between blanks.
     pub statements: String,
-    /// Whether a test hides an earlier one of the same name. If not, both run, or the code does not compile.
+    /// `true` if a test hides an earlier one of the same name. If not, both run, or the code does not compile.
     pub last_test_wins: bool,
     /// The folder of installed packages.
     pub installed: Option<Installed>,

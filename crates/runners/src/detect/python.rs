@@ -48,12 +48,12 @@ pub(super) fn set_up(repository: &Repository<'_>, line: &str) -> (String, String
 #[derive(Default)]
 struct Project {
     manifest: Table,
-    /// Whether `pip install .` works.
+    /// `true` if `pip install .` works.
     is_package: bool,
     /// The extra for tests, and the group of dependencies for tests.
     extra: Option<String>,
     group: Option<String>,
-    /// Whether any package must be installed.
+    /// `true` if any package must be installed.
     needs: bool,
     /// The pip arguments that install what the tests need.
     packages: Vec<String>,

@@ -63,7 +63,7 @@ pub(super) fn printed(text: &str) -> Option<Tally> {
 #[derive(Default)]
 struct Report {
     tally: Tally,
-    /// Whether the root is one or several suites.
+    /// `true` if the root is one or several suites.
     has_suites: bool,
     depth: usize,
     /// The open test. Elements inside a test are not tests.

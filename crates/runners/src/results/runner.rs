@@ -45,7 +45,7 @@ pub(crate) struct SelectedTests<'a> {
     pub(crate) files: &'a [&'a str],
     /// All paths of the folder where the runner is called, relative to it.
     pub(crate) paths: &'a [&'a str],
-    /// Whether Cargo builds a test binary from each file below `tests`, as it does unless a manifest says otherwise.
+    /// `true` if Cargo builds a test binary from each file below `tests`, as it does unless a manifest says otherwise.
     pub(crate) has_usual_binaries: bool,
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Tally {
     mentioned: Vec<String>,
     /// Failing tests, each with the first line of its failure.
     texts: Vec<(String, String)>,
-    /// Whether some tests ran without being counted.
+    /// `true` if some tests ran without being counted.
     pub(super) has_uncounted: bool,
 }
 

@@ -41,7 +41,7 @@ pub(super) enum Change {
 
 pub(super) struct Line {
     pub(super) named: Vec<Named>,
-    /// Whether it pipes the output of one command to another.
+    /// `true` if it pipes the output of one command to another.
     pub(super) has_pipe: bool,
 }
 
