@@ -97,7 +97,7 @@ pub struct Blueprint {
     /// The folder of mirrors, checkouts and agents' home folders.
     pub data_dir: PathBuf,
     pub agents: Agents,
-    /// The secrets of the service that nobody may read, including the keys above.
+    /// The secrets of the service, including the keys above.
     pub secrets: Secrets,
     pub settings: EngineSettings,
     /// The limits on writes, which GitHub has and a local forge does not.
@@ -111,7 +111,7 @@ pub struct Blueprint {
 /// The file of all trusted certificates, in the data folder.
 const CERTIFICATES_FILE: &str = "certificates.pem";
 
-/// The end of something that never ends.
+/// A time that never comes.
 pub const NEVER: Millis = Millis(i64::MAX);
 
 #[allow(clippy::disallowed_methods, reason = "the one clock of the service")]
@@ -218,7 +218,8 @@ fn certificates(uplink: &Uplink, data_dir: &Path) -> anyhow::Result<Option<PathB
     Ok(Some(file))
 }
 
-/// Opens a door for git, which leads to GitHub through the organisation's proxy. So git never gets its credentials.
+/// Opens a door that leads git to GitHub through the organisation's proxy, so that git never gets the proxy's
+/// credentials.
 async fn git_door(uplink: &Uplink, web_url: &str, data_dir: &Path) -> anyhow::Result<Option<Door>> {
     let url: Url = web_url.parse()?;
     let host = url.host_str().unwrap_or_default();
@@ -276,7 +277,7 @@ async fn isolation(mut options: SandboxOptions, data_dir: &Path, bounds: Bounds)
     Ok(sandbox)
 }
 
-/// Says why this machine offers no isolation that is accepted.
+/// Words why this machine offers no accepted level of isolation.
 pub(super) fn no_isolation(error: &ProbeError) -> String {
     match error {
         ProbeError::TooLow { missing, .. } => format!(

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use text::nearest::nearest;
 
-/// What `effects` takes.
+/// The arguments of `effects`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "In a repository where `autobuild run` worked it reads that database, else the one that `autobuild serve` \

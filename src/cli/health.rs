@@ -1,4 +1,4 @@
-//! `autobuild health`: an exit code that says whether the service on this machine is alive, or ready.
+//! `autobuild health`: reports by its exit code if the service on this machine is alive, or ready.
 
 use crate::config::ServerSettings;
 use bytes::Bytes;
@@ -17,7 +17,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The largest answer that is read, in bytes; answers are a few lines.
 const MOST: usize = 64 * 1024;
 
-/// What `health` takes.
+/// The arguments of `health`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code 0 if it is, 1 if it is not.\n\nExamples:\n  autobuild health\n  \
 autobuild health --ready")]

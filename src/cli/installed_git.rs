@@ -1,4 +1,4 @@
-//! Words what is wrong with this machine's git, for whoever starts AutoBuild.
+//! Words the problems of this machine's git, for whoever starts AutoBuild.
 
 use git::{InstalledGit, UnusableGit};
 

@@ -60,7 +60,7 @@ impl LocalRepository {
         let database = self.folder.join(DATABASE);
         let path = database.display();
         let failed = || format!("{path} cannot be opened: it must be a file that you can write, or missing");
-        // A file that exists is not opened: closing it would drop the locks of SQLite in this process.
+        // An existing file is not opened: closing it would drop the locks of SQLite in this process.
         match std::fs::symlink_metadata(&database) {
             Ok(found) if found.is_file() => Ok(()),
             Ok(_) => anyhow::bail!(failed()),
@@ -96,8 +96,8 @@ impl LocalRepository {
     }
 }
 
-/// Refuses a folder of lasting data that is there and that this person did not make. What lies in it names agents, settings
-/// and hooks, so a repository that was copied from somebody else could run what they planted.
+/// Refuses an existing folder of lasting data that this person did not make. Its files name agents, settings and hooks,
+/// so a repository that was copied from somebody else could run what they planted.
 fn refuse_planted(folder: &Path) -> anyhow::Result<()> {
     if std::fs::symlink_metadata(folder).is_err() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The log of the process: where it goes, and what is masked in it.
+//! Starts the log of the process, with secrets masked.
 
 use crate::config::LogFormat;
 use std::{
@@ -52,7 +52,7 @@ fn log_panics() {
     }));
 }
 
-/// Returns where a panic happened and its message, which is not masked.
+/// Returns the place of a panic and its message, which is not masked.
 pub(super) fn place_and_cause<'a>(panic: &'a std::panic::PanicHookInfo<'_>) -> (String, &'a str) {
     let place = panic.location().map_or_else(String::new, ToString::to_string);
     (place, panic.payload_as_str().unwrap_or("it did not say why"))

@@ -79,8 +79,7 @@ enum Command {
 /// How long the end of the process waits for threads, such as those that delete folders.
 const LAST_THREADS: Duration = Duration::from_secs(5);
 
-/// The most threads for work that must not delay other work: one for each connection of the server, and as many for
-/// effects.
+/// The most threads for blocking work: one for each connection of the server, and as many for effects.
 const MOST_THREADS: usize = 1_024;
 
 /// Runs the command that the arguments name.
@@ -89,8 +88,8 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return unusable(&error),
     };
-    // Programs of the same user, as agents are where there is no other, must not read this process's memory. A core dump
-    // would hold its keys.
+    // Programs of the same user must not read this process's memory, and agents may run as that user. A core dump would
+    // hold its keys.
     if let Err(error) = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable) {
         eprintln!("autobuild: other programs of this user can read the memory of this one: {error}");
     }

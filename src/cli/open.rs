@@ -3,8 +3,8 @@
 use sandbox::LeadingPage;
 use std::fmt::Display;
 
-/// Opens the address without waiting. A failure is printed and stops nothing. Dropping the value deletes the page that
-/// redirects the browser to the address.
+/// Opens the address without waiting. A failure is only printed. Dropping the value deletes the page that redirects the
+/// browser to the address.
 pub(super) fn open(address: &str) -> Option<LeadingPage> {
     let opened =
         sandbox::open_in_browser(address, |program, ended| report_unopened(&format!("{program} ended with {ended}")));

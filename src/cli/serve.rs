@@ -36,7 +36,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What `serve` takes. Everything else comes from the environment and the file.
+/// The arguments of `serve`. Everything else comes from the environment and the file.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Settings come from AUTOBUILD_… variables and a TOML file with the same names; a flag beats the \
@@ -169,7 +169,8 @@ async fn one_after_the_other(
 ) -> anyhow::Result<()> {
     let mut next = open.once(settings, collector.clone(), secrets).await?;
     while next == Next::Again {
-        // The set-up changed the Apps, or somebody may have mended what kept the service from starting.
+        // The set-up changed the Apps, or the cause of a failed start may have been mended, so the settings are read
+        // again.
         next = match ServerSettings::of_process(flags).and_then(|settings| settings.for_role(open.role)) {
             Ok(settings) => open.once(&settings, collector.clone(), secrets).await?,
             Err(mistakes) => open.wait(&anyhow::anyhow!(join_mistakes(&mistakes, "; ")), secrets).await?,
@@ -178,7 +179,7 @@ async fn one_after_the_other(
     Ok(())
 }
 
-/// Reports at the start what would fail later.
+/// Reports problems at the start that would fail work later.
 async fn look_around(
     engine: Arc<Engine>,
     (settings, role): (Arc<ServerSettings>, ProcessRole),
@@ -188,7 +189,7 @@ async fn look_around(
     let look = Look { settings: &settings, running: Some(&engine), repo: None };
     let mut rows = doctor::of_role(doctor::of_a_service(&look).await, role);
     if setup.as_ref().is_some_and(|setup| setup.is_open()) {
-        // A person makes these on the set-up page, which itself shows their state.
+        // The set-up page, on which a person makes these, shows their state itself.
         rows.retain(|row| !matches!(row.topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation));
     }
     doctor::log_rows(&rows, &secrets);
@@ -302,8 +303,8 @@ impl Open {
         }
     }
 
-    /// Handles a service that could not start. Directly after the process's start this is an error. Later the set-up
-    /// shows it on its page and the start is tried again: no choice made there may end the process.
+    /// Handles a service that could not start. Directly after the process's start this is an error. Later the set-up's
+    /// page shows it and the start is tried again, because no choice made on that page may end the process.
     async fn wait(&mut self, error: &anyhow::Error, secrets: &Secrets) -> anyhow::Result<Next> {
         let why = secrets.mask(&format!("{error:#}"));
         let Some(setup) = self.setup.as_ref().filter(|_| self.goes_on) else {
@@ -425,7 +426,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The time that the end of the process waits for an exchange with GitHub: a little more than one call may take.
 const LAST_EXCHANGE: Duration = Duration::from_secs(65);
 
-/// The time that requests of the last service may go on before its database is closed and the next service starts.
+/// The time for requests of the last service to end before its database is closed and the next service starts.
 /// Deliveries wait eight seconds for the next service.
 const LET_GO: Duration = Duration::from_secs(3);
 

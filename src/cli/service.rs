@@ -41,13 +41,13 @@ pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
     }
 }
 
-/// Returns the paths, absolute, with the files that links among them lead to.
+/// Returns the paths, absolute, together with the targets of links among them.
 fn with_targets(files: &[PathBuf]) -> Vec<PathBuf> {
     let both = files.iter().flat_map(|file| [std::path::absolute(file).ok(), file.canonicalize().ok()]);
     both.flatten().collect()
 }
 
-/// Returns what the `AUTOBUILD_…` variables allow, for a command without settings of its own.
+/// Returns the allowances of the `AUTOBUILD_…` variables, for a command without settings of its own.
 pub(super) fn own_allowances() -> anyhow::Result<Allowances> {
     let usual = Allowance::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
     let own = BTreeMap::new();

@@ -12,7 +12,7 @@ use sandbox::LeadingPage;
 use std::{io, io::IsTerminal, net::SocketAddr, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 use text::secret::Secrets;
 
-/// What `setup` takes. Everything else comes from the environment and the file, as for `serve`.
+/// The arguments of `setup`. Everything else comes from the environment and the file, as for `serve`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Start `autobuild serve` first; it is found by its data folder (AUTOBUILD_DATA_DIR). If there is no browser, the link is printed: it works once. After the set-up, the page opens again, to add what is missing.\n\nExamples:\n  \
@@ -130,7 +130,7 @@ pub(super) async fn setup(command: SetupCommand) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The time that a browser may take to open the link, and the time between two looks whether it did.
+/// The time that a browser may take to open the link, and the time between two checks if it did.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(100);
 

@@ -25,13 +25,13 @@ const PLAN: &str = "PLAN";
 
 /// The most characters of a line for people.
 const WIDTH: usize = 140;
-/// The most characters of a line that says how a run ended, or why.
+/// The most characters of a line about the end of a run.
 const LAST_WIDTH: usize = 1_000;
 
 /// The most names that an error lists.
 const MOST_NAMED: usize = 12;
 
-/// What `trace` takes.
+/// The arguments of `trace`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "In a repository where `autobuild run` worked, its database; else the one that `autobuild serve` would \

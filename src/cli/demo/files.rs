@@ -1,4 +1,4 @@
-//! The files of a demo: which of them remain, and how the demo lists them.
+//! The files of a demo: keeps or deletes them, and lists them for people.
 
 use crate::cli::{
     demo::sample::Material,
@@ -22,14 +22,14 @@ pub(super) struct DemoFiles {
     page: String,
     dashboard: String,
     pub transcript: PathBuf,
-    /// The imported repository, if it is a person's own.
+    /// The person's own repository, if that was imported.
     own: Option<PathBuf>,
     /// The first work of the agents, as `autobuild trace` names it; `None` if no agent worked.
     pub traced: Option<String>,
     pub staying: Staying,
 }
 
-/// How long the demo's files stay.
+/// The fate of the demo's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Staying {
     /// The files remain after the demo.

@@ -34,7 +34,7 @@ use serde_json::Map;
 use std::{path::PathBuf, process::ExitCode};
 use text::secret::Secrets;
 
-/// What `demo` takes.
+/// The arguments of `demo`.
 #[derive(Debug, Args)]
 #[command(after_help = "Without options it plays a sample: repository, issue, agents and a person.\n\nExamples:\n  \
 autobuild demo\n  autobuild demo --repo . --issue idea.md --agent 'command:./my-agent' --approve --once")]
@@ -126,8 +126,8 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     finish(demo, terminal, (stage, filed), (ended, files), following, &mut stop).await
 }
 
-/// Returns how long the demo's files remain. The sample is nobody's work: its files remain only with `--once`, for a look
-/// afterwards.
+/// Returns the fate of the demo's files. The sample is nobody's work, so its files remain only with `--once`, for a
+/// look afterwards.
 fn staying(demo: &Demo, material: &Material, ended: &Ended) -> Staying {
     if material.has_story() && !demo.once {
         return Staying::Until;

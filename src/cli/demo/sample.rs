@@ -1,4 +1,4 @@
-//! The input of the demo: the sample, or what the arguments name.
+//! The input of the demo: the sample, or the repository, issue and agent that the arguments name.
 
 use crate::{
     agents::Access,
@@ -35,7 +35,7 @@ pub(super) struct Material {
 }
 
 impl Material {
-    /// Reads what the arguments name, and takes the rest from the sample.
+    /// Reads the input that the arguments name, and takes the rest from the sample.
     pub(super) fn gather(repo: Option<&Path>, issue: Option<&Path>, agent: Option<&str>) -> anyhow::Result<Self> {
         let agent = agent.map(str::parse::<AgentCommand>).transpose().context("--agent")?;
         if agent.is_none() && (repo.is_some() || issue.is_some()) {

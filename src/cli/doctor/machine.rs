@@ -213,7 +213,8 @@ pub(super) fn isolation(level: Level, missing: &str, user: User) -> Row {
     }
 }
 
-/// Adds which files with secrets a program could open for other users of the machine: Landlock does not cover modes.
+/// Adds the files with secrets whose modes a program could open to other users of the machine: Landlock does not cover
+/// modes.
 fn with_reach<'a>(row: Row, sandbox: &Sandbox, secrets: impl Iterator<Item = &'a PathBuf>) -> Row {
     match sandbox.level() {
         Level::L0 | Level::L1 if sandbox.users() == Users::OfTheService => {

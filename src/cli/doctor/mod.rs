@@ -30,7 +30,7 @@ use sandbox::SandboxOptions;
 use std::process::ExitCode;
 use text::secret::Secrets;
 
-/// What `doctor` takes.
+/// The arguments of `doctor`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Reads the settings that `serve` reads. Without an App it looks at what `run` needs here.\n\nExit codes:\n  \
@@ -89,7 +89,7 @@ fn print_rows(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> Exi
     if diagnosis::is_broken(&rows) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Leaves out the rows about what a process of this role does not do.
+/// Leaves out the rows about work that a process of this role does not do.
 pub(super) fn of_role(mut rows: Vec<Row>, role: ProcessRole) -> Vec<Row> {
     rows.retain(|row| {
         let needs_agents = matches!(row.topic, Topic::Agent);

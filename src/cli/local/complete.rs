@@ -18,7 +18,7 @@ use forge::{Forge, ForgeOptions};
 use git::Mirrors;
 use std::process::ExitCode;
 
-/// What `complete` takes.
+/// The arguments of `complete`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The branch stays, and `trace` still knows what happened. The local forge's copy of the repository, mirrors \
@@ -89,7 +89,7 @@ async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Describes what is about to be discarded.
+/// Describes the work that is about to be discarded.
 fn gives_up(order: &Order, report: &Report) -> String {
     let work = match (&report.branch, report.unfinished.is_empty()) {
         (Some(branch), _) => format!("The branch {branch} stays; all other work of it is deleted"),
@@ -101,7 +101,7 @@ fn gives_up(order: &Order, report: &Report) -> String {
 }
 
 impl Session {
-    /// Prints what is given up, cancels the Feature if it may still go on, and waits until it rests.
+    /// Prints the work that is given up, cancels the Feature if it may still go on, and waits until it rests.
     async fn cancel(&mut self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
         self.screen.note(&gives_up(order, &report));
         if matches!(report.state, OrderStatus::Nothing | OrderStatus::Cancelled | OrderStatus::Failed) {

@@ -13,7 +13,7 @@ use domain::ids::FeatureKey;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 use text::secret::Secrets;
 
-/// The time between two looks at the report and the lock.
+/// The time between two reads of the report and the lock.
 const LOOK: Duration = Duration::from_millis(300);
 
 pub enum Followed {
@@ -50,7 +50,7 @@ pub async fn follow(
         }
         for (feature, spending) in orders.features(order.number).await? {
             let entries = news.entry(feature.key).or_default().take(&feature, &spending);
-            // Earlier events are no news.
+            // Events from before this command are not shown.
             for entry in entries.iter().filter(|_| beat > 0 && !screen.json && !screen.quiet) {
                 entry.masked(secrets).print(&screen.terminal, "", screen.verbose);
             }

@@ -1,4 +1,4 @@
-//! A lock that lets one process at a time work on a repository. Others can read who holds it.
+//! A lock that lets one process at a time work on a repository. Others can read its holder.
 
 use crate::cli::local_repository::own_file;
 use anyhow::Context;

@@ -40,7 +40,7 @@ pub struct Order {
     pub settings: serde_json::Map<String, serde_json::Value>,
     /// The commands that the person gave since, oldest first.
     pub said: Vec<Saying>,
-    /// The way in which it was ended; everything else of it is then cleaned up.
+    /// The way in which it was ended, after which only this entry remains of it.
     pub ended: Option<End>,
 }
 
@@ -84,7 +84,8 @@ pub struct Base {
     pub branch: Option<String>,
 }
 
-/// The forge's name for the branch of the base, whatever the person calls it: it clashes with no name of AutoBuild's.
+/// The forge's name for the branch of the base, whatever the person calls it. It cannot clash with a name of
+/// AutoBuild's.
 pub const ON_FORGE: &str = "main";
 
 impl From<OwnHead> for Base {
@@ -109,7 +110,7 @@ impl Order {
         format!("{}-{}", self.repository, self.number)
     }
 
-    /// Sets another commit as the base, from which the Feature starts or which it merges.
+    /// Sets another commit as the base: the Feature starts from it, or merges it.
     pub fn stand_on(&mut self, head: OwnHead) {
         self.base.sha = head.sha;
     }
@@ -125,7 +126,7 @@ impl Order {
         self.add_command(task, format!("/autobuild {verb} {words}").trim_end().to_owned());
     }
 
-    /// Returns an error if the Feature was ended: nothing more is done for it.
+    /// Returns an error if the Feature was ended, since nothing more is done for it.
     pub fn is_open(&self) -> anyhow::Result<()> {
         let name = self.name();
         match self.ended {
@@ -243,7 +244,7 @@ impl Orders {
     }
 }
 
-/// The way to go on without a database that cannot be read.
+/// The remedy for a database that cannot be read.
 const MEND: &str = "restore it from a backup, or move it away";
 
 /// Returns the branch for an issue's result: its title shortened, and never a name that AutoBuild uses on the forge.

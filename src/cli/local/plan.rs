@@ -19,7 +19,7 @@ use git::bare::BareRepo;
 use serde_json::{Map, Value, json};
 use std::{io::IsTerminal, path::Path, process::ExitCode};
 
-/// What `plan` takes.
+/// The arguments of `plan`.
 #[derive(Debug, Args)]
 #[command(
     after_help = format!("Examples:\n  autobuild plan issue.md\n  autobuild plan 'Greet people by their name' --structured\n\
@@ -37,7 +37,7 @@ pub struct Plan {
     who: Who,
 }
 
-/// What `task` takes.
+/// The arguments of `task`.
 #[derive(Debug, Args)]
 #[command(
     after_help = format!("The issue's check boxes (`- [ ] ...`) say what must hold; without them a designer says it.\n\nExamples:\n  \
@@ -53,7 +53,7 @@ pub struct TaskCommand {
     who: Who,
 }
 
-/// What `feature` takes.
+/// The arguments of `feature`.
 #[derive(Debug, Args)]
 #[command(
     after_help = format!("The options hold for this Feature, above .github/autobuild.yml.\n\nExamples:\n  autobuild \
@@ -235,8 +235,8 @@ async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
 }
 
 impl Session {
-    /// Refuses a task without usable check boxes if no design is made either: it has no criteria, so it could not
-    /// begin. `asked` is the option, which counts more than the settings.
+    /// Refuses a task without usable check boxes if no design is made either: without criteria it could not begin.
+    /// `asked` is the option, which overrides the settings.
     async fn has_criteria(&self, issue: &IssueText, asked: Option<PreLoop>) -> anyhow::Result<()> {
         let (_, body) = issue.clone().parts();
         let boxes = check_boxes(&body);
@@ -256,8 +256,8 @@ impl Session {
         anyhow::bail!("{lacks}. Or let a designer write them: {instead}")
     }
 
-    /// Returns when the settings of the last commit let a designer work. Settings with a mistake count as the default,
-    /// since the Feature itself reports the mistake.
+    /// Returns the setting for designers at the last commit. Settings with a mistake count as the default, since the
+    /// Feature itself reports the mistake.
     async fn pre_loop_at_head(&self) -> anyhow::Result<PreLoop> {
         let head = self.repository.head().await?.sha;
         let bare = BareRepo::at(self.repository.own.git_folder.clone());

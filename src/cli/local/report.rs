@@ -58,7 +58,7 @@ pub struct Report {
     pub unfinished: Vec<String>,
     /// How long the branch's history keeps AutoBuild's records.
     pub records: Records,
-    /// The order's wish when this report was written.
+    /// The order's wish at the time of this report.
     pub wish: Option<Wish>,
     /// The number of the person's commands that were passed on.
     pub said: usize,
@@ -80,7 +80,7 @@ pub struct Row {
 }
 
 impl Report {
-    /// Marks the work as going on, and removes how it rested before.
+    /// Marks the work as going on, and removes the state in which it rested before.
     pub fn goes_on(&mut self) {
         (self.rests, self.ok, self.error) = (false, false, None);
         (self.sentence, self.why) = (String::new(), Vec::new());
@@ -112,7 +112,7 @@ impl Report {
         matches!(self.state, OrderStatus::Nothing | OrderStatus::Blocked | OrderStatus::Asks | OrderStatus::Failed)
     }
 
-    /// Records that the Feature was ended, of which only the branch remains.
+    /// Records that the Feature was ended: only its branch remains.
     pub fn end(&mut self, name: &str, end: End) {
         self.sentence = match (end, &self.branch) {
             (End::Completed, Some(_)) => {

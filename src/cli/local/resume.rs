@@ -10,7 +10,7 @@ use crate::cli::local::{
 use clap::Args;
 use std::process::ExitCode;
 
-/// What `resume` takes.
+/// The arguments of `resume`.
 #[derive(Debug, Args)]
 #[command(
     after_help = format!("Examples:\n  autobuild resume FEAT-1\n  autobuild resume TASK-002 'use the parser that is \
@@ -35,7 +35,7 @@ pub struct Resume {
     who: Who,
 }
 
-/// What a person decides about a blocked task instead of another turn.
+/// A person's decision about a blocked task, other than another turn.
 #[derive(Clone, Copy, Debug, Args)]
 #[group(multiple = false)]
 struct Decision {
@@ -60,7 +60,7 @@ impl Decision {
 
 impl Session {
     /// Takes new commits of the person into the order, if HEAD contains the work's base, or if there is no work yet.
-    /// Returns whether the base changed.
+    /// Returns `true` if the base changed.
     pub async fn take_in(&self, order: &mut Order, report: &Report) -> anyhow::Result<bool> {
         let head = self.repository.head().await?;
         let fits = report.all.turns == 0 || self.repository.own.holds(&order.base.sha).await?;

@@ -14,7 +14,7 @@ use git::NameIs;
 use serde_json::{Map, Value};
 use std::{path::PathBuf, process::ExitCode};
 
-/// What `run` takes.
+/// The arguments of `run`.
 #[derive(Debug, Args)]
 #[command(
     after_help = format!("Starts from the last commit. The result is a branch autobuild/<title>; nothing is checked out \

@@ -1,4 +1,4 @@
-//! A command in a repository: its agent, its output, and how it ends.
+//! A command in a repository: its agent, its output, and its exit code.
 
 use crate::{
     cli::{
@@ -234,7 +234,7 @@ pub(super) fn exit_code(command: &str, json: bool, done: anyhow::Result<ExitCode
     written(command).unwrap_or(code)
 }
 
-/// Prints in one line why a command was not done.
+/// Prints in one line why a command could not be done.
 pub(in crate::cli) fn refused(command: &str, json: bool, code: u8, said: &str) -> ExitCode {
     print_error(json, said);
     eprintln!("autobuild {command}: {}", clean(said).replace('\n', " "));

@@ -14,7 +14,7 @@ use crate::cli::{
 use clap::Args;
 use std::process::ExitCode;
 
-/// What `status` takes.
+/// The arguments of `status`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  autobuild status\n  autobuild status FEAT-2\n  autobuild status --json | jq -r \
 '.features[] | [.feature, .state, .branch] | @tsv'\n\nExit codes:\n  0  shown\n  2  there is no such Feature, or no \
@@ -100,7 +100,7 @@ fn print(session: &Session, order: &Order, report: &Report) {
 }
 
 impl Session {
-    /// Returns the report as it is now: its branch may be gone.
+    /// Returns the report with the present state of its branch, which may be gone.
     async fn as_it_is(&self, order: &Order, mut report: Report, holder: Option<&Holder>) -> anyhow::Result<Report> {
         if let Some(branch) = &report.branch
             && self.repository.own.branch(branch).await?.is_none()
@@ -111,7 +111,7 @@ impl Session {
     }
 }
 
-/// Adds to the report of an unfinished order whether a process works on it.
+/// Adds to the report of an unfinished order the process that works on it, if there is one.
 fn add_holder(order: &Order, report: Report, holder: Option<&Holder>) -> Report {
     if report.answers(order) || order.ended.is_some() {
         return report;

@@ -41,7 +41,7 @@ use std::{
 use tempfile::NamedTempFile;
 use text::secret::Secrets;
 
-/// The time between two looks at orders and Features.
+/// The time between two reads of orders and Features.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The most numbered branch names that are tried before giving up.
@@ -199,7 +199,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Reports the state of a Feature that goes on, and what it waits for, since nothing may happen for a while.
+    /// Reports the state of a Feature that goes on, and its waits, since nothing may happen for a while.
     async fn report_status(&self, stage: &Stage, filed: &Filed) -> anyhow::Result<()> {
         let Some(feature) = stage.latest(filed).await?.filter(Feature::is_unfinished) else {
             return Ok(());
@@ -262,7 +262,7 @@ impl Screen {
                 report.sentence = format!("interrupted: `autobuild resume {name}` goes on");
                 self.print(order, &report);
             }
-            // The output holds only what was asked for.
+            // A quiet command's output holds only its result.
             false if self.quiet => eprintln!("Interrupted: `autobuild resume {name}` goes on where it stopped."),
             false => {
                 let how = format!("Interrupted. {name} goes on where it stopped, whenever you like.");
@@ -338,7 +338,7 @@ impl Player {
         }
     }
 
-    /// Does one step: passes on a command, acts as the person would, or records that the Feature rests.
+    /// Does one step: passes a command on, acts in the person's place, or records that the Feature rests.
     async fn step(&mut self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
         if let Some(saying) = self.order.said.get(self.report.said) {
             self.take_base(job, stage).await?;

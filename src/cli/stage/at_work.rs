@@ -1,4 +1,4 @@
-//! Describes current work in words: for which task and turn, for how long, and with which last tool call.
+//! Describes current work in words: its task and turn, its duration, and its last tool call.
 
 use crate::{
     config::Role,

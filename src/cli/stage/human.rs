@@ -42,7 +42,7 @@ impl Human {
         }
     }
 
-    /// Takes the script's action for this moment; returns `false` if there is none.
+    /// Plays the part's act for this moment; returns `false` if there is none.
     pub async fn speaks(&mut self, stage: &Stage, filed: &Filed, rest: &Rest) -> anyhow::Result<bool> {
         let Rest::At(feature) = rest else { return Ok(false) };
         let person = stage.forge.as_user(&stage.person)?;

@@ -1,5 +1,5 @@
-//! Finds out what is new in a Feature since the last look, and words it for a terminal. It reads the Feature alone, never
-//! a text that was posted.
+//! Finds the changes in a Feature since the last look, and words them for a terminal. It reads only the Feature, never
+//! a posted text.
 
 use crate::{
     cli::stage::{
@@ -46,7 +46,7 @@ pub struct Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The state of the whole Feature, under which the following entries stand.
+    /// The state of the whole Feature, as a heading of the following entries.
     State,
     /// A task or a remark.
     Row,
@@ -68,7 +68,7 @@ struct TaskView {
 }
 
 impl News {
-    /// Returns what is new in the Feature.
+    /// Returns the changes in the Feature since the last call.
     pub fn take(&mut self, feature: &Feature, spending: &Spending) -> Vec<Entry> {
         let verdicts = feature.tasks.iter().flat_map(|task| self.verdicts(task));
         let verdicts: Vec<Entry> = verdicts.collect();
@@ -131,7 +131,7 @@ impl News {
         })
     }
 
-    /// Returns the lines of remarks that did not stand there at the last look.
+    /// Returns the lines of remarks that are new since the last look.
     fn notes(&mut self, feature: &Feature, spending: &Spending) -> Vec<Entry> {
         let notes = messages::notes_in_terminal(feature, spending);
         let lines = notes.iter().flat_map(|note| note.lines()).filter(|line| !line.is_empty());
@@ -179,7 +179,7 @@ impl Entry {
         Self { text: secrets.mask(&self.text), below: secrets.mask(&self.below), ..*self }
     }
 
-    /// Shows it after `lead`, and of a long text below it the beginning.
+    /// Prints it after `lead`, and a long text below it only in part.
     pub fn print(&self, terminal: &Terminal, lead: &str, is_whole: bool) {
         if self.place == Place::State {
             terminal.line("", "", "", Tone::Plain);

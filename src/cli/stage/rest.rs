@@ -64,8 +64,8 @@ impl Rest {
         let store = &stage.engine.store;
         let row = store.latest_run(filed.repo, filed.issue).await?;
         let key = row.as_ref().map(|row| row.key);
-        // The last effect's consequence on the forge is a delivery under way before the effect is done, and stored
-        // before it stops being under way. So both looks together miss nothing.
+        // The delivery that an effect causes is under way before the effect is done, and stored before it stops being
+        // under way. So the two checks together miss nothing.
         let busy = || async { anyhow::Ok(store.busy(key.as_ref()).await? || stage.forge.deliveries_under_way() > 0) };
         if busy().await? || busy().await? {
             return Ok(None);
@@ -158,7 +158,7 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
     (if is_well { How::Well } else { How::Otherwise }, sentence)
 }
 
-/// Reports what the service answered on the issue instead of starting.
+/// Reports the service's answer on the issue to a label that it refused.
 async fn nothing(stage: &Stage, filed: &Filed) -> anyhow::Result<Ended> {
     let replies = stage.engine.replies(filed.repo, 0).await?;
     // Earlier replies may be outdated.

@@ -1,5 +1,5 @@
 //! Prints for people who watch: lines that stay, and a few lines below them that are redrawn. If standard output is not
-//! a terminal, it prints plain lines only.
+//! a terminal, it only prints plain lines.
 
 use crate::cli::stage::{
     picture::{Line, fitted, span},

@@ -1,5 +1,5 @@
-//! Appends to the transcript how the work ended and what the agents did, run by run. It is shortened for people;
-//! `autobuild trace` shows everything.
+//! Appends the end of the work and the agents' runs to the transcript. They are shortened for people; `autobuild trace`
+//! shows everything.
 
 use crate::cli::{
     local_repository::own_file,
@@ -40,7 +40,7 @@ pub async fn first(stage: &Stage, repo: RepoId) -> anyhow::Result<Option<String>
     Ok(first.map(task_name))
 }
 
-/// Appends to the transcript's file how the work ended and what the agents did; with `verbose` also prints the latter.
+/// Appends the end of the work and the agents' runs to the transcript's file; with `verbose`, also prints the runs.
 pub fn append(stage_file: &std::path::Path, ended: &[String], lines: &[String], verbose: bool) -> std::io::Result<()> {
     let mut file = own_file().append(true).open(stage_file)?;
     writeln!(file, "\n{}", ended.join("\n"))?;

@@ -1,5 +1,5 @@
-//! Shows what happens, as it happens: who did what on the forge, and what is new in each Feature. A file gets the same,
-//! and with pages also the texts that were posted on them, word for word.
+//! Shows events as they happen: the acts on the forge, and the changes in each Feature. A file gets the same and, if
+//! there are pages, also the texts posted on them, word for word.
 
 use crate::{
     cli::{
@@ -98,13 +98,13 @@ pub struct Transcript {
     news: HashMap<FeatureKey, News>,
     /// The number of the last reply that was shown.
     replied: i64,
-    /// `true` if the readers have pages. What was posted on them is kept only then.
+    /// `true` if the readers have pages. Posted texts are kept only then.
     has_pages: bool,
 }
 
 impl Transcript {
-    /// Opens a transcript of a repository's events, which is appended to a file. What the repository's Features are by
-    /// now is no news.
+    /// Opens a transcript of a repository's events, which is appended to a file. Earlier changes in the repository's
+    /// Features are not shown.
     pub async fn open(stage: &Stage, repository: &str, file: &Path) -> anyhow::Result<Self> {
         let file = own_file().create(true).append(true).open(file)?;
         let mut transcript = Self {
@@ -129,7 +129,7 @@ impl Transcript {
         Ok(transcript)
     }
 
-    /// Keeps nothing of what is posted on pages, for readers who have none.
+    /// Leaves posted texts out, for readers without pages.
     pub fn without_pages(self) -> Self {
         Self { has_pages: false, ..self }
     }
@@ -219,7 +219,7 @@ impl Transcript {
         }
     }
 
-    /// Shows what is new in the repository's Features.
+    /// Shows the changes in the repository's Features.
     async fn look(&mut self) {
         match self.take_news().await {
             Ok(entries) if !self.json => entries.iter().for_each(|entry| self.entry(entry)),
@@ -315,8 +315,8 @@ impl Transcript {
         }
     }
 
-    /// Shows one event of the forge: who did what where, the address if it is new, and what people said. Words of the two
-    /// Apps are left to the pages, since the news of the Feature say the same.
+    /// Shows one event of the forge: the actor, the act and its place, the address if it is new, and the words of
+    /// people. Words of the two Apps are left to the pages, since the changes in the Feature say the same.
     fn event(&mut self, event: &FeedEvent) {
         let lead = self.lead("  ");
         let is_new = (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone());
@@ -387,7 +387,7 @@ struct Row<'a> {
     tone: Tone,
 }
 
-/// Returns the rows for an event: who did what where, the address, and what was said.
+/// Returns the rows for an event: the act, the address, and the words.
 fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: &[String]) -> Vec<Row<'a>> {
     let on = if event.kind == "check_run" { " on" } else { "" };
     let number = event.number.map(|number| format!("{on} #{number}")).unwrap_or_default();
