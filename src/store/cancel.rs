@@ -14,8 +14,7 @@ statements! {
 /// The unfinished effects of a Feature that are no longer wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CancelRule {
-    /// Effects that continue the work: all, or those about this subject. They are not claimed while their Feature is
-    /// held.
+    /// Effects that continue the work (`waits`): all, or those about this subject.
     Work(Option<String>),
     /// Effects of this kind.
     Kind(String),

@@ -21,7 +21,7 @@ use domain::{
 pub(super) const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {
-    // Each lane, whether something in it is due at $1, and when the next effect becomes due.
+    // Each lane, if something in it is due at $1, and the time at which the next effect becomes due.
     READY = "SELECT l.lane, (SELECT MIN(e.run_at) FROM effect e WHERE e.state = 'ready' AND e.run_at > $1) AS next, \
              CAST(CASE WHEN EXISTS (SELECT 1 FROM effect e WHERE e.state = 'ready' AND e.lane = l.lane AND e.run_at <= $1) \
              THEN 1 ELSE 0 END AS BIGINT) AS is_due \
@@ -55,7 +55,7 @@ statements! {
         "   AND NOT EXISTS (SELECT 1 FROM effect o WHERE (e.lane = 'forge' OR e.lane = 'control' AND e.ordered = 1)",
         "    AND o.state IN ('ready', 'running') AND o.subject = e.subject AND o.seq < e.seq",
         "    AND o.lane = e.lane AND o.ordered = e.ordered AND (o.ordered = 1 OR o.kind = e.kind)",
-        // A delivery that cannot be read now keeps back those after it for an hour, and not for ever.
+        // A delivery that cannot be read holds back those after it only for an hour.
         "    AND (o.lane = 'forge' OR o.state = 'running' OR o.first_due > $4 - 3600000))",
         "   AND e.format <= $10",
         "   AND NOT EXISTS (SELECT 1 FROM feature f WHERE f.id = e.feature_id AND (e.waits = 1 AND f.held = 1 OR f.format > $11))",
@@ -114,11 +114,11 @@ pub struct ClaimRequest<'a> {
 pub struct Claimed {
     /// The proof that every write about the effect must carry.
     pub hold: Hold,
-    /// The effect. If its `crashes` are many, it is better to give it up than to try it again.
+    /// The effect. If it has many `crashes`, it is better to give it up than to try it again.
     pub effect: StoredEffect,
 }
 
-/// The lanes that a worker may try. Most wake-ups find none, which is found out without waiting for a writer.
+/// The lanes that a worker may try. Most wake-ups find none, and this read does not wait for a writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ready {
     /// The lanes with effects that are due. An older effect of the same subject or a limit may still hold them back.
@@ -128,7 +128,7 @@ pub struct Ready {
 }
 
 impl Store {
-    /// Returns what is due at `now`, and what comes next.
+    /// Returns the lanes with work at `now`, and the time of the next.
     pub async fn ready(&self, now: Millis) -> Result<Ready, StoreError> {
         let mut ready = Ready { lanes: Vec::new(), next_due: None };
         for row in self.db.rows(READY, args![now.0]).await? {
@@ -152,7 +152,8 @@ impl Store {
 
     async fn claim_in(&self, limits: &LaneLimits, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
         let mut tx = match limits.lane {
-            // A repetition has to know that it is one: an earlier try may have written to GitHub.
+            // These claims are flushed: a repetition must know that it is one, since an earlier try may have written to
+            // GitHub.
             Lane::Forge | Lane::Agent => self.db.write().await?,
             // The consequences of a delivery are stored in this database alone, so a claim that a power cut undoes is
             // made again unnoticed. A flush would keep the next delivery waiting.

@@ -41,7 +41,6 @@ pub struct Commit {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Committed {
-    /// Everything is stored.
     Done,
     /// The same cause has changed the Feature before. Only `finish` is stored.
     KnownCause,

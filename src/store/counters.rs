@@ -1,5 +1,5 @@
-//! Figures that only grow. What they count is added once and stays after its rows have gone, so that reading them costs the
-//! same however much ever ran.
+//! Counters that only grow. Each run and Feature is added once and stays counted after its rows are deleted, so that
+//! reading costs the same however much has run.
 
 use crate::store::{
     error::StoreError,
@@ -13,13 +13,14 @@ use domain::ids::{FeatureKey, Millis};
 /// The advisory lock for counting runs. Only one process does so at a time.
 const LOCK: i64 = 0x6175_746f_0004;
 
-/// The counter of leases that ended without a word of their holder.
+/// The counter of leases that ran out.
 pub const LEASES_LOST: &str = "leases_lost";
 
 /// How many ended Features are named at once.
 const FEATURES_AT_ONCE: i64 = 100;
 
-/// Whether a run is being counted: it is marked first, so that one that ends meanwhile waits for the next time.
+/// Matches the runs that are being counted. They are marked first, so that a run that ends meanwhile waits for the next
+/// time.
 macro_rules! counting {
     () => {
         "counted = 2"
@@ -51,7 +52,7 @@ statements! {
 }
 
 impl Store {
-    /// Adds the runs that ended to the totals. A run that nobody ended is added once it was lost before `lost_before`: until
+    /// Adds the runs that ended to the totals. A lost run is added only if it was lost before `lost_before`: until
     /// then, its end may still arrive.
     pub async fn count_runs(&self, lost_before: Millis) -> Result<(), StoreError> {
         let mut tx = self.db.write().await?;
@@ -75,7 +76,7 @@ impl Store {
         rows.iter().map(|row| row.parsed("id")).collect()
     }
 
-    /// Adds what an ended Feature counts, once for all processes.
+    /// Adds the figures of an ended Feature, once for all processes.
     pub async fn count_feature(&self, key: &FeatureKey, figures: &[(&str, u64)]) -> Result<(), StoreError> {
         let mut tx = self.db.write().await?;
         if tx.run(COUNTED_FEATURE, args![&key.to_string()]).await? > 0 {

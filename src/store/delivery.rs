@@ -41,7 +41,7 @@ pub enum Source {
     Webhook,
     /// It was fetched from GitHub's log of missed deliveries.
     Replay,
-    /// The sweep found the change itself and made up the delivery that would have reported it.
+    /// The sweep found the change, and built the delivery that would have reported it.
     Sweep,
 }
 
@@ -68,7 +68,7 @@ pub struct NewDelivery {
     pub source: Source,
 }
 
-/// Whether a delivery is new. In each case it is stored durably.
+/// The result of accepting a delivery. In each case it is stored durably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
     /// Stored now, together with its effect.

@@ -44,7 +44,7 @@ pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
     )
 });
 
-/// Whether an effect of the forge or control lane waits for older effects of its subject.
+/// The order in which an effect of the forge or control lane runs within its subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordered {
     /// It runs after all older ordered effects of its subject.
@@ -92,7 +92,6 @@ pub struct NewEffect {
     pub feature: Option<FeatureKey>,
     /// The most effects of this lane that may run at once for the Feature.
     pub feature_limit: Option<u32>,
-    /// Whether it keeps the order of its subject.
     pub ordered: Ordered,
     /// `true` if it is not claimed while its Feature is held.
     pub waits: bool,
@@ -133,7 +132,7 @@ pub struct StoredEffect {
     pub worker: Option<String>,
     /// The end of the lease, unless it is renewed.
     pub lease_until: Option<Millis>,
-    /// What it made outside, as far as is known; for a Player, JSON about its finished or partial run.
+    /// The id of what it made outside, if known; for a Player, JSON about its finished or partial run.
     pub external_id: Option<String>,
     /// The error of the last failed try.
     pub last_error: Option<String>,

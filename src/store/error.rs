@@ -18,14 +18,14 @@ pub enum StoreError {
     /// The statement fails however often it is tried: the file is damaged, or the database refuses a value.
     #[error("the database refused the statement")]
     Refused(#[source] Arc<sqlx::Error>),
-    /// A stored value does not have the form that its column should have.
+    /// A stored value does not have the form of its column.
     #[error("a stored value of {column} cannot be read: {problem}")]
     Unreadable {
         column: &'static str,
-        /// What is wrong with the value.
+        /// The problem with the value.
         problem: String,
     },
-    /// A newer program stored it. That one goes on with it; this one leaves it alone.
+    /// A newer program stored it, and will go on with it. This one leaves it alone.
     #[error("a newer version of AutoBuild stored this (format {format}, this version reads up to {known})")]
     Newer { format: i64, known: i64 },
     /// A number too large for a database column.
@@ -58,7 +58,7 @@ pub enum StoreFailure {
 }
 
 impl StoreError {
-    /// Returns the cause that people are told.
+    /// Returns the cause in the form in which people read it.
     pub fn what_failed(&self) -> StoreFailure {
         match self {
             Self::CannotWrite(error) if is_full(error) => StoreFailure::Disk,
@@ -208,7 +208,7 @@ pub enum OpenError {
     Store(#[from] StoreError),
 }
 
-/// What is wrong with a database address. No message repeats it, since it may hold a password.
+/// A mistake in a database address. No message repeats the address, since it may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressMistake {
     #[error("must begin with sqlite: or postgres://")]

@@ -12,8 +12,8 @@ statements! {
     APPEND = "INSERT INTO event (stream, seq, kind, body, cause, actor, at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     KNOWN = "SELECT seq FROM event WHERE stream = $1 AND cause = $2";
     READ = "SELECT stream, seq, kind, body, cause, actor, at FROM event WHERE stream = $1 ORDER BY seq";
-    // Does not count what people do in any case (label, merge), nor what happens around the Feature (pushes to the
-    // default branch, suspensions).
+    // Leaves out acts that every Feature needs (label, merge), and events around the Feature (pushes to the default
+    // branch, suspensions).
     HELP = "SELECT COUNT(*) AS deeds FROM event WHERE stream = $1 AND actor <> 'autobuild' AND kind NOT IN \
             ('labelled', 'pull_merged', 'default_pushed', 'default_conflicts', 'suspended', 'unsuspended')";
 }
@@ -22,7 +22,7 @@ statements! {
 pub struct NewEvent {
     pub kind: String,
     pub body: String,
-    /// The id of the fact behind it. One fact changes a Feature only once.
+    /// The id of the fact that caused it. One fact changes a Feature only once.
     pub cause: String,
     /// Who caused it: a person's login, `autobuild` or `installation`.
     pub actor: String,

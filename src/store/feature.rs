@@ -18,8 +18,8 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-/// The form of the JSON that this program stores for Features, tasks and turns. It also reads the earlier forms
-/// that a release wrote. Raise it with a change that the release before cannot read.
+/// The version of the JSON that this program stores for Features, tasks and turns. It also reads the versions of
+/// earlier releases. Raise it with a change that the previous release cannot read.
 pub const FORMAT: i64 = 1;
 
 statements! {

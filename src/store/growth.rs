@@ -1,5 +1,5 @@
-//! Checks that the file of an SQLite database can grow. A commit alone does not show it: it may fit into pages and into a log
-//! that the disk holds already.
+//! Checks that the file of an SQLite database can grow. A commit does not show this: it may fit into pages and a log
+//! that are already on the disk.
 
 use crate::store::error::StoreError;
 use std::{
@@ -9,13 +9,13 @@ use std::{
     sync::Arc,
 };
 
-/// How much longer than now the file must be able to become, in bytes.
+/// The number of bytes by which the file must be able to grow.
 const MORE: u64 = 1 << 20;
 
-/// How much is written at that place, in bytes.
+/// The bytes that are written at that place.
 static PIECE: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Writes to a file without a name, in the database's folder, as far from its start as a database reaches that has grown.
+/// Writes to an unnamed file in the database's folder, at the offset that the grown database would reach.
 pub(super) async fn check(database: PathBuf) -> Result<(), StoreError> {
     let checked = tokio::task::spawn_blocking(move || write(&database)).await;
     let failed = |error| StoreError::CannotWrite(Arc::new(sqlx::Error::Io(error)));

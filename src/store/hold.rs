@@ -55,7 +55,7 @@ pub enum Fenced {
     Lost,
 }
 
-/// The state of a hold, as a look or a renewal finds it.
+/// The state of a hold, as a check or a renewal finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lease {
     Mine,
@@ -85,7 +85,7 @@ pub struct Finish {
 }
 
 impl Store {
-    /// Returns whether the effect is still held and wanted, without renewing the lease.
+    /// Checks if the effect is still held and wanted, without renewing the lease.
     pub async fn look(&self, hold: &Hold) -> Result<Lease, StoreError> {
         let arguments = args![&hold.effect, &hold.worker, hold.fence];
         lease(self.db.row(LOOK, arguments).await?)

@@ -68,7 +68,7 @@ where
 async fn settle(db: Db, batch: Vec<Waiting>) {
     match store(&db, &batch).await {
         Ok(stored) => answer(batch, stored),
-        // One bad delivery must not fail the others, so each is tried alone.
+        // A bad delivery must not fail the others, so each is tried alone.
         Err(StoreError::Refused(_) | StoreError::Busy(_)) if batch.len() > 1 => alone(&db, batch).await,
         Err(error) => refuse(batch, &error),
     }

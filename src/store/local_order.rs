@@ -22,7 +22,7 @@ pub struct StoredOrder {
     pub number: u64,
     /// The order as JSON.
     pub wanted: String,
-    /// How far it is, as JSON; `None` before anybody worked on it.
+    /// The progress as JSON; `None` before anybody worked on it.
     pub report: Option<String>,
 }
 

@@ -30,8 +30,8 @@ pub(super) fn take(database: &Path) -> Result<(PathBuf, File), OpenError> {
         Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path)),
         Err(TryLockError::Error(source)) => return Err(OpenError::File { path, source }),
     }
-    // Only a missing file is opened: closing a file drops every POSIX lock that this process holds on it, also those of
-    // a database that it opened beside this one.
+    // Only a missing file is opened: closing a file drops every POSIX lock that this process holds on it, including
+    // those of another open handle of the database.
     if !database.is_file() {
         create(&database).map_err(failed(&database))?;
     }

@@ -1,4 +1,4 @@
-//! What the installation itself remembers, and a check that the database can be written.
+//! Values of the installation itself, and a check that the database can be written.
 
 use crate::store::{
     claim,
@@ -13,7 +13,7 @@ statements! {
     GET = "SELECT v FROM meta WHERE k = $1";
     SET_ONCE = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO NOTHING";
     SET = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v";
-    // A turn that is over may be taken by one process.
+    // Only one process gets a turn that is over.
     TAKE_TURN = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v \
                  WHERE CAST(meta.v AS BIGINT) <= $3";
     SPEND = "INSERT INTO spent (name, until) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
@@ -21,15 +21,15 @@ statements! {
     IS_SPENT = "SELECT name FROM spent WHERE name = $1";
 }
 
-/// PostgreSQL's clock, in milliseconds, with a write: while a server answers reads alone, as a replica that was promoted too
-/// late or one with a full disk does, nobody can renew a lease.
+/// PostgreSQL's clock, in milliseconds, read with a write. While a server only answers reads, as with a full disk or a
+/// read-only replica, nobody can renew a lease.
 const SERVER_CLOCK: &str = "INSERT INTO meta (k, v) VALUES ($1, '') ON CONFLICT (k) DO UPDATE SET v = excluded.v \
                             RETURNING CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now";
 
 /// The key that the write check writes.
 const PROBE: &str = "probe";
 
-/// Whether a name was used up before.
+/// The result of using up a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spent {
     Now,
@@ -56,7 +56,7 @@ impl Store {
         Ok(self.meta(key).await?.unwrap_or_else(|| value.to_owned()))
     }
 
-    /// Takes the turn `name` until a time, for work that one process of all does; `false` if another one has it now.
+    /// Takes the turn `name` until a time, for work that only one of the processes does; `false` if another one has it.
     pub async fn take_turn(&self, name: &str, now: Millis, until: Millis) -> Result<bool, StoreError> {
         let taken = self.db.run(TAKE_TURN, args![name, &until.0.to_string(), now.0]).await?;
         Ok(taken > 0)
@@ -103,7 +103,7 @@ impl Store {
         Ok(if added == 0 { Spent::Before } else { Spent::Now })
     }
 
-    /// Returns whether a name was used up.
+    /// Returns `true` if a name was used up.
     pub async fn is_spent(&self, name: &str) -> Result<bool, StoreError> {
         Ok(self.db.row(IS_SPENT, args![name]).await?.is_some())
     }

@@ -5,8 +5,9 @@ use crate::store::{
     sql::{Db, Pools, args, statements},
 };
 
-/// Whether the release before a migration works on the migrated tables, so that both run at once while they are replaced,
-/// and the older one can come back. A migration that only adds lets it; one that takes away comes a release later.
+/// The ability of the previous release to work on the migrated tables. If it can, both run side by side during an
+/// upgrade, and the older one can come back. A migration that only adds keeps this; one that removes comes a release
+/// later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReleaseBefore {
     Works,

@@ -26,8 +26,8 @@ pub struct OpenOptions {
     pub busy_timeout: Duration,
     /// How long to wait for a free connection, for a server to answer, and for a lock of a server.
     pub patience: Duration,
-    /// How long a server keeps a transaction in which nothing happens. A process that froze, or a machine that is gone,
-    /// would hold the lock for claiming as long, and nobody could claim anything.
+    /// How long a server keeps an idle transaction. A frozen process, or a machine that is gone, would hold the lock
+    /// for claiming that long, and nobody could claim anything.
     pub stall: Duration,
 }
 
@@ -45,11 +45,12 @@ impl Default for OpenOptions {
 /// The largest write-ahead log that stays on disk between checkpoints, in bytes.
 const WAL_KEPT: &str = "67108864";
 
-/// The pages of the write-ahead log after which a commit moves them into the database. With SQLite's own 1,000 this happens
-/// every 40 deliveries, each time with two flushes; a kept log of this many is read in a tenth of a second at start.
+/// The number of pages in the write-ahead log at which a commit moves them into the database. With SQLite's default of
+/// 1,000 this happens every 40 deliveries, each time with two flushes. A log of this size is read in a tenth of a
+/// second at start.
 const WAL_PAGES: &str = "8000";
 
-/// How long the extra connection may take that only finds out what is wrong.
+/// The time limit for the extra connection that only looks for the cause of a failure.
 const LAST_TRY: Duration = Duration::from_secs(2);
 
 /// How long closing waits for transactions.
@@ -179,7 +180,7 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
         .disable_statement_logging();
     let writing = common
         .clone()
-        // It holds from the first table on: what is deleted can be given back to the disk.
+        // This must be set before the first table is made. It lets deleted rows be given back to the disk.
         .auto_vacuum(SqliteAutoVacuum::Incremental)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
@@ -237,8 +238,8 @@ fn session_limits(options: &OpenOptions) -> String {
     )
 }
 
-/// Finds out why a server did not answer. The pool only knows that it waited in vain; one more connection returns the
-/// real error.
+/// Finds the reason why a server did not answer. The pool only reports that it waited in vain, but one more connection
+/// returns the real error.
 async fn unreachable(server: &PgConnectOptions) -> OpenError {
     let once = tokio::time::timeout(LAST_TRY, PgConnection::connect_with(server)).await;
     let cause = match once {

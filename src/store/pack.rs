@@ -12,7 +12,7 @@ statements! {
            ON CONFLICT (feature_id, commit_sha) DO NOTHING";
     READ = "SELECT bytes FROM pack WHERE feature_id = $1 AND commit_sha = $2";
     PUSHED = "UPDATE pack SET pushed_at = $3 WHERE feature_id = $1 AND commit_sha = $2 AND pushed_at IS NULL";
-    // A pack that was never pushed is kept as long as its Feature may still push it.
+    // An unpushed pack is kept as long as its Feature may still push it.
     FORGET = "DELETE FROM pack WHERE made_at < $1 AND (pushed_at < $1 OR (pushed_at IS NULL AND EXISTS \
               (SELECT 1 FROM feature f WHERE f.id = pack.feature_id AND f.state IN ('completed', 'cancelled', 'failed'))))";
 }

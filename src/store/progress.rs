@@ -1,6 +1,6 @@
-//! The progress of running agents: what each was last seen to do, for people who wait. Only the current holder of an
-//! effect can write it. [`Store::at_work`] reads only runs whose effect is still held, so runs of a killed process do
-//! not show.
+//! The progress of running agents: the last activity of each, for people who wait. Only the current holder of an effect
+//! can write it. [`Store::at_work`] reads only runs whose effect is still held, so runs of a killed process do not
+//! show.
 
 use crate::store::{
     effect,
@@ -33,8 +33,8 @@ statements! {
 }
 
 impl Store {
-    /// Stores what the run `id` was last seen to do. Also stores the effect `show`, unless one of its kind waits
-    /// already, which will show it too.
+    /// Stores the last activity of the run `id`. Also stores the effect `show`, unless one of its kind waits already,
+    /// which will show it too.
     pub async fn saw_run(
         &self,
         hold: &Hold,
@@ -71,7 +71,7 @@ impl Store {
         }
     }
 
-    /// Stores the hosts that the programs of a running effect did not reach so far. Also stores the effect `show`, as
+    /// Stores the hosts that the programs of a running effect could not reach so far. Also stores the effect `show`, as
     /// for a run.
     pub async fn saw_refused(
         &self,
@@ -91,7 +91,7 @@ impl Store {
         Ok(Fenced::Written)
     }
 
-    /// Returns the hosts that the running programs of a Feature did not reach, each once.
+    /// Returns the hosts that the running programs of a Feature could not reach, each once.
     pub async fn refused(&self, feature: &FeatureKey) -> Result<Vec<RefusedHost>, StoreError> {
         let rows = self.db.rows(REFUSED_OF, args![&feature.to_string()]).await?;
         let mut all: Vec<RefusedHost> = Vec::new();
@@ -126,7 +126,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Returns the running runs of a Feature that were seen to do something.
+    /// Returns the running runs of a Feature that have shown any activity.
     pub async fn at_work(&self, feature: &FeatureKey) -> Result<Vec<AtWork>, StoreError> {
         let rows = self.db.rows(AT_WORK, args![&feature.to_string()]).await?;
         rows.iter().map(read).collect()

@@ -1,5 +1,5 @@
-//! Providers of models that do not serve us now. Nobody asks such a provider before its time. Then one effect asks
-//! first, and if it is served, the others continue.
+//! Model providers that do not serve us now. Nobody asks such a provider before its time. Then one effect asks first,
+//! and if it is served, the others continue.
 
 use crate::store::{
     effect,
@@ -154,8 +154,8 @@ pub struct ParkTimes {
     pub until: Millis,
     /// The time between one waiting effect and the next, in milliseconds.
     pub spacing: i64,
-    /// The end of the time in which only this effect could ask the provider, if it asked. Its answer is known now and
-    /// may set an earlier `until`.
+    /// The end of the time in which only this effect may ask the provider, if it asked. Since its answer is known now,
+    /// an earlier `until` may replace it.
     pub lease: Option<Millis>,
 }
 
@@ -251,9 +251,9 @@ impl Store {
         rows.iter().map(trouble).collect()
     }
 
-    /// Returns the effects of a Feature that wait for a provider, for GitHub or for our own machine, the next one
-    /// due first. An effect waits for GitHub or the machine until its next try succeeds, so it is included even if that
-    /// is due. Effects that do not continue the work wait unseen: nothing would show that their wait is over.
+    /// Returns the effects of a Feature that wait for a provider, for GitHub or for our own machine, the next one due
+    /// first. An effect waits for GitHub or the machine until its next try succeeds, so it is included even if that is
+    /// due. Effects that do not continue the work are left out, because nothing would show that their wait is over.
     pub async fn parked(&self, feature: &FeatureKey, now: Millis) -> Result<Vec<Parked>, StoreError> {
         let rows = self.db.rows(PARKED, args![&feature.to_string(), now.0]).await?;
         let parked = |row: &Row| {

@@ -1,5 +1,5 @@
-//! The queue as people see it: what is ready or running, what holds it back, and what was given up. Also retries what
-//! was given up.
+//! The queue as people see it: the ready and running effects, what holds them back, and the effects that were given up,
+//! which can be retried.
 
 use crate::store::{
     effect,
@@ -61,7 +61,6 @@ pub struct QueuedEffect {
     /// The subject: a task, a Feature or something else that it is about.
     pub subject: String,
     pub feature: Option<FeatureKey>,
-    /// Whether it is ready or running.
     pub state: EffectState,
     pub run_at: Millis,
     /// The time at which it first could have run.

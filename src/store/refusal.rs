@@ -1,4 +1,4 @@
-//! The refusals of people without the right to ask that were said.
+//! The refusals that were posted to people without the needed right.
 
 use crate::store::{
     error::StoreError,
@@ -26,7 +26,7 @@ statements! {
     FORGET = "DELETE FROM refusal WHERE at < $1";
 }
 
-/// A refusal of a person without the right.
+/// A refusal of a person without the needed right.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRefusal<'a> {
     /// The delivery that is refused.
@@ -40,7 +40,8 @@ pub struct NewRefusal<'a> {
 }
 
 impl Store {
-    /// Records a refusal, and returns `true`, if one more may be said. A delivery that is read again gets the same answer.
+    /// Records a refusal and returns `true` if one more may be posted. A delivery that is read again gets the same
+    /// answer.
     pub async fn may_refuse(&self, new: &NewRefusal<'_>) -> Result<bool, StoreError> {
         let (installation, person) = (column(new.installation.0)?, column(new.person.0)?);
         let mut tx = self.db.write().await?;
@@ -60,7 +61,8 @@ impl Store {
         Ok(true)
     }
 
-    /// Forgets the refusals before `before`. Who was refused then may get one more reaction in the same thread.
+    /// Forgets the refusals before `before`. A person who was refused then may get one more reaction in the same
+    /// thread.
     pub async fn forget_refusals(&self, before: Millis) -> Result<(), StoreError> {
         self.db.run(FORGET, args![before.0]).await?;
         Ok(())

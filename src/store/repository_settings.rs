@@ -1,4 +1,4 @@
-//! Settings files of repositories as they were last read, and whether they may have changed since.
+//! Settings files of repositories as they were last read, with a mark if they may have changed since.
 
 use crate::store::{
     error::StoreError,
@@ -35,7 +35,7 @@ pub struct KnownSettings {
     pub asked_at: Millis,
 }
 
-/// Whether an event since the read may have changed the file.
+/// The reliability of a settings file since its read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsStatus {
     /// No such event happened.
@@ -73,7 +73,7 @@ impl Store {
         Ok(shared.flatten().map(RepoId))
     }
 
-    /// Stores what was read. It replaces the earlier result.
+    /// Stores the result of a read, in place of the earlier one.
     pub async fn keep_settings(&self, repo: RepoId, owner: &str, known: &KnownSettings) -> Result<(), StoreError> {
         let owner = owner.to_lowercase();
         let row = args![

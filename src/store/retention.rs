@@ -1,4 +1,4 @@
-//! Deletes what is old, in small pieces, so that no statement holds others up for long.
+//! Deletes old rows in small pieces, so that no statement holds others up for long.
 
 use crate::store::{
     error::StoreError,
@@ -16,7 +16,7 @@ const AT_ONCE: i64 = 500;
 const GIVE_BACK: &str = "PRAGMA incremental_vacuum(4000)";
 const FREE_PAGES: &str = "PRAGMA freelist_count";
 
-/// The free pages that SQLite keeps for what is written next.
+/// The free pages that SQLite keeps for the next writes.
 const SPARE_PAGES: i64 = 4_000;
 
 statements! {
@@ -53,7 +53,7 @@ statements! {
     FORGET_DEPARTED = "DELETE FROM departed WHERE purged = 1 AND since < $1";
 }
 
-/// Whether a step found as much as it takes at once, so that there may be more.
+/// The result of one deleting step: if it found as much as it takes at once, there may be more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum More {
     Maybe,
@@ -94,14 +94,14 @@ impl Store {
         Ok(More::after(u64::try_from(rows.len()).unwrap_or(0)))
     }
 
-    /// Notes that an installation is gone, so that what belongs to it goes later.
+    /// Notes that an installation is gone, so that its data is deleted later.
     pub async fn depart(&self, installation: InstallationId, now: Millis) -> Result<(), StoreError> {
         self.db.run(DEPART, args![column(installation.0)?, now.0]).await?;
         Ok(())
     }
 
-    /// Compares the installations that the database knows with all that the App has: notes those that are gone, and takes
-    /// the note of others back.
+    /// Compares the installations in the database with all that the App has: notes those that are gone, and removes the
+    /// note of those that are back.
     pub async fn note_installations(&self, all: &BTreeSet<InstallationId>, now: Millis) -> Result<(), StoreError> {
         let rows = self.db.rows(INSTALLATIONS, args![]).await?;
         for row in &rows {
@@ -115,7 +115,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes what belongs to installations that are gone since before `before`. Returns their number.
+    /// Deletes the data of installations that were gone before `before`. Returns their number.
     pub async fn purge_departed(&self, before: Millis) -> Result<u64, StoreError> {
         let rows = self.db.rows(TO_PURGE, args![before.0, AT_ONCE]).await?;
         for row in &rows {
@@ -126,20 +126,20 @@ impl Store {
         Ok(u64::try_from(rows.len()).unwrap_or(0))
     }
 
-    /// Returns the repositories of which the database holds nothing any more. Each machine deletes their code.
+    /// Returns the repositories whose data was deleted. Each machine deletes their code.
     pub async fn departed_repos(&self) -> Result<Vec<RepoId>, StoreError> {
         let rows = self.db.rows(DEPARTED_REPOS, args![]).await?;
         let texts = rows.iter().map(|row| row.text("repos")).collect::<Result<Vec<_>, _>>()?;
         Ok(texts.iter().flat_map(|text| serde_json::from_str::<Vec<RepoId>>(text).unwrap_or_default()).collect())
     }
 
-    /// Forgets installations that are gone since before `before`, with the names of their repositories.
+    /// Forgets installations that were gone before `before`, with the names of their repositories.
     pub async fn forget_departed(&self, before: Millis) -> Result<(), StoreError> {
         self.db.run(FORGET_DEPARTED, args![before.0]).await?;
         Ok(())
     }
 
-    /// Gives the room of deleted rows back to the disk, some at a time. PostgreSQL uses it again by itself.
+    /// Gives the space of deleted rows back to the disk, some at a time. PostgreSQL reuses it by itself.
     pub async fn give_back_room(&self) -> Result<(), StoreError> {
         let Pools::Sqlite { write, .. } = &self.db.pools else {
             return Ok(());
@@ -148,7 +148,7 @@ impl Store {
         loop {
             let mut session = write.session().await?;
             let free: i64 = sqlx::query_scalar(FREE_PAGES).fetch_one(session.connection()?).await?;
-            // A database that was made without automatic vacuum gives nothing back.
+            // A database without automatic vacuum gives nothing back.
             if free <= SPARE_PAGES || free >= before {
                 session.settle();
                 return Ok(());

@@ -1,7 +1,7 @@
-//! The ledger of agent runs: the share of the budget reserved before a run, and what the run used.
+//! The ledger of agent runs: the share of the budget reserved before a run, and the usage after it.
 //!
 //! One transaction checks a budget and reserves a share of it, under a lock that all processes share. So parallel tasks
-//! and several replicas never spend the same money twice. A run that nobody ended counts with its share.
+//! and several replicas never spend the same money twice. A lost run counts with its share.
 
 use crate::store::{
     error::StoreError,
@@ -28,7 +28,7 @@ const LOCK: i64 = 0x6175_746f_0003;
 /// The most bytes of a run's events that are stored.
 pub const MAX_RUN_EVENTS: usize = 1 << 20;
 
-/// Sums what the matching runs used and what is reserved for them.
+/// Sums the usage of the matching runs and the amounts reserved for them.
 macro_rules! sums {
     ($which:expr) => {
         concat!(
@@ -47,8 +47,8 @@ macro_rules! sums {
     };
 }
 
-/// Marks the matching running runs as lost: nobody will end them. Each counts with its share, and with the time since
-/// it began (at most its reserved time).
+/// Marks the matching running runs as lost, since nobody will end them. Each counts with its share, and with the time
+/// since it began, at most its reserved time.
 macro_rules! lost {
     ($which:expr) => {
         concat!(
@@ -141,7 +141,7 @@ pub struct EndedRun {
 pub struct RunRecord<'a> {
     /// The proof that this worker may store it.
     pub hold: &'a Hold,
-    /// What is stored with the effect, as JSON.
+    /// The result, as JSON.
     pub result: &'a str,
     /// The commit of the run, if it is not on the remote.
     pub pack: Option<&'a NewPack>,
@@ -188,7 +188,7 @@ impl Store {
         Ok(Started::Run { id, share })
     }
 
-    /// Records what a run used. Only the first end of a run counts; it also replaces the estimate of a run marked as
+    /// Records the usage of a run. Only the first end of a run counts; it also replaces the estimate of a run marked as
     /// lost.
     pub async fn end_run(&self, ended: &EndedRun) -> Result<(), StoreError> {
         let mut tx = self.db.write().await?;
@@ -196,8 +196,8 @@ impl Store {
         tx.commit().await
     }
 
-    /// Stores the result of a run and its commit, and ends the run if `ended` is given: all at once. If the hold is lost,
-    /// another worker does the work again, and only what the run used is stored, and that its result is lost.
+    /// Stores the result of a run and its commit, and ends the run if `ended` is given: all at once. If the hold is
+    /// lost, another worker does the work again. Then only the usage is stored, with a note that the result is lost.
     pub async fn store_result(&self, record: &RunRecord<'_>, ended: Option<&EndedRun>) -> Result<Fenced, StoreError> {
         let mut tx = self.db.write().await?;
         let fenced = hold::record(&mut tx, record.hold, record.result).await?;

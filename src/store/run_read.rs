@@ -101,7 +101,7 @@ pub struct StoredRun {
     /// The isolation level under which it ran.
     pub level: Option<Level>,
     pub state: RunState,
-    /// What it used; for a lost run, its reserved share of money.
+    /// Its usage; for a lost run, its reserved share of money.
     pub usage: Usage,
     /// The length of its prompt, in characters.
     pub prompt_chars: u64,
@@ -143,7 +143,7 @@ pub struct DaySpent {
 const DAY_MS: i64 = 86_400_000;
 
 impl Store {
-    /// Returns what was spent from `from` up to `to` (exclusive), by day and repository, the oldest day first.
+    /// Returns the spending from `from` up to `to` (exclusive), by day and repository, the oldest day first.
     pub async fn spent_by_day(&self, from: Millis, to: Millis) -> Result<Vec<DaySpent>, StoreError> {
         let rows = self.db.rows(SPENT_BY_DAY, args![from.0, to.0]).await?;
         let spent = |row: &Row| {
@@ -177,7 +177,7 @@ impl Store {
         rows.iter().map(|row| Ok((row.parsed("feature_id")?, row.opt_parsed("task")?))).collect()
     }
 
-    /// Returns what a Feature has cost so far, by task. `None` holds the cost that belongs to no task.
+    /// Returns the cost of a Feature so far, by task. `None` holds the cost that belongs to no task.
     pub async fn costs(&self, feature: &FeatureKey) -> Result<BTreeMap<Option<TaskId>, Cost>, StoreError> {
         let rows = self.db.rows(COSTS, args![&feature.to_string()]).await?;
         rows.iter().map(|row| Ok((row.opt_parsed("task")?, cost(row)?))).collect()

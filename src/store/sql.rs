@@ -78,7 +78,7 @@ macro_rules! args {
 }
 pub(super) use args;
 
-/// Builds a query with its arguments. The executor decides for which driver.
+/// Builds a query with its arguments, for the driver of the executor.
 macro_rules! bound {
     ($sql:expr, $args:expr) => {{
         let mut query = sqlx::query($sql);
@@ -159,10 +159,10 @@ pub(super) struct Db {
 /// timeout.
 const BUSY_TRIES: u32 = 4;
 
-/// How SQLite begins a transaction that its commit flushes.
+/// Begins an SQLite transaction that its commit flushes.
 const BEGIN_FLUSHED: &str = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE";
 
-/// How SQLite begins a transaction that the next flushed commit flushes with its own.
+/// Begins an SQLite transaction that is flushed together with the next flushed commit.
 const BEGIN_UNFLUSHED: &str = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE";
 
 /// Begins a transaction in a task of its own, so that it is never given up halfway. sqlx forgets a transaction whose caller
@@ -189,8 +189,8 @@ impl Db {
         self.begin(BEGIN_FLUSHED).await
     }
 
-    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for leases, for claims of
-    /// deliveries, and for ends that nothing follows from, which are then done again. Only SQLite skips the flush: a server
+    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for leases, claims of
+    /// deliveries, and ends without consequences, which are then done again. Only SQLite skips the flush: a server
     /// could lose an end while its worker lives.
     pub(super) async fn write_unflushed(&self) -> Result<Tx, StoreError> {
         self.begin(BEGIN_UNFLUSHED).await

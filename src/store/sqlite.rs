@@ -1,5 +1,5 @@
-//! Connections to an SQLite database. sqlx's pool would ask a connection's thread for an answer at each return, and its
-//! transactions at each beginning and end: a write would wait for that thread twice as often.
+//! Connections to an SQLite database. sqlx's pool asks a connection's thread for an answer at each return, and its
+//! transactions do at each beginning and end, so a write would wait for that thread twice as often.
 
 use parking_lot::Mutex;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
@@ -96,7 +96,7 @@ impl Session {
         self.connection.as_mut().ok_or(sqlx::Error::PoolClosed)
     }
 
-    /// Gives the connection back: it did what it was asked, and is in no transaction.
+    /// Gives the connection back, which is in no transaction any more.
     pub(super) fn settle(mut self) {
         if let Some(connection) = self.connection.take() {
             self.idle.put(connection);

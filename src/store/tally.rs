@@ -1,4 +1,4 @@
-//! Counts the work that is left, so that callers know whether the system is idle.
+//! Counts the remaining work, so that callers know if the system is idle.
 
 use crate::store::{
     error::StoreError,
@@ -48,9 +48,9 @@ pub struct Tally {
 pub struct LaneTally {
     pub lane: Lane,
     pub tally: Tally,
-    /// Since when the oldest effect is due that does not run; `None` if none is.
+    /// The time since which the oldest waiting effect is due; `None` if there is none.
     pub oldest_due: Option<Millis>,
-    /// Since when the oldest effect of the kind that was asked for is due, whether it runs or not.
+    /// The time since which the oldest effect of the given kind is due, waiting or running.
     pub oldest_of_kind: Option<Millis>,
 }
 
@@ -83,7 +83,7 @@ impl Store {
         read(&row)
     }
 
-    /// Returns whether an unfinished effect may still change a Feature: one of its own, or one of no Feature, such as
+    /// Returns `true` if an unfinished effect may still change a Feature: one of its own, or one of no Feature, such as
     /// an unread delivery.
     pub async fn busy(&self, feature: Option<&FeatureKey>) -> Result<bool, StoreError> {
         let feature = feature.map(ToString::to_string).unwrap_or_default();

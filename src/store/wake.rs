@@ -13,7 +13,7 @@ pub(super) const CHANNEL: &str = "autobuild_work";
 /// How long to wait before listening again after the connection broke. Meanwhile workers poll.
 const LISTEN_AGAIN: Duration = Duration::from_secs(5);
 
-/// Signals when there may be new work. A change between two calls of [`Wakeups::next`] is never lost.
+/// Signals that there may be new work. A change between two calls of [`Wakeups::next`] is never lost.
 #[derive(Clone, Debug)]
 pub struct Wakeups(watch::Receiver<u64>);
 

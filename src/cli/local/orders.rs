@@ -40,7 +40,7 @@ pub struct Order {
     pub settings: serde_json::Map<String, serde_json::Value>,
     /// The commands that the person gave since, oldest first.
     pub said: Vec<Saying>,
-    /// The way in which it was ended, after which only this entry remains of it.
+    /// The way in which it was ended. Everything else of it is then cleaned up.
     pub ended: Option<End>,
 }
 
