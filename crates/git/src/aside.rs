@@ -1,4 +1,4 @@
-//! Commits that are on no branch: pushed to the remote under refs that trigger no CI, and fetched by their id.
+//! Commits on no branch: pushes them to refs of the remote that trigger no CI, and fetches them by their id.
 
 use crate::{
     error::GitError,

@@ -1,5 +1,5 @@
-//! The attributes of files, as the `.gitattributes` files of a commit give them. The system's attributes, a person's own
-//! and those of a repository's `info` folder never apply.
+//! The attributes of files, from the `.gitattributes` files of a commit. The attributes of the system, of a person and
+//! of a repository's `info` folder never apply.
 
 use crate::{error::GitError, names::RepoPath, process::GitCall, quote::unquoted, read::read_blobs};
 use ignore::gitignore::GitignoreBuilder;
@@ -48,7 +48,7 @@ impl Attributes {
         self.encoding.is_some() || self.normalizes_lines && bytes.contains(&b'\r') || self.expands(bytes)
     }
 
-    /// `true` if stored bytes may stand as other bytes in a work tree.
+    /// `true` if stored bytes may appear as other bytes in a work tree.
     pub(crate) fn convert_out(&self, bytes: &[u8]) -> bool {
         self.encoding.is_some() || self.writes_crlf && bytes.contains(&b'\n') || self.expands(bytes)
     }
@@ -143,7 +143,7 @@ pub(crate) async fn rules(
     Ok(paths.iter().map(|path| rule(&files, path, name, &macros)).collect())
 }
 
-/// Returns the names whose presence on a line gives `name`: its own, and macros that contain it.
+/// Returns the words that set `name` on a line: the name itself, and macros that contain it.
 fn macros<'a>(text: &'a str, name: &str) -> BTreeSet<&'a str> {
     let lines = text.lines().filter_map(|line| line.trim().strip_prefix("[attr]"));
     let mut found: BTreeSet<&str> = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Runs blocking work on a thread of its own. A panic there is passed on to the caller that waits for it.
+//! Runs blocking work on a thread of its own, and passes a panic on to the caller.
 
 use tokio::task::JoinError;
 

@@ -11,7 +11,7 @@ use rustix::fd::OwnedFd;
 /// The longest target of a symbolic link, in bytes; the kernel's limit is about the same.
 const LINK_CAP: u64 = 4_096;
 
-/// The most work that may be taken out of one checkout.
+/// The limits on the work taken out of one checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakeOutLimits {
     /// The size limit of one file, in bytes.

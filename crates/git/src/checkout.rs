@@ -171,13 +171,13 @@ impl Checkout {
         self.root.1
     }
 
-    /// Replaces the mark that keeps the checkout, and returns the former one.
+    /// Replaces the mark that keeps the checkout. Returns the previous one.
     pub(crate) fn set_mark(&mut self, mark: Option<PathBuf>) -> Option<PathBuf> {
         std::mem::replace(&mut self.mark, mark)
     }
 
-    /// Opens a kept checkout again. The device may have another number since, the folder's inode may not. A change of
-    /// the owner, after an upgrade or with another level of isolation, does not make its files look changed.
+    /// Opens a kept checkout again. The device's number may have changed, but not the folder's inode. A change of the
+    /// owner, after an upgrade or with another level of isolation, does not make its files look changed.
     pub(crate) fn reopened(shared: &Arc<Shared>, home: PathBuf, mark: Mark, file: PathBuf) -> io::Result<Self> {
         let work = home.join("work");
         let meta = fs::symlink_metadata(&work)?;
@@ -272,8 +272,8 @@ impl Mirror {
         self.fill(head, tree, laid, None).await
     }
 
-    /// Gives files that are laid over a checkout of `source` the bytes that they have in a work tree. Removals come
-    /// first: a file may have become a folder, or the other way round.
+    /// Gives files that are laid over a checkout of `source` the bytes of a work tree. Removals come first: a file may
+    /// have become a folder, or the other way round.
     async fn laid_out(&self, source: &Sha, laid: Vec<Laid>) -> Result<Vec<Laid>, GitError> {
         let (mut all, mut files) = (Vec::new(), Vec::new());
         for (path, content) in laid {
@@ -371,8 +371,8 @@ fn make_work(work: &Path, refs: &CloneRefs, objects: &Path) -> std::io::Result<(
     Ok((meta.dev(), meta.ino()))
 }
 
-/// Records the state of every file, then waits until the file system's clock has moved on. So every later write shows
-/// in the file's change time.
+/// Records the state of every file, then waits until the file system's clock has moved on, so that every later write
+/// shows in the file's change time.
 fn record(work: &Path, home: &Path) -> Result<TreeRecord, WalkError> {
     let root = open_root(work).map_err(|error| failed_at_top(error.into()))?;
     let mut rules = HashMap::new();

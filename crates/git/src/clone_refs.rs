@@ -1,5 +1,5 @@
-//! The refs that a checkout has as in a clone: the remote's default branch, and the tags of the history that a mirror
-//! holds. A mirror keeps the tags in one file of its own, so that a checkout costs no process for them.
+//! The refs that make a checkout look like a clone: the remote's default branch, and the tags of the mirror's history.
+//! A mirror keeps the tags in one file of its own, so that a checkout needs no process for them.
 
 use crate::{
     error::GitError,
@@ -25,7 +25,7 @@ const SPACE: &str = "refs/tags/";
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Tag {
     object: Sha,
-    /// The object that an annotated tag stands for in the end.
+    /// The object to which an annotated tag finally points.
     peeled: Option<Sha>,
 }
 
@@ -36,9 +36,8 @@ impl Tag {
 }
 
 impl Mirror {
-    /// Reads the remote's tags and keeps those of commits that the mirror has. So a tag that was moved or deleted there
-    /// is moved or forgotten here. Fetches nothing but the objects of annotated tags. `default` is the remote's default
-    /// branch.
+    /// Reads the remote's tags and keeps those of commits that the mirror has. A tag that was moved or deleted there is
+    /// moved or deleted here. Fetches only the objects of annotated tags. `default` is the remote's default branch.
     pub async fn fetch_tags(&self, remote: &Remote, default: &BranchName) -> Result<(), GitError> {
         let Some(listing) = self.list_tags(remote).await? else {
             return Ok(());
@@ -110,8 +109,7 @@ impl Mirror {
         replace(&self.dir, "HEAD", &format!("ref: {}\n", default.full()))
     }
 
-    /// Returns the tags of the history that the mirror holds, in the form of `packed-refs`. Results of commands may
-    /// depend on them.
+    /// Returns the tags of the mirror's history, in the form of `packed-refs`. Results of commands may depend on them.
     #[must_use]
     pub fn tags(&self) -> String {
         fs::read_to_string(self.dir.join(TAGS)).unwrap_or_default()

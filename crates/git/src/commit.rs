@@ -1,4 +1,4 @@
-//! The commits that we make: from an agent's work, in a quarantine repository, and from files that we wrote ourselves.
+//! Makes commits: from an agent's work, in a quarantine repository, and from files of our own.
 
 use crate::{
     attributes::is_attributes_file,
@@ -107,7 +107,7 @@ impl Prepared {
         before.any(is_attributes_file) || self.changes.iter().any(|change| is_attributes_file(&change.path))
     }
 
-    /// Replaces the bytes of a work tree by those that git stores. Returns whether any differ.
+    /// Replaces the bytes of a work tree by those that git stores. Returns `true` if any differ.
     async fn convert(&mut self, checkout: &Checkout, request: &CommitRequest) -> Result<bool, CommitError> {
         let base = checkout.tree().unwrap_or(checkout.head());
         let mut changes = raw_between(&self.quarantine, base.as_str(), self.sha.as_str()).await?;
@@ -141,8 +141,8 @@ impl Prepared {
     pub async fn keep(&self, id: &str) -> Result<(), GitError> {
         let held = held_ref(id)?;
         let _writing = self.mirror.writing.lock().await;
-        // The commit is ours and its names are checked. What git's fsck would refuse, such as a hostile `.gitmodules`,
-        // is a finding of the policy, so such a commit is kept like any other.
+        // The commit is ours and its names are checked. A file that git's fsck would refuse, such as a hostile
+        // `.gitmodules`, is a finding of the policy, so such a commit is kept like any other.
         let call = GitCall::new(&self.mirror.dir, "fetch").talking_to_disk();
         let call = call.config("fetch.fsckObjects", "false").args(QUIETLY);
         let call = call.arg("--").arg(&self.quarantine).arg(format!("+{TURN_REF}:{held}"));

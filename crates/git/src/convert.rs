@@ -23,7 +23,7 @@ use std::{
 
 /// The limit on all contents read for one conversion, in bytes.
 const READ_CAP: usize = 512 << 20;
-/// The most unchanged files that are looked at because attributes changed, and the most bytes that are normalized.
+/// The most unchanged files that are converted because attributes changed, and the most bytes that are normalized.
 const MOST_TOUCHED: usize = 100_000;
 const TOUCHED_CAP: u64 = 256 << 20;
 /// The most files that are named because they cannot be converted.
@@ -59,7 +59,7 @@ struct File {
 }
 
 /// Converts files that were stored in `repository` as they are in a work tree. Their attributes are those of `source`.
-/// As `git add` does, leaves the line ends of a file alone that has CR LF before the change.
+/// Like `git add`, it leaves the line ends of a file that had CR LF before the change.
 pub(crate) async fn store(repository: &Path, source: &Sha, changes: Vec<RawChange>) -> Result<Stored, GitError> {
     let files = files(repository, source, changes).await?;
     if files.is_empty() {
@@ -109,8 +109,8 @@ async fn files(repository: &Path, source: &Sha, mut changes: Vec<RawChange>) -> 
 }
 
 /// Returns files that did not change but whose attributes did, as if they were new. They are normalized with the change
-/// of the attributes: otherwise every clone would show them as modified. A file with an encoding is left as it is stored,
-/// and so is everything if there is too much of it.
+/// of the attributes: otherwise every clone would show them as modified. A file with an encoding stays as it is stored,
+/// and so do all files if they are too many.
 pub(crate) async fn touched_by_attributes(
     repository: &Path,
     (base, head): (&Sha, &Sha),
@@ -180,7 +180,8 @@ impl Place<'_> {
             let output = self.add(&files).await?;
             match (output.code, files.as_slice()) {
                 (0, _) => {}
-                // Git ends with 128 at the first file that it cannot convert, and does not name it in a form to read.
+                // Git ends with 128 at the first file that it cannot convert, and does not name it in a parsable form.
+                // So the files are tried by halves.
                 (128, [one]) => invalid.push(*one),
                 (128, _) => {
                     let (first, second) = files.split_at(files.len().div_ceil(2));

@@ -1,9 +1,9 @@
-//! Errors of git, by what the caller does next.
+//! Errors of git, grouped by the caller's next step.
 
 use crate::names::NotABranchName;
 use std::time::Duration;
 
-/// Whether a call of git uses the network.
+/// The reach of a call of git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// It uses only our own repositories.
@@ -21,7 +21,7 @@ pub enum GitError {
     /// The forge refused the token, or the token lacks a permission.
     #[error("the forge refused: {0}")]
     Denied(String),
-    /// The forge did not accept the credentials, and git shows no more of its answer.
+    /// The forge did not accept the credentials. Git shows no more of its answer.
     #[error("the credentials for git were not accepted")]
     NoCredentials,
     /// The forge does not know the repository (any more), or the token cannot see it.
@@ -45,7 +45,7 @@ pub enum GitError {
     TimedOut {
         /// The subcommand.
         command: String,
-        /// Whether it used the network.
+        /// Its reach.
         over: Over,
         /// The deadline.
         after: Duration,
@@ -68,7 +68,7 @@ pub enum GitError {
         /// Git's error output, shortened, with tokens masked.
         stderr: String,
     },
-    /// Git printed something that we cannot parse.
+    /// Git's output cannot be parsed.
     #[error("git {command} printed something unexpected: {what}")]
     Unexpected {
         /// The subcommand.

@@ -1,8 +1,8 @@
-//! Classifies failed git calls by what the caller does next.
+//! Classifies failed git calls by the caller's next step.
 
 use crate::{error::GitError, process::GitOutput};
 
-/// Signs in git's messages, for one kind of failure each. A full disk is looked for only in the messages of our own
+/// Signs in git's messages, each list for one kind of failure. Signs of a full disk count only in messages of our own
 /// machine.
 const FULL: [&str; 3] = ["no space left on device", "disk quota exceeded", "file system is full"];
 const UNWRITTEN: &str = "unable to write";
@@ -42,8 +42,8 @@ const NETWORK: [&str; 27] = [
     "everything up-to-date",
 ];
 
-/// A disk with fewer free bytes than this counts as full. The number is this large because git removes the part of a
-/// file that it did write, and GitHub accepts files of up to 100 MiB.
+/// A disk with fewer free bytes than this counts as full. It is this large because git removes a half-written file,
+/// which frees up to GitHub's limit of 100 MiB for a file.
 const NO_ROOM: u64 = 100 << 20;
 
 /// Classifies a failed call to the remote at `url`. The URL is ignored, since it may contain such words.
@@ -89,8 +89,8 @@ pub(crate) fn local_failure(command: &str, output: &GitOutput) -> GitError {
     GitError::Failed { command: command.to_owned(), code: output.code, stderr: output.stderr.clone() }
 }
 
-/// Classifies a failed checkout on a disk with `room` free bytes. If git could not write a file, it does not say
-/// whether the disk was full, so the free space decides.
+/// Classifies a failed checkout on a disk with `room` free bytes. If git could not write a file, it does not report a
+/// full disk, so the free space decides.
 pub(crate) fn checkout_failure(output: &GitOutput, room: u64) -> GitError {
     let unwritten = output.stderr.lines().find(|line| line.contains(UNWRITTEN));
     match unwritten {

@@ -1,4 +1,4 @@
-//! The filters that attributes name, such as those of Git LFS and git-crypt. None of them ever runs.
+//! Finds the filters that attributes name, such as those of Git LFS and git-crypt. None of them ever runs.
 
 use crate::{
     attributes::{AttributeRule, attributes, is_attributes_file, lines_with, rules},
@@ -18,7 +18,7 @@ const RULES_CAP: usize = 64 << 20;
 /// A filter that a commit's attributes name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilterUse {
-    /// The lines that name it, for the files below or for files to come.
+    /// The lines that name it, for existing or for future files.
     pub rules: BTreeSet<AttributeRule>,
     /// The first files that it concerns.
     pub files: Vec<RepoPath>,

@@ -1,4 +1,4 @@
-//! Finds the lines that a diff shows, so that an inline comment is only put where the forge accepts one.
+//! Finds the lines that a diff shows, since the forge accepts inline comments only on these.
 
 use crate::{error::GitError, mirror::Mirror, names::RepoPath, quote::unquoted};
 use domain::ids::Sha;

@@ -1,4 +1,4 @@
-//! Ignore rules: they decide which new files are not part of the work. Files that the base has are never ignored.
+//! Ignore rules, which keep new files out of the work. Files of the base are never ignored.
 
 use crate::{checkout::TreeRecord, names::RepoPath};
 use ignore::{
@@ -46,7 +46,7 @@ pub(crate) enum Attention<'a> {
     Everything,
     /// Every file counts; the rules are collected by folder.
     Collect(&'a mut HashMap<RepoPath, Vec<u8>>),
-    /// A file that the record does not have counts only if no rule ignores it.
+    /// A new file counts only if no rule ignores it.
     Obey(Ignores<'a>),
 }
 
@@ -74,7 +74,7 @@ impl Attention<'_> {
         }
     }
 
-    /// Returns the rule that keeps a path out, and what it matches: the path, or the nearest folder above.
+    /// Returns the rule that keeps a path out, and its match: the path itself, or the nearest folder above.
     pub(crate) fn rule(&self, path: &RepoPath, folder: bool) -> Option<(RepoPath, IgnoreRule)> {
         let Self::Obey(ignores) = self else { return None };
         if let Some(rule) = ignores.matched(path, folder) {
@@ -96,7 +96,7 @@ impl Attention<'_> {
         }
     }
 
-    /// `true` if the base has this file, or files in this folder, or if such a file is named.
+    /// `true` if the base has this file, or files in this folder, or if the plan or the report names one.
     pub(crate) fn base_has(&self, path: &RepoPath, folder: bool) -> bool {
         match self {
             Self::Everything | Self::Collect(_) => true,

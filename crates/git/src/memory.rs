@@ -1,5 +1,5 @@
-//! A cache of git's answers about commits, so that git is not asked again. Such an answer never changes, because a
-//! commit's content does not, and no mirror ever loses a commit.
+//! A cache of git's answers about commits. Such an answer never changes, because commits do not, and no mirror ever
+//! loses one.
 
 use crate::{
     error::GitError,
@@ -49,8 +49,9 @@ impl Memory {
     fn keep_answer(&self, question: Question, answer: &Arc<GitOutput>) {
         let is_final = match answer.code {
             0 => true,
-            // Both commits are there, and the answer is no. Other commands exit with 1 for a commit that may still come,
-            // and older versions of git for an object that cannot be read, with a complaint.
+            // For `merge-base`, 1 means that both commits exist and the answer is no. Other commands also exit with 1
+            // for a commit that may still come, and older versions of git for an unreadable object, with an error
+            // message.
             1 => answer.stderr.is_empty() && question.2.first().is_some_and(|command| command == "merge-base"),
             _ => false,
         };
@@ -61,8 +62,8 @@ impl Memory {
 }
 
 impl Mirror {
-    /// Asks git about commits that the arguments name by their full ids, or returns what it answered before. Keeps at
-    /// most `cap` bytes of the answer, if that is given.
+    /// Asks git about commits that the arguments name by their full ids, or returns the cached answer. Keeps at most
+    /// `cap` bytes of the answer, if given.
     pub(crate) async fn ask(&self, arguments: &[&str], cap: Option<usize>) -> Result<Arc<GitOutput>, GitError> {
         self.ready()?;
         let words = arguments.iter().map(|word| (*word).to_owned()).collect();

@@ -46,8 +46,8 @@ pub(crate) struct Shared {
     hand_over: Option<HandOver>,
 }
 
-/// Gives a folder with everything in it to the user as whom programs will change it. Returns `true` if anything had
-/// another owner.
+/// Gives a folder with everything in it to the user of the programs that will change it. Returns `true` if any owner
+/// changed.
 pub type HandOver = fn(&Path) -> std::io::Result<bool>;
 
 impl std::fmt::Debug for Shared {
@@ -80,7 +80,7 @@ impl Shared {
         self.root.join("unsettled")
     }
 
-    /// Hands over the folder around a checkout. Returns `true` if anything had another owner.
+    /// Hands over the folder around a checkout. Returns `true` if any owner changed.
     pub(crate) fn hand_over(&self, home: &Path) -> std::io::Result<bool> {
         self.hand_over.map_or(Ok(false), |hand_over| hand_over(home))
     }
@@ -178,7 +178,7 @@ pub struct Mirror {
     pub(crate) dir: Arc<Path>,
     /// The lock to hold while changing refs.
     pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
-    /// Whether this process has checked the mirror's folder.
+    /// `true` once this process has checked the mirror's folder.
     checked: Arc<Mutex<bool>>,
     pub(crate) shared: Arc<Shared>,
 }
@@ -299,7 +299,7 @@ impl Mirror {
     }
 }
 
-/// Returns the commit that `rev-parse --verify` answered with; `None` if there is none.
+/// Returns the commit in the answer of `rev-parse --verify`; `None` if there is none.
 fn commit_of(output: &GitOutput) -> Result<Option<Sha>, GitError> {
     match (output.code, output.text().parse()) {
         (0, Ok(sha)) => Ok(Some(sha)),
@@ -308,7 +308,7 @@ fn commit_of(output: &GitOutput) -> Result<Option<Sha>, GitError> {
     }
 }
 
-/// The refs that hold commits begin with this.
+/// The prefix of the refs that hold commits.
 pub(crate) const HELD: &str = "refs/autobuild/held/";
 
 /// Returns the name of the ref that keeps a held commit from being lost.

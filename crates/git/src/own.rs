@@ -1,5 +1,5 @@
 //! A repository that a person works in. It is found from any of its folders, read, and given a branch. AutoBuild checks
-//! out nothing there, runs none of its hooks, and leaves a branch alone that somebody else moved.
+//! out nothing there, runs none of its hooks, and never touches a branch that somebody else moved.
 
 use crate::{error::GitError, process::GitCall};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ pub enum Given {
     Refused(String),
 }
 
-/// Whether a name for a new branch clashes with existing branches.
+/// The availability of a name for a new branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameIs {
     /// The branch can be made.
@@ -226,8 +226,8 @@ impl OwnRepository {
         Ok(if found.iter().any(is_it) { NameIs::Taken } else { NameIs::Free })
     }
 
-    /// Points a branch at the commit `to`, which must be in this repository. Does so only if the branch is still at
-    /// `was`, where we left it, or does not exist and `was` is `None`.
+    /// Points a branch at the commit `to`, which must be in this repository, but only if the branch is still at `was`,
+    /// where we left it, or does not exist and `was` is `None`.
     pub async fn give(&self, branch: &str, to: &str, was: Option<&str>) -> Result<Given, GitError> {
         let now = self.branch(branch).await?;
         if now.as_deref() == Some(to) {

@@ -1,5 +1,5 @@
-//! Commits as packs, which another machine turns into the same commits. A pack is a bundle in git's own form: it leaves
-//! out what the remote has, and names the commits that it builds on.
+//! Commits as packs, from which another machine gets the same commits. A pack is a git bundle: it leaves out objects
+//! that the remote has, and names the commits on which it builds.
 
 use crate::{
     error::GitError,
@@ -55,8 +55,9 @@ impl Mirror {
         Ok(Packed::Bytes(output.stdout))
     }
 
-    /// Unpacks the commit `sha` from a pack of at most `most` bytes and keeps it under the held ref `id`. The mirror must have
-    /// fetched what the pack leaves out. Objects that could harm those who check them out are refused.
+    /// Unpacks the commit `sha` from a pack of at most `most` bytes and keeps it under the held ref `id`. The mirror
+    /// must have fetched the commits that the pack leaves out. Objects that could harm those who check them out are
+    /// refused.
     pub async fn unpack(&self, id: &str, sha: &Sha, pack: &[u8], most: usize) -> Result<Unpacked, GitError> {
         if pack.len() > most {
             return Ok(Unpacked::Refused(format!("it has {} bytes, at most {most} are read", pack.len())));

@@ -1,5 +1,5 @@
-//! Files that Git LFS stores elsewhere. The commit contains a pointer in their place, whatever `.gitattributes` now
-//! says.
+//! Finds files that Git LFS stores elsewhere. The commit contains a pointer in their place, whatever `.gitattributes`
+//! says now.
 
 use crate::{error::GitError, mirror::Mirror, names::RepoPath, process::GitCall, read::Blob};
 use domain::ids::Sha;

@@ -44,8 +44,8 @@ pub enum PushError {
         /// The remote's message.
         reason: String,
     },
-    /// Any other error. After [`GitError::Transient`] and [`GitError::TimedOut`] the push may have happened all the
-    /// same, so look before you try again.
+    /// Any other error. After [`GitError::Transient`] and [`GitError::TimedOut`] the push may have succeeded, so check
+    /// before another try.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -90,8 +90,8 @@ impl Mirror {
             Some(Answer::Done) if output.code == 0 => Ok(Pushed::Done),
             Some(Answer::UpToDate) if output.code == 0 => Ok(Pushed::AlreadyThere),
             Some(Answer::Done | Answer::UpToDate) | None => Err(remote_failure("push", &output, remote.url()).into()),
-            // If its answer is lost, git sends a push again and reports the refusal of the second one. The branch
-            // itself shows whether the first one succeeded.
+            // If the answer is lost, git sends the push again and reports the refusal of the second one. The branch
+            // itself shows if the first one succeeded.
             Some(Answer::No(summary)) => {
                 let actual = self.remote_tip(remote, branch).await?;
                 if actual.as_ref().map_or("", Sha::as_str) == expected {
@@ -149,7 +149,7 @@ fn answer(porcelain: &str, full_ref: &str) -> Option<Answer> {
 }
 
 /// Signs of a deliberate refusal in the remote's message: a rule, a hook, a missing right, an impossible name, or an
-/// object that it does not accept. Trying again does not help.
+/// object that it does not accept. Another try does not help.
 const REFUSES: [&str; 12] = [
     "hook declined",
     "push declined",
@@ -168,7 +168,7 @@ const REFUSES: [&str; 12] = [
 /// Signs of a temporary failure in the remote's message.
 const HICCUPS: [&str; 5] = ["internal server error", "timed out", "timeout", "no space left", "temporarily"];
 
-/// Classifies a refused push whose branch is where the lease says. Only a deliberate refusal is
+/// Classifies a refused push whose branch is where the lease expects it. Only a deliberate refusal is
 /// [`PushError::Rejected`]. Everything else may pass: a full disk, locks, `failed to update ref`, `unpacker error`, a
 /// missing report, unknown messages. The branch's name is ignored, since it may contain such words.
 fn of_refusal(summary: &str, output: &GitOutput, branch: &BranchName) -> PushError {

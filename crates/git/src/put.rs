@@ -1,4 +1,4 @@
-//! Writes files into a working copy that nobody uses at the moment. Removes whatever is in their place or on the way.
+//! Writes files into a working copy that nobody uses at the moment, and removes anything in their place or in the way.
 
 use std::{
     fs, io,

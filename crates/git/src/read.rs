@@ -1,4 +1,4 @@
-//! Reads a mirror: files, lists of files, commits and how they are related.
+//! Reads a mirror: files, lists of files, commits and their ancestry.
 
 use crate::{error::GitError, failure::local_failure, mirror::Mirror, names::RepoPath, process::GitCall};
 use domain::{ci::without_held_line, ids::Sha};
@@ -310,7 +310,7 @@ fn commit_info(text: &str) -> Option<CommitInfo> {
     })
 }
 
-/// Reads the `Key: value` lines of the last paragraph, if it contains nothing else. The line that holds CI may follow it.
+/// Reads the `Key: value` lines of the last paragraph, if it contains nothing else. The skip instruction may follow it.
 fn trailers(message: &str) -> Vec<(String, String)> {
     let last = without_held_line(message).trim_end().rsplit("\n\n").next().unwrap_or_default();
     let pair = |line: &str| {

@@ -95,8 +95,7 @@ impl Remote {
         self.protocol
     }
 
-    /// Returns git settings, to be passed in the environment, that send the token to this URL only, and lead through the
-    /// proxy.
+    /// Returns git settings, for the environment, that send the token only to this URL, and use the proxy.
     pub(crate) fn config(&self) -> Vec<(String, SecretString)> {
         let header = self.token.as_ref().map(|token| {
             let header = format!("Authorization: Basic {}", basic(token));

@@ -1,4 +1,4 @@
-//! Mirrors grow: one that nobody uses is deleted, and one of many packs is repacked. Both can be made again from the remote.
+//! Limits the growth of mirrors: deletes unused ones, which can be fetched again, and repacks those of many packs.
 
 use crate::{
     blocking::blocking,
@@ -9,10 +9,10 @@ use crate::{
 use domain::ids::{Millis, RepoId};
 use std::{fs, os::unix::fs::MetadataExt, path::Path, sync::Arc};
 
-/// The file whose time is that of the mirror's last use.
+/// The file whose time is the mirror's last use.
 const USED: &str = "used";
 
-/// The number of packs from which a mirror is repacked: each lookup of an object asks them one after the other.
+/// The number of packs from which a mirror is repacked. Each lookup of an object searches them one after the other.
 const MANY_PACKS: usize = 50;
 
 /// The outcome of deleting a mirror.

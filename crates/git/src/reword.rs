@@ -1,4 +1,4 @@
-//! Commits with other messages: everything else of them stays.
+//! Remakes commits with other messages. Everything else of them stays.
 
 use crate::{error::GitError, mirror::Mirror, process::GitCall, read::CommitInfo};
 use domain::ids::Sha;
@@ -16,9 +16,9 @@ impl Mirror {
         Ok(commits)
     }
 
-    /// Remakes those of `commits` for which `message` returns another message, and those that stand on a remade one.
-    /// Trees, authors and times stay; a signature is dropped. `commits` come after their parents. The same commits and
-    /// messages give the same commits again. Returns what each remade commit became.
+    /// Remakes each of `commits` for which `message` returns another message, and each that builds on a remade one.
+    /// Trees, authors and times stay; signatures are dropped. `commits` come after their parents. The same input gives
+    /// the same commits again. Returns the new id of each remade commit.
     pub async fn reworded(
         &self,
         commits: &[Sha],

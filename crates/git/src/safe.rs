@@ -29,7 +29,7 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 13] = [
 
 /// The settings of every call. They override any configuration file.
 pub(crate) const SETTINGS: [&str; 10] = [
-    // Lists nothing; git would start the program of this name, and an empty name is an error.
+    // `:` is the shell command that does nothing: git runs the program named here, and an empty name is an error.
     "core.alternateRefsCommand=:",
     "core.fsmonitor=false",
     "core.protectHFS=true",
@@ -42,7 +42,7 @@ pub(crate) const SETTINGS: [&str; 10] = [
     "credential.helper=",
 ];
 
-/// Settings for calls that touch data from others: no hook runs, hostile objects are refused, a silent server is given
+/// Settings for calls that touch data of others: no hook runs, hostile objects are refused, a silent server is given
 /// up.
 pub(crate) const SETTINGS_OUTSIDE: [&str; 4] =
     ["core.hooksPath=/dev/null", "transfer.fsckObjects=true", "http.lowSpeedLimit=1", "http.lowSpeedTime=60"];

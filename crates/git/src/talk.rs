@@ -65,7 +65,7 @@ async fn feed(stdin: Option<ChildStdin>, input: Input) {
     let _ = stdin.shutdown().await;
 }
 
-/// How to treat output beyond the cap.
+/// The treatment of output beyond the cap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AtCap {
     Stop,
@@ -88,8 +88,8 @@ async fn read_capped(source: Option<impl AsyncRead + Unpin>, cap: usize, at_cap:
     (kept, more)
 }
 
-/// The process group of a running git. Dropped before git has ended, it sends SIGTERM to the whole group, on which git
-/// removes its lock files.
+/// The process group of a running git. If it is dropped before git has ended, it sends SIGTERM to the whole group, and
+/// git removes its lock files.
 pub(crate) struct Group(Option<Pid>);
 
 impl Group {

@@ -46,7 +46,8 @@ fn delete_in_background(doomed: PathBuf) {
     }
 }
 
-/// Deletes a tree, even if an agent removed our permissions. What cannot be deleted stays until the next start.
+/// Deletes a tree, even if an agent removed our permissions. Anything that cannot be deleted stays until the next
+/// start.
 pub fn delete(doomed: &Path) {
     if fs::remove_dir_all(doomed).is_err() {
         open_up(doomed, 0);
@@ -58,7 +59,7 @@ pub fn delete(doomed: &Path) {
     }
 }
 
-/// Gives the owner all permissions on the folders of a tree again, never following a link.
+/// Restores the owner's permissions on the folders of a tree, without following links.
 fn open_up(dir: &Path, depth: usize) {
     let folder = fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
     if !folder || depth > 512 {

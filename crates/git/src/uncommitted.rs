@@ -14,8 +14,8 @@ const MAX_EXCLUDES: u64 = 1 << 20;
 /// Returns the files that differ from the last commit, marked `(new)` or `(deleted)` if they are. A file that attributes
 /// would convert counts as changed once git has to read it again.
 ///
-/// To compare a file, git runs the filter that the folder's attributes name, as the person who only looks. So a git folder
-/// of our own, without settings and attributes, looks at the work tree with the person's index and objects.
+/// To compare a file, git would run the filter that the folder's attributes name, with the rights of the person. So a
+/// git folder of our own, without settings and attributes, compares the work tree with the person's index and objects.
 pub async fn uncommitted(work_tree: &Path) -> Result<Vec<String>, GitError> {
     let places = GitCall::in_folder(work_tree, "rev-parse").args([
         "--path-format=absolute",

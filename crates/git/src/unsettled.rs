@@ -1,5 +1,5 @@
-//! Marks of checkouts whose work is not taken out yet. If the process dies, or stops before it took the work out, the
-//! marked checkout stays, and a later run on this machine opens it again.
+//! Marks of checkouts whose work was not taken out yet. If the process dies or stops before that, the marked checkout
+//! stays, and a later run on this machine opens it again.
 //!
 //! A mark holds the checkout's first state. It is outside every checkout, so no agent can write it.
 
@@ -47,7 +47,7 @@ impl Checkout {
         Ok(())
     }
 
-    /// Ends the keeping: the work was taken out, or nobody wants it.
+    /// Stops keeping the checkout: its work was taken out, or nobody wants it.
     pub fn settle(&mut self) {
         if let Some(mark) = self.set_mark(None) {
             let _ = fs::remove_file(mark);
@@ -66,7 +66,7 @@ impl Mirror {
 }
 
 impl Mirrors {
-    /// Returns the folders of the checkouts that are kept, and forgets those that are too old or gone.
+    /// Returns the folders of the kept checkouts, and removes the marks of those that are too old or gone.
     pub(crate) fn prune(shared: &Shared, now: Millis) -> BTreeSet<OsString> {
         let mut kept = BTreeSet::new();
         for entry in fs::read_dir(shared.unsettled()).into_iter().flatten().flatten() {
@@ -95,7 +95,7 @@ fn open(shared: &Arc<Shared>, file: PathBuf) -> io::Result<Checkout> {
     let mark = Mark::read(&file)?;
     let home = shared.checkouts().join(&mark.home);
     let checkout = Checkout::reopened(shared, home, mark, file.clone())?;
-    // The stamps may be new. Without them, the next opening would take every file for changed.
+    // The stamps may be new. Without them, every file would look changed at the next opening.
     write(&encode(&checkout), &file)?;
     Ok(checkout)
 }

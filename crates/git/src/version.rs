@@ -26,7 +26,7 @@ pub struct InstalledGit {
     numbers: Numbers,
 }
 
-/// Why this machine's git cannot be used. Each message is one line: what is installed, and what is needed.
+/// Why this machine's git cannot be used. Each message is one line that names the installed and the needed version.
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableGit {
     /// Git is not on `PATH`.
@@ -45,7 +45,7 @@ pub enum UnusableGit {
     Unreadable {
         /// The program's path.
         program: PathBuf,
-        /// What happened instead.
+        /// The reason.
         why: String,
     },
 }
@@ -78,7 +78,7 @@ impl InstalledGit {
         Ok(Self { program, version, numbers })
     }
 
-    /// Returns the version whose security fixes this git may lack. It is no error, because distributions bring these
+    /// Returns the version whose security fixes this git may lack. This is no error, because distributions add these
     /// fixes to older versions too.
     #[must_use]
     pub fn unpatched(&self) -> Option<String> {

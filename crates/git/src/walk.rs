@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, fs::File, io::Read, path::Path};
 const MAX_DEPTH: usize = 100;
 /// The most entries that a tree may have.
 const MAX_ENTRIES: usize = 2_000_000;
-/// The most files that are noted because a rule keeps them out, and the most entries of one ignored folder.
+/// The most files that are recorded because a rule keeps them out, and the most entries of one ignored folder.
 const MOST_LEFT_OUT: usize = 10_000;
 const MOST_IN_FOLDER: usize = 1_000;
 /// The number of bytes of a `.gitignore` that are read.
@@ -207,7 +207,7 @@ fn folder_flags() -> OFlags {
     OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
 }
 
-/// Whether an ignore rule matched a parent folder.
+/// The match of an ignore rule with a parent folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Above {
     Wanted,
@@ -280,7 +280,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Notes the files at a path that a rule keeps out.
+    /// Records the files at a path that a rule keeps out.
     fn leave_out(&mut self, parent: &OwnedFd, path: &RepoPath, name: &[u8], folder: bool) {
         let Some((matched, rule)) = self.attention.rule(path, folder) else {
             return;
@@ -294,7 +294,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes files in an ignored folder until `room` is used up. What cannot be read is skipped, since it is no work.
+    /// Records files in an ignored folder until `room` is used up. Unreadable entries are skipped, since they are no
+    /// work.
     fn list_left_out(&mut self, parent: &OwnedFd, name: &[u8], above: &LeftOut, room: &mut usize, depth: usize) {
         let opened = rustix::fs::openat(parent, name, folder_flags(), Mode::empty());
         let Ok(folder) = opened else { return };

@@ -1,5 +1,5 @@
-//! How the service itself reaches other machines: directly, or through an organisation's proxy, and which certificate
-//! authorities it trusts. It never decides what may be reached; that is for its callers.
+//! The service's own connections to other machines: directly or through an organisation's proxy, with the certificate
+//! authorities that it trusts. Its callers decide what may be reached.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -36,7 +36,7 @@ impl Uplink {
         Self(Arc::new(Parts { proxy, authorities, tls: OnceLock::new() }))
     }
 
-    /// `true` if both are clones of one, or reach every host directly and trust the machine's authorities alone.
+    /// `true` if both are clones of one, or if both reach every host directly and trust only the machine's authorities.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         let is_usual = |uplink: &Self| uplink.0.proxy.is_none() && uplink.0.authorities.is_none();

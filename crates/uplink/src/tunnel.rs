@@ -1,4 +1,4 @@
-//! A connection to a host through the proxy: `CONNECT`, and everything after it as it is.
+//! A connection to a host through the proxy: `CONNECT`, and everything after it unchanged.
 
 use crate::{Uplink, exceptions::Exceptions};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -54,7 +54,7 @@ pub enum UplinkError {
     /// The proxy does not connect to the host.
     #[error("the proxy answers {0}")]
     Refused(u16),
-    /// The proxy's answer is none.
+    /// The proxy's answer is not HTTP.
     #[error("the proxy's answer cannot be read")]
     Malformed,
     /// There is no answer in time.
@@ -186,9 +186,9 @@ fn status(head: &[u8]) -> Option<u16> {
 /// A connection to a host, directly or through the proxy.
 #[derive(Debug)]
 pub enum Stream {
-    /// To the host, or to a proxy that is spoken to in clear text. What is said in it is encrypted nonetheless.
+    /// To the host, or to a proxy without TLS. The traffic to the host is encrypted in any case.
     Plain(TcpStream),
-    /// To a proxy that is spoken to in TLS.
+    /// To a proxy with TLS.
     Encrypted(Box<TlsStream<TcpStream>>),
 }
 

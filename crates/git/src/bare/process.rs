@@ -86,7 +86,7 @@ pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finishe
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let feed = async {
         if let Some(mut pipe) = stdin {
-            // Git may stop reading early; its exit code then says what happened.
+            // Git may stop reading early; its exit code then shows the result.
             let _ = pipe.write_all(input).await;
         }
     };

@@ -43,12 +43,12 @@ pub enum ExpectedRef<'a> {
 }
 
 impl BareRepo {
-    /// Returns the id of the commit that `name` (a ref or an id) stands for, if there is one.
+    /// Returns the id of the commit that `name` (a ref or an id) resolves to, if there is one.
     pub async fn commit_id(&self, name: &str) -> Result<Option<String>, BareError> {
         self.object_id(&format!("{name}^{{commit}}")).await
     }
 
-    /// Returns the id of the commit for the first of these names that stands for one.
+    /// Returns the id of the commit for the first of these names that resolves to one.
     pub async fn first_commit_id(&self, names: &[&str]) -> Result<Option<String>, BareError> {
         let asked: String = names.iter().map(|name| format!("{name}^{{commit}}\0")).collect();
         let args = ["cat-file", "--batch-check=%(objectname)", "-z"];
@@ -58,7 +58,7 @@ impl BareRepo {
         Ok(answered.lines().find(is_id).map(str::to_owned))
     }
 
-    /// Returns the id of the object that an expression stands for, if there is one.
+    /// Returns the id of the object that an expression resolves to, if there is one.
     pub async fn object_id(&self, expression: &str) -> Result<Option<String>, BareError> {
         let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", expression];
         let done = finish(self.command(&args), b"").await?;

@@ -1,4 +1,4 @@
-//! Files look in a checkout as in a clone, and are stored as `git add` would store them.
+//! Files in a checkout look as in a clone, and are stored as `git add` would store them.
 
 use crate::origin::{World, git, request, write};
 use autobuild_git::{Checkout, CommitError, ForbiddenChange, Policy, Prepared, RepoPath, TakeOutLimits};

@@ -1,4 +1,4 @@
-//! Histories as they were written over twenty years: taken, unless they attack whoever checks them out.
+//! Histories from twenty years of git versions are accepted, unless they attack those who check them out.
 
 use crate::origin::{World, careless, git};
 use autobuild_git::GitError;
@@ -6,7 +6,7 @@ use std::{io::Write, process::Stdio};
 
 const PERSON: &str = "A Person <p@example.invalid> 1313584730 +0000";
 
-/// Writes an object as it is, whatever is wrong with it.
+/// Writes an object as it is, without any check.
 fn object(world: &World, kind: &str, content: &[u8]) -> String {
     let mut git = careless(&world.forge_repository());
     let git = git.args(["hash-object", "-t", kind, "--literally", "-w", "--stdin"]);

@@ -1,4 +1,4 @@
-//! Agents that plant things in a checkout: nothing of theirs runs, nothing of ours leaks, nothing hangs.
+//! Agents plant files in a checkout: none of them runs, nothing of ours leaks, nothing hangs.
 
 use crate::origin::{World, careless, git, request, write};
 use autobuild_git::{ForbiddenChange, Lease, Policy, Prepared, RepoPath, TakeOutLimits, TreeFinding};

@@ -1,4 +1,4 @@
-//! The git room with real git: a forge over HTTP on loopback, mirrors, checkouts, and agents that do their worst.
+//! Tests with real git: a forge over HTTP on loopback, mirrors, checkouts, and hostile agents.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

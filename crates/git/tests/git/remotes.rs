@@ -1,4 +1,4 @@
-//! The forge's side: fetching, leases, refusals, and where the token must never be seen.
+//! The forge's side: fetching, leases, refusals, and the secrecy of the token.
 
 use crate::{
     hostile::trap,
