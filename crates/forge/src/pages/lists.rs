@@ -8,8 +8,8 @@ use maud::{Markup, html};
 use page_parts::badge;
 
 /// Returns the list of the repositories that `is_shown` selects.
-pub(super) fn index(state: &State, is_shown: impl Fn(&Repo) -> bool) -> PageView {
-    let repos: Vec<&Repo> = state.repos.values().filter(|repo| is_shown(repo)).collect();
+pub(super) fn index(state: &State, is_shown: impl Fn(&&Repo) -> bool) -> PageView {
+    let repos: Vec<&Repo> = state.repos.values().filter(is_shown).collect();
     let body = html! {
         h1 { "Repositories" }
         ul.rows {

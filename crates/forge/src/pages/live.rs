@@ -1,6 +1,6 @@
 //! A stream of server-sent events that sends a page's content again whenever it changed.
 
-use super::{Reader, borrowed, content, on_own_thread, owned};
+use super::{borrowed, content, hand_of, look_for_replies, on_own_thread, owned};
 use crate::{pages::layout::PageView, reply::reply, site::Site};
 use axum::body::Body;
 use bytes::Bytes;
@@ -49,7 +49,7 @@ pub(super) fn stream(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response
 impl Stream {
     async fn next(&mut self) -> Option<String> {
         while !self.ended {
-            if Reader::of(&self.site, &self.head).is_err() {
+            if hand_of(&self.site, &self.head).is_err() {
                 return self.last();
             }
             let changes = self.site.changes();
@@ -82,7 +82,9 @@ impl Stream {
 
 async fn draw(site: Arc<Site>, parts: Vec<String>, head: Parts) -> Option<PageView> {
     let parts = borrowed(&parts);
-    let mut reader = Reader::of(&site, &head).ok()?;
-    reader.look_for_replies(&site, &parts).await;
-    content(&site, &parts, &reader, None).await
+    let mut hand = hand_of(&site, &head).ok()?;
+    if let Some(hand) = &mut hand {
+        look_for_replies(hand, &site, &parts).await;
+    }
+    content(&site, &parts, hand.as_ref(), None).await
 }

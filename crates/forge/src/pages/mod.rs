@@ -41,62 +41,37 @@ use tokio::{runtime::Handle, task::spawn_blocking};
 const HTML: &str = "text/html; charset=utf-8";
 const NO_SNIFF: (&str, &str) = ("x-content-type-options", "nosniff");
 
-/// The repositories that a reader may see.
-#[derive(Clone, Copy, Debug)]
-enum Sight {
-    Public,
-    Everything,
-}
-
-impl Sight {
-    fn shows(self, repo: &Repo) -> bool {
-        match self {
-            Self::Public => !repo.settings.private,
-            Self::Everything => true,
-        }
-    }
-}
-
-struct Reader<'a> {
-    sight: Sight,
-    /// The account as which they act, if they may.
-    hand: Option<Hand<'a>>,
-}
-
+/// Returns the account as which a reader acts, or `None` if nobody acts on these pages.
+///
+/// # Errors
+///
 /// The answer to give instead of the page.
-type Instead = Box<Response<Body>>;
-
-impl<'a> Reader<'a> {
-    fn of(site: &'a Site, head: &Parts) -> Result<Self, Instead> {
-        let Readers::WithKey { key, hands } = &site.readers else {
-            let sight = Sight::Public;
-            return Ok(Self { sight, hand: None });
-        };
-        let now = clock::wall().timestamp_millis();
-        let session = match Entry::of((head.uri.path(), head.uri.query()), &head.headers, key, now) {
-            Entry::In(session) => session,
-            Entry::Begins { cookie, to } => {
-                let headers = [("set-cookie", cookie.as_str()), ("refresh", &refresh(&to))];
-                return Err(Box::new(reply(200, &headers, Body::empty())));
-            }
-            Entry::Refused => return Err(Box::new(text_answer(403, NO_KEY))),
-        };
-        let user = site.read(|state| state.user_named(&hands.login).map(|user| user.id));
-        let token = session.form_token(key);
-        Ok(Self { sight: Sight::Everything, hand: user.map(|user| Hand { hands, user, token, replies: Vec::new() }) })
-    }
+fn hand_of<'a>(site: &'a Site, head: &Parts) -> Result<Option<Hand<'a>>, Box<Response<Body>>> {
+    let Readers::WithKey { key, hands } = &site.readers else {
+        return Ok(None);
+    };
+    let now = clock::wall().timestamp_millis();
+    let session = match Entry::of((head.uri.path(), head.uri.query()), &head.headers, key, now) {
+        Entry::In(session) => session,
+        Entry::Begins { cookie, to } => {
+            let headers = [("set-cookie", cookie.as_str()), ("refresh", &refresh(&to))];
+            return Err(Box::new(reply(200, &headers, Body::empty())));
+        }
+        Entry::Refused => return Err(Box::new(text_answer(403, NO_KEY))),
+    };
+    let user = site.read(|state| state.user_named(&hands.login).map(|user| user.id));
+    let token = session.form_token(key);
+    Ok(user.map(|user| Hand { hands, user, token, replies: Vec::new() }))
 }
 
-impl Reader<'_> {
-    /// Finds the comments to offer as buttons, if the page is one of an issue or pull request.
-    async fn look_for_replies(&mut self, site: &Site, parts: &[&str]) {
-        let (Some(hand), [owner, name, "issues" | "pull", number]) = (&mut self.hand, parts) else {
-            return;
-        };
-        let repo = site.read(|state| state.repo_once_named(owner, name).map(|repo| repo.id));
-        if let (Some(repo), Ok(number)) = (repo, number.parse()) {
-            hand.replies = hand.hands.replies.of(Topic { repo, number }).await;
-        }
+/// Finds the comments to offer as buttons, if the page is one of an issue or pull request.
+async fn look_for_replies(hand: &mut Hand<'_>, site: &Site, parts: &[&str]) {
+    let [owner, name, "issues" | "pull", number] = parts else {
+        return;
+    };
+    let repo = site.read(|state| state.repo_once_named(owner, name).map(|repo| repo.id));
+    if let (Some(repo), Ok(number)) = (repo, number.parse()) {
+        hand.replies = hand.hands.replies.of(Topic { repo, number }).await;
     }
 }
 
@@ -122,8 +97,8 @@ fn borrowed(parts: &[String]) -> Vec<&str> {
 }
 
 async fn answer(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body> {
-    let mut reader = match Reader::of(site, head) {
-        Ok(reader) => reader,
+    let mut hand = match hand_of(site, head) {
+        Ok(hand) => hand,
         Err(instead) => return *instead,
     };
     match parts {
@@ -134,8 +109,10 @@ async fn answer(site: &Arc<Site>, parts: &[&str], head: &Parts) -> Response<Body
     let query = head.uri.query().unwrap_or_default().as_bytes();
     let file = url::form_urlencoded::parse(query).find(|(name, _)| name == "file");
     let file = file.map(|(_, value)| value.into_owned());
-    reader.look_for_replies(site, parts).await;
-    let Some(shown) = content(site, parts, &reader, file.as_deref()).await else {
+    if let Some(hand) = &mut hand {
+        look_for_replies(hand, site, parts).await;
+    }
+    let Some(shown) = content(site, parts, hand.as_ref(), file.as_deref()).await else {
         return missing();
     };
     let live = (parts.len() > 1).then(|| format!("{}/live", head.uri.path().trim_end_matches('/')));
@@ -149,9 +126,9 @@ pub(super) fn is_act(method: &str, parts: &[&str]) -> bool {
 
 /// Carries out what a form asks for, and redirects to the page.
 pub(super) async fn act(site: &Arc<Site>, parts: &[&str], head: &Parts, body: &[u8]) -> Response<Body> {
-    let hand = match Reader::of(site, head) {
-        Ok(Reader { hand: Some(hand), .. }) => hand,
-        Ok(Reader { hand: None, .. }) => return refused(&Refusal::new(403, "Nobody acts on these pages.")),
+    let hand = match hand_of(site, head) {
+        Ok(Some(hand)) => hand,
+        Ok(None) => return refused(&Refusal::new(403, "Nobody acts on these pages.")),
         Err(instead) => return *instead,
     };
     let fields: BTreeMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
@@ -202,16 +179,13 @@ fn script() -> Response<Body> {
 }
 
 /// Returns the content of a path's page; `None` if there is no such page, or not for this reader.
-async fn content(site: &Arc<Site>, parts: &[&str], reader: &Reader<'_>, file: Option<&str>) -> Option<PageView> {
-    let (sight, hand) = (reader.sight, reader.hand.as_ref());
-    let repository = |owner: &str, name: &str| {
-        site.read(|state| {
-            let repo = state.repo_once_named(owner, name).filter(|repo| sight.shows(repo))?;
-            Some(repo.id)
-        })
-    };
+async fn content(site: &Arc<Site>, parts: &[&str], hand: Option<&Hand<'_>>, file: Option<&str>) -> Option<PageView> {
+    let sees_all = matches!(site.readers, Readers::WithKey { .. });
+    let is_shown = |repo: &&Repo| sees_all || !repo.settings.private;
+    let repository =
+        |owner: &str, name: &str| site.read(|state| Some(state.repo_once_named(owner, name).filter(is_shown)?.id));
     match parts {
-        [] => Some(site.read(|state| lists::index(state, |repo| sight.shows(repo)))),
+        [] => Some(site.read(|state| lists::index(state, is_shown))),
         [owner, name] => {
             let id = repository(owner, name)?;
             site.read(|state| state.repos.get(&id).map(|repo| lists::repository(state, repo)))
