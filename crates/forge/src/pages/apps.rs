@@ -1,16 +1,15 @@
 //! The pages of Apps: registration from a manifest, settings, deletion and installation, with GitHub's addresses and
 //! refusals.
 
-use super::{
-    layout,
-    person::{PageOutcome, Visit},
-};
+use super::person::{Visit, page, to};
 use crate::{
     acts::Manifest,
     refusal::{OrNotFound, Refusal, Result},
     state::{Actor, App, Selection, State},
 };
-use maud::{Markup, html};
+use axum::body::Body;
+use http::Response;
+use maud::html;
 use std::collections::BTreeSet;
 
 /// Returns `true` if a path is one of these pages.
@@ -23,7 +22,7 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
     }
 }
 
-pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
+pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Response<Body>> {
     let (account, rest) = match visit.parts {
         ["organizations", organization, rest @ ..] => {
             let known = |state: &State| state.user_named(organization).map(|one| one.id);
@@ -70,16 +69,16 @@ impl Here<'_> {
     }
 
     /// Shows the page that asks the person to confirm the App of a manifest.
-    fn registration(&self) -> Result<PageOutcome> {
+    fn registration(&self) -> Result<Response<Body>> {
         let text = self.visit.field("manifest");
         let text = text.ok_or_else(|| Refusal::new(422, "Manifest is missing"))?;
         match Manifest::read(text, None) {
-            Ok(manifest) => Ok(PageOutcome::Page(self.registration_page(text, &manifest, None))),
-            Err(wrong) => Ok(PageOutcome::Page(invalid(&wrong))),
+            Ok(manifest) => Ok(self.registration_page(text, &manifest, None)),
+            Err(wrong) => Ok(invalid(&wrong)),
         }
     }
 
-    fn registration_page(&self, text: &str, manifest: &Manifest, wrong: Option<&str>) -> Markup {
+    fn registration_page(&self, text: &str, manifest: &Manifest, wrong: Option<&str>) -> Response<Body> {
         let (owner, to) = self.read(|state| (state.login(self.account).to_owned(), self.settings_path(state)));
         let body = html! {
             h1 { "Create GitHub App for " (owner) }
@@ -97,16 +96,16 @@ impl Here<'_> {
             h2 { "Events" }
             ul { @for event in &manifest.events { li { (event) } } }
         };
-        layout::page("Create GitHub App", body)
+        page("Create GitHub App", body)
     }
 
     /// Registers the App, and sends the browser back with a code.
-    fn register(&self) -> Result<PageOutcome> {
+    fn register(&self) -> Result<Response<Body>> {
         self.visit.check_own_form()?;
         let text = self.visit.field("manifest").unwrap_or_default();
         let manifest = match Manifest::read(text, self.visit.field("name")) {
             Ok(manifest) => manifest,
-            Err(wrong) => return Ok(PageOutcome::Page(invalid(&wrong))),
+            Err(wrong) => return Ok(invalid(&wrong)),
         };
         let mut back =
             url::Url::parse(&manifest.redirect_url).map_err(|_| Refusal::new(422, "Redirect url is invalid"))?;
@@ -119,11 +118,11 @@ impl Here<'_> {
                 if !asked.is_empty() {
                     back.query_pairs_mut().append_pair("state", &asked);
                 }
-                Ok(PageOutcome::To(back.to_string()))
+                Ok(to(back.as_str()))
             }
             Err(refusal) if refusal.status == 422 => {
                 let said = "Name is already taken";
-                Ok(PageOutcome::Page(self.registration_page(text, &manifest, Some(said))))
+                Ok(self.registration_page(text, &manifest, Some(said)))
             }
             Err(refusal) => Err(refusal),
         }
@@ -134,7 +133,7 @@ impl Here<'_> {
         self.read(own).or_not_found()
     }
 
-    fn settings(&self, slug: &str) -> Result<PageOutcome> {
+    fn settings(&self, slug: &str) -> Result<Response<Body>> {
         let app = self.own(slug)?;
         let path = self.read(|state| self.settings_path(state));
         let body = html! {
@@ -150,24 +149,24 @@ impl Here<'_> {
                 button { "Delete GitHub App" }
             }
         };
-        Ok(PageOutcome::Page(layout::page(&app.name, body)))
+        Ok(page(&app.name, body))
     }
 
-    fn delete(&self, slug: &str) -> Result<PageOutcome> {
+    fn delete(&self, slug: &str) -> Result<Response<Body>> {
         self.visit.check_own_form()?;
         let app = self.own(slug)?;
         self.visit.site.change(|state| state.delete_app(self.person, app.id))?;
-        Ok(PageOutcome::To("/".to_owned()))
+        Ok(to("/"))
     }
 
-    fn about(&self, slug: &str) -> Result<PageOutcome> {
+    fn about(&self, slug: &str) -> Result<Response<Body>> {
         let app = self.read(|state| state.app_named(slug).cloned()).or_not_found()?;
         let body = html! {
             h1 { (app.name) }
             p { (app.details.description) }
             p { a href=(format!("/apps/{}/installations/new", app.slug)) { "Install" } }
         };
-        Ok(PageOutcome::Page(layout::page(&app.name, body)))
+        Ok(page(&app.name, body))
     }
 
     /// Returns the App if the person may install it. Apps are private: only the account that owns one can install it.
@@ -188,10 +187,10 @@ impl Here<'_> {
         })
     }
 
-    fn choose(&self, slug: &str) -> Result<PageOutcome> {
+    fn choose(&self, slug: &str) -> Result<Response<Body>> {
         let app = self.installable(slug)?;
         if let Some(there) = self.installed(&app) {
-            return Ok(PageOutcome::To(there));
+            return Ok(to(&there));
         }
         let body = self.read(|state| {
             let repos = state.repos.values().filter(|repo| repo.owner == app.owner);
@@ -209,14 +208,14 @@ impl Here<'_> {
                 }
             }
         });
-        Ok(PageOutcome::Page(layout::page("Install", body)))
+        Ok(page("Install", body))
     }
 
-    fn install(&self, slug: &str) -> Result<PageOutcome> {
+    fn install(&self, slug: &str) -> Result<Response<Body>> {
         self.visit.check_own_form()?;
         let app = self.installable(slug)?;
         if let Some(there) = self.installed(&app) {
-            return Ok(PageOutcome::To(there));
+            return Ok(to(&there));
         }
         let chosen = self.visit.fields("repository_ids");
         let chosen: BTreeSet<u64> = chosen.iter().filter_map(|id| id.parse().ok()).collect();
@@ -232,13 +231,13 @@ impl Here<'_> {
         let setup = app.details.setup_url.as_deref();
         let Some(mut back) = setup.and_then(|url| url::Url::parse(url).ok()) else {
             let path = self.read(|state| settings_path(state, self.person, app.owner));
-            return Ok(PageOutcome::To(format!("{path}/installations/{id}")));
+            return Ok(to(&format!("{path}/installations/{id}")));
         };
         back.query_pairs_mut().append_pair("installation_id", &id.to_string()).append_pair("setup_action", "install");
-        Ok(PageOutcome::To(back.to_string()))
+        Ok(to(back.as_str()))
     }
 
-    fn installation(&self, id: &str) -> Result<PageOutcome> {
+    fn installation(&self, id: &str) -> Result<Response<Body>> {
         let body = self.read(|state| {
             let one = id.parse().ok().and_then(|id: u64| state.installations.get(&id));
             let one = one.filter(|one| one.account == self.account).or_not_found()?;
@@ -248,7 +247,7 @@ impl Here<'_> {
                 ul { @for repo in state.covered(one.id) { li { (state.full_name(repo)) } } }
             })
         })?;
-        Ok(PageOutcome::Page(layout::page("Installation", body)))
+        Ok(page("Installation", body))
     }
 }
 
@@ -256,11 +255,11 @@ fn settings_path(state: &State, person: u64, account: u64) -> String {
     if person == account { "/settings".to_owned() } else { format!("/organizations/{}/settings", state.login(account)) }
 }
 
-fn invalid(wrong: &[String]) -> Markup {
+fn invalid(wrong: &[String]) -> Response<Body> {
     let body = html! {
         h1 { "Invalid GitHub App configuration" }
         p { "The configuration does not appear to be a valid GitHub App manifest." }
         ul.wrong role="alert" { @for one in wrong { li { "Error " (one) } } }
     };
-    layout::page("Invalid GitHub App configuration", body)
+    page("Invalid GitHub App configuration", body)
 }

@@ -1,14 +1,13 @@
 //! The page on which a signed-in person writes an issue. Its address may bring title, text and labels, as on GitHub.
 
-use super::{
-    layout,
-    person::{PageOutcome, Visit},
-};
+use super::person::{Visit, page, to};
 use crate::{
     auth::{Caller, Right},
     refusal::{OrNotFound, Refusal, Result},
     state::Role,
 };
+use axum::body::Body;
+use http::Response;
 use maud::html;
 
 const READ: Right = Right::write(&[], Role::Read);
@@ -19,7 +18,7 @@ pub(super) fn is_path(parts: &[&str]) -> bool {
     matches!(parts, [_, _, "issues", "new"])
 }
 
-pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
+pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Response<Body>> {
     let [owner, name, ..] = visit.parts else {
         return Err(Refusal::not_found());
     };
@@ -27,7 +26,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
     let caller = Caller::Person(person);
     let at = visit.site.read(|state| caller.enter(state, repo, READ))?;
     if visit.method == "GET" {
-        return Ok(page(visit));
+        return Ok(form(visit));
     }
     visit.check_own_form()?;
     let may_label = visit.site.read(|state| caller.enter(state, repo, TRIAGE)).is_ok();
@@ -35,7 +34,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
     let text = visit.field("body").unwrap_or_default().replace("\r\n", "\n");
     let title = visit.field("title").unwrap_or_default();
     let number = visit.site.change(|state| state.open_issue(at, title, Some(&text), &labels))?;
-    Ok(PageOutcome::To(format!("/{owner}/{name}/issues/{number}")))
+    Ok(to(&format!("/{owner}/{name}/issues/{number}")))
 }
 
 fn labels(named: Option<&str>) -> Vec<String> {
@@ -43,7 +42,7 @@ fn labels(named: Option<&str>) -> Vec<String> {
     named.filter(|label| !label.is_empty()).map(str::to_owned).collect()
 }
 
-fn page(visit: &Visit<'_>) -> PageOutcome {
+fn form(visit: &Visit<'_>) -> Response<Body> {
     let brought = |name: &str| visit.query.get(name).map(String::as_str).unwrap_or_default();
     let body = html! {
         h1 { "New issue" }
@@ -58,5 +57,5 @@ fn page(visit: &Visit<'_>) -> PageOutcome {
             button { "Create" }
         }
     };
-    PageOutcome::Page(layout::page("New issue", body))
+    page("New issue", body)
 }

@@ -1,9 +1,6 @@
 //! Sign-in with an App: the page on which a person agrees, and the address where the App exchanges the code.
 
-use super::{
-    layout,
-    person::{PageOutcome, Visit},
-};
+use super::person::{Visit, page, to};
 use crate::{acts::Consent, answering::whole, refusal::Result, reply::reply, site::Site};
 use axum::body::Body;
 use http::{Response, header};
@@ -14,11 +11,11 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(super) const AUTHORIZE: &[&str] = &["login", "oauth", "authorize"];
 
 /// Shows the authorization page, or takes the person's answer.
-pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
+pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Response<Body>> {
     let asked = |name: &str| visit.query.get(name).cloned();
     let authorization = match visit.site.read(|state| state.authorization(&asked))? {
         Ok(authorization) => authorization,
-        Err(address) => return Ok(PageOutcome::To(address.to_string())),
+        Err(address) => return Ok(to(address.as_str())),
     };
     if visit.method != "POST" {
         let name = &authorization.name;
@@ -32,7 +29,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
                 p { button name="authorize" value="0" { "Cancel" } }
             }
         };
-        return Ok(PageOutcome::Page(layout::page("Authorize", body)));
+        return Ok(page("Authorize", body));
     }
     visit.check_own_form()?;
     let consent = match visit.field("authorize") {
@@ -40,7 +37,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<PageOutcome> {
         Some(_) | None => Consent::Denied,
     };
     let address = visit.site.change(|state| state.authorize(authorization, consent))?;
-    Ok(PageOutcome::To(address.to_string()))
+    Ok(to(address.as_str()))
 }
 
 const JSON: (&str, &str) = ("content-type", "application/json");

@@ -29,13 +29,6 @@ pub(super) struct Visit<'a> {
     session: Option<String>,
 }
 
-pub(super) enum PageOutcome {
-    /// A page.
-    Page(Markup),
-    /// A redirect.
-    To(String),
-}
-
 /// Returns `true` if a path is one of these pages.
 fn is_path(parts: &[&str]) -> bool {
     match parts {
@@ -69,17 +62,17 @@ pub(crate) async fn for_person(site: &Arc<Site>, head: &Parts, parts: &[&str], b
         session: session(head),
     };
     let shown = match (visit.method, parts) {
-        ("GET", ["login"]) => Ok(PageOutcome::Page(visit.sign_in_page())),
-        ("POST", ["session"]) => return visit.sign_in().unwrap_or_else(refused),
+        ("GET", ["login"]) => Ok(visit.sign_in_page()),
+        ("POST", ["session"]) => visit.sign_in(),
         (_, ["login" | "session"]) => Err(Refusal::not_found()),
         _ => match visit.person() {
             Some(person) if parts == oauth::AUTHORIZE => oauth::answer(&visit, person),
             Some(person) if new_issue::is_path(parts) => new_issue::answer(&visit, person),
             Some(person) => apps::answer(&visit, person),
-            None => Ok(PageOutcome::Page(visit.sign_in_page())),
+            None => Ok(visit.sign_in_page()),
         },
     };
-    shown.map_or_else(refused, answered)
+    shown.unwrap_or_else(refused)
 }
 
 fn session(head: &Parts) -> Option<String> {
@@ -91,27 +84,24 @@ fn session(head: &Parts) -> Option<String> {
 
 fn refused(refusal: Refusal) -> Response<Body> {
     let body = html! { h1 { (refusal.message) } p { "The forge does not do this for you." } };
-    response(refusal.status, &layout::page(&refusal.message, body))
+    response(refusal.status, &refusal.message, body)
 }
 
-fn answered(shown: PageOutcome) -> Response<Body> {
-    match shown {
-        PageOutcome::Page(page) => response(200, &page),
-        PageOutcome::To(address) => to(&address),
-    }
+pub(super) fn page(title: &str, body: Markup) -> Response<Body> {
+    response(200, title, body)
 }
 
 /// Its forms may be sent to, and redirected to, any address: they lead back to Apps elsewhere, and browsers apply the
 /// policy to redirects too.
-fn response(status: u16, page: &Markup) -> Response<Body> {
+fn response(status: u16, title: &str, body: Markup) -> Response<Body> {
     let policy =
         "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'";
     let referrer = ("referrer-policy", "origin-when-cross-origin");
     let headers = [("content-type", HTML), ("content-security-policy", policy), NO_SNIFF, referrer];
-    reply(status, &headers, page.0.clone())
+    reply(status, &headers, layout::page(title, body).0)
 }
 
-fn to(address: &str) -> Response<Body> {
+pub(super) fn to(address: &str) -> Response<Body> {
     match HeaderValue::from_str(address) {
         Ok(_) => reply(302, &[("location", address)], Body::empty()),
         Err(_) => refused(Refusal::new(422, "The address cannot be gone to")),
@@ -157,7 +147,7 @@ impl Visit<'_> {
     }
 
     /// Returns the sign-in page. It keeps the requested address, and a manifest that was sent by a form.
-    fn sign_in_page(&self) -> Markup {
+    fn sign_in_page(&self) -> Response<Body> {
         let back = self.query.get("return_to").map_or(self.path, String::as_str);
         let people = self.site.read(|state| {
             let people = state.users.values().filter(|user| user.kind == UserKind::User);
@@ -174,7 +164,7 @@ impl Visit<'_> {
                 @for login in &people { p { button name="login" value=(login) { (login) } } }
             }
         };
-        layout::page("Sign in", body)
+        page("Sign in", body)
     }
 
     fn sign_in(&self) -> Result<Response<Body>> {
@@ -197,7 +187,7 @@ impl Visit<'_> {
                         button { "Go on" }
                     }
                 };
-                response(200, &layout::page("Signed in", body))
+                page("Signed in", body)
             }
         };
         let cookie = format!("{COOKIE_NAME}={session}; Path=/; HttpOnly; SameSite=Lax");
