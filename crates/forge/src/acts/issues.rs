@@ -145,7 +145,7 @@ impl State {
         let (repo, issue) = (self.repo(at.repo)?, self.issue(at.repo, number)?);
         let (event, mut fields) = match &issue.pull {
             Some(pull) => {
-                let shown = json::pull(self, repo, issue, pull, Some(json::Computed::default()));
+                let shown = json::single_pull(self, repo, issue, pull, None);
                 ("pull_request", json!({"number": number, "pull_request": shown}))
             }
             None => ("issues", json!({"issue": json::issue(self, repo, issue)})),

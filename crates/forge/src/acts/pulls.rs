@@ -101,7 +101,7 @@ impl State {
     /// Sends an event of a pull request that has fields of its own, such as a review.
     pub(super) fn pull_event(&mut self, at: Access, number: u64, event: &str, action: &str, more: Value) -> Result {
         let (repo, (issue, pull)) = (self.repo(at.repo)?, self.pull(at.repo, number)?);
-        let mut fields = json!({"pull_request": json::pull(self, repo, issue, pull, None)});
+        let mut fields = json!({"pull_request": json::pull(self, repo, issue, pull)});
         json::extend(&mut fields, more);
         self.emit(at, event, Some(action), fields);
         Ok(())
@@ -226,17 +226,16 @@ impl Site {
     }
 
     /// Asks git whether an open pull request can be merged.
-    pub(crate) async fn computed(&self, repo: u64, number: u64) -> Result<json::Computed> {
+    pub(crate) async fn mergeable_now(&self, repo: u64, number: u64) -> Result<Option<bool>> {
         let (open, base, head) = self.read(|state| {
             let (issue, pull) = state.pull(repo, number)?;
             let base = state.repo(repo)?.branches.get(&pull.base).cloned();
             Ok::<_, Refusal>((issue.open, base, pull.head_sha.clone()))
         })?;
-        let mergeable = match base {
-            Some(base) if open => Some(self.mergeable(repo, &base, &head).await?),
-            _ => None,
-        };
-        Ok(json::Computed { mergeable })
+        match base {
+            Some(base) if open => self.mergeable(repo, &base, &head).await.map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// Marks a pull request as a draft, or as ready for review.

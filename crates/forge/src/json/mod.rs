@@ -11,5 +11,5 @@ mod repo;
 pub(super) use check::{check_run, check_suite, head_commit, simple_check_suite, status};
 pub(super) use fields::{extend, lines_of, put, time};
 pub(super) use issue::{comment, issue, label, labels, reaction};
-pub(super) use pull::{Computed, inline_comment, pull, requested, review, webhook_review};
+pub(super) use pull::{inline_comment, pull, requested, review, single_pull, webhook_review};
 pub(super) use repo::may;

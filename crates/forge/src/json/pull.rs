@@ -7,15 +7,8 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// The fields of a pull request that only git can compute.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Computed {
-    /// `true` if it can be merged; `None` if that is not known yet.
-    pub(crate) mergeable: Option<bool>,
-}
-
-/// Returns a pull request as lists show it. With `computed`, it has the fields that only the single one carries too.
-pub(crate) fn pull(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, computed: Option<Computed>) -> Value {
+/// Returns a pull request as lists show it.
+pub(crate) fn pull(state: &State, repo: &Repo, issue: &Issue, pull: &Pull) -> Value {
     let api = format!("{}/pulls/{}", state.repo_api(repo), issue.number);
     let issue_api = format!("{}/issues/{}", state.repo_api(repo), issue.number);
     let page = format!("{}/pull/{}", state.repo_page(repo), issue.number);
@@ -44,9 +37,6 @@ pub(crate) fn pull(state: &State, repo: &Repo, issue: &Issue, pull: &Pull, compu
         "draft": pull.draft,
     });
     extend(&mut value, surroundings(state, repo, issue, pull));
-    if let Some(computed) = computed {
-        extend(&mut value, single(state, issue, pull, computed));
-    }
     value
 }
 
@@ -82,28 +72,32 @@ fn surroundings(state: &State, repo: &Repo, issue: &Issue, pull: &Pull) -> Value
     })
 }
 
-fn single(state: &State, issue: &Issue, pull: &Pull, computed: Computed) -> Value {
-    let mergeable = computed.mergeable.filter(|_| issue.open);
+/// Returns a pull request with the fields that only a single one carries. `mergeable` is `None` if git was not asked.
+pub(crate) fn single_pull(state: &State, repo: &Repo, issue: &Issue, one: &Pull, mergeable: Option<bool>) -> Value {
+    let mergeable = mergeable.filter(|_| issue.open);
     let word = match mergeable {
         None => "unknown",
         Some(false) => "dirty",
-        Some(true) if pull.draft => "draft",
+        Some(true) if one.draft => "draft",
         Some(true) => "clean",
     };
-    json!({
-        "merged": pull.merged.is_some(),
+    let more = json!({
+        "merged": one.merged.is_some(),
         "mergeable": mergeable,
         "rebaseable": mergeable,
         "mergeable_state": word,
-        "merged_by": pull.merged.as_ref().map(|merge| state.user_json(merge.by)),
+        "merged_by": one.merged.as_ref().map(|merge| state.user_json(merge.by)),
         "comments": issue.comments.len(),
-        "review_comments": pull.threads.len(),
+        "review_comments": one.threads.len(),
         "maintainer_can_modify": false,
-        "commits": pull.size.commits,
-        "additions": pull.size.additions,
-        "deletions": pull.size.deletions,
-        "changed_files": pull.size.files,
-    })
+        "commits": one.size.commits,
+        "additions": one.size.additions,
+        "deletions": one.size.deletions,
+        "changed_files": one.size.files,
+    });
+    let mut value = pull(state, repo, issue, one);
+    extend(&mut value, more);
+    value
 }
 
 fn end(state: &State, repo: &Repo, branch: &str, sha: &str) -> Value {

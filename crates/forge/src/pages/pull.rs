@@ -31,7 +31,7 @@ pub(super) async fn page(
         Some(path) => Some((path, site.bare(repo).file(&head, path).await.ok()?.unwrap_or_default())),
         None => None,
     };
-    let mergeable = site.computed(repo, number).await.ok()?.mergeable;
+    let mergeable = site.mergeable_now(repo, number).await.ok()?;
     let seen = site.comparison(repo, &base, &head).await.ok()?;
     let commits = site.bare(repo).commits(Some(&base), &head, 250).await.ok()?;
     site.read(|state| {

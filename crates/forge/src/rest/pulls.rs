@@ -39,17 +39,17 @@ fn list(call: &Entered<'_>) -> Answered {
         let of_head = |branch: &str| wanted.is_none_or(|(of, head)| head == branch && of.eq_ignore_ascii_case(owner));
         let pulls = repo.pulls().filter(|(issue, _)| call.asks_for(issue.open));
         let kept = pulls.filter(|(_, pull)| of_head(&pull.head));
-        let mut rows: Vec<_> = kept.map(|(issue, pull)| json::pull(state, repo, issue, pull, None)).collect();
+        let mut rows: Vec<_> = kept.map(|(issue, pull)| json::pull(state, repo, issue, pull)).collect();
         rows.reverse();
         Ok(rows)
     })
 }
 
 async fn show_pull(call: &Entered<'_>, number: u64) -> Answered {
-    let computed = call.site.computed(call.at.repo, number).await?;
+    let mergeable = call.site.mergeable_now(call.at.repo, number).await?;
     call.show(|state, repo| {
         let (issue, pull) = state.pull(repo.id, number)?;
-        Ok(json::pull(state, repo, issue, pull, Some(computed)))
+        Ok(json::single_pull(state, repo, issue, pull, mergeable))
     })
 }
 
