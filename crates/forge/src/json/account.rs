@@ -1,7 +1,7 @@
 //! Accounts, Apps and installations.
 
 use crate::{
-    json::fields::{extend, links, time, time_or_null},
+    json::fields::{extend, links, time},
     state::{App, Installation, Selection, State, User, UserKind},
 };
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ impl State {
             "has_multiple_single_files": false,
             "single_file_paths": [],
             "suspended_by": one.suspended_by.map(|id| self.user_json(id)),
-            "suspended_at": time_or_null(one.suspended_at),
+            "suspended_at": one.suspended_at.map(time),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Check runs, their suites, and statuses.
 
 use crate::{
-    json::fields::{extend, time, time_or_null},
+    json::fields::{extend, time},
     state::{CheckRun, CheckSuite, Repo, State, Status},
 };
 use git::bare::CommitFacts;
@@ -21,7 +21,7 @@ pub(crate) fn check_run(state: &State, repo: &Repo, run: &CheckRun) -> Value {
         "status": run.status,
         "conclusion": run.conclusion,
         "started_at": time(run.started_at),
-        "completed_at": time_or_null(run.completed_at),
+        "completed_at": run.completed_at.map(time),
         "output": {
             "title": run.title,
             "summary": run.summary,

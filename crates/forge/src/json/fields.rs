@@ -8,10 +8,6 @@ pub(crate) fn time(at: Moment) -> Value {
     Value::String(at.format("%Y-%m-%dT%H:%M:%SZ").to_string())
 }
 
-pub(crate) fn time_or_null(at: Option<Moment>) -> Value {
-    at.map_or(Value::Null, time)
-}
-
 /// Sets one field of the object `to`.
 pub(crate) fn put(to: &mut Value, field: &str, value: impl Into<Value>) {
     if let Value::Object(to) = to {

@@ -1,7 +1,7 @@
 //! Issues, comments, labels, reactions.
 
 use crate::{
-    json::fields::{time, time_or_null},
+    json::fields::{time},
     state::{Comment, Issue, Label, Pull, REACTIONS, Reaction, Repo, Role, State, UserKind},
 };
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ pub(crate) fn issue(state: &State, repo: &Repo, issue: &Issue) -> Value {
         "comments": issue.comments.len(),
         "created_at": time(issue.created_at),
         "updated_at": time(issue.updated_at),
-        "closed_at": time_or_null(issue.closed_at),
+        "closed_at": issue.closed_at.map(time),
         "author_association": association(state, repo, issue.user),
         "type": null,
         "active_lock_reason": null,
@@ -84,7 +84,7 @@ fn pull_links(api: &str, page: &str, number: u64, pull: &Pull) -> Value {
         "html_url": page,
         "diff_url": format!("{page}.diff"),
         "patch_url": format!("{page}.patch"),
-        "merged_at": time_or_null(pull.merged.as_ref().map(|merge| merge.at)),
+        "merged_at": pull.merged.as_ref().map(|merge| time(merge.at)),
     })
 }
 

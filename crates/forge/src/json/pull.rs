@@ -2,7 +2,7 @@
 
 use super::issue::{association, labels};
 use crate::{
-    json::fields::{extend, time, time_or_null},
+    json::fields::{extend, time},
     state::{InlineComment, Issue, Pull, Repo, Review, State},
 };
 use serde_json::{Value, json};
@@ -28,8 +28,8 @@ pub(crate) fn pull(state: &State, repo: &Repo, issue: &Issue, pull: &Pull) -> Va
         "body": issue.body,
         "created_at": time(issue.created_at),
         "updated_at": time(issue.updated_at),
-        "closed_at": time_or_null(issue.closed_at),
-        "merged_at": time_or_null(pull.merged.as_ref().map(|merge| merge.at)),
+        "closed_at": issue.closed_at.map(time),
+        "merged_at": pull.merged.as_ref().map(|merge| time(merge.at)),
         "merge_commit_sha": pull.merged.as_ref().map(|merge| merge.sha.clone()),
         "assignee": null, "assignees": [], "requested_reviewers": requested(state, pull), "requested_teams": [],
         "labels": labels(state, repo, issue),
