@@ -166,12 +166,7 @@ fn written(name: &str, id: u64, author: Value) -> Value {
 /// Returns an account. REST shows an App's bot with `[bot]` at the end of its login, GraphQL without.
 fn actor(state: &State, id: u64) -> Value {
     let kind = state.user(id).map_or(UserKind::User, |user| user.kind);
-    let name = match kind {
-        UserKind::User => "User",
-        UserKind::Bot => "Bot",
-        UserKind::Organization => "Organization",
-    };
-    let mut shown = object!({"__typename": name, "login": state.login(id).trim_end_matches("[bot]")});
+    let mut shown = object!({"__typename": kind, "login": state.login(id).trim_end_matches("[bot]")});
     if kind != UserKind::Organization {
         json::put(&mut shown, "databaseId", id);
     }

@@ -32,11 +32,6 @@ impl State {
     pub fn user_json(&self, id: u64) -> Value {
         let login = self.login(id);
         let kind = self.user(id).map_or(UserKind::User, |user| user.kind);
-        let word = match kind {
-            UserKind::User => "User",
-            UserKind::Bot => "Bot",
-            UserKind::Organization => "Organization",
-        };
         let encoded = login.replace('[', "%5B").replace(']', "%5D");
         let api = format!("{}/users/{encoded}", self.api());
         let page = match login.strip_suffix("[bot]") {
@@ -51,7 +46,7 @@ impl State {
             "gravatar_id": "",
             "url": api,
             "html_url": page,
-            "type": word,
+            "type": kind,
             "user_view_type": "public",
             "site_admin": false,
         });
@@ -107,10 +102,6 @@ impl State {
             Selection::All => "all",
             Selection::Selected(_) => "selected",
         };
-        let kind = match self.user(one.account).map(|user| user.kind) {
-            Some(UserKind::Organization) => "Organization",
-            _ => "User",
-        };
         json!({
             "id": one.id,
             "client_id": app.map(|app| app.client_id.clone()),
@@ -122,7 +113,7 @@ impl State {
             "app_id": one.app,
             "app_slug": app.map(|app| app.slug.clone()),
             "target_id": one.account,
-            "target_type": kind,
+            "target_type": self.user(one.account).map_or(UserKind::User, |user| user.kind),
             "permissions": one.permissions,
             "events": one.events,
             "created_at": time(one.created_at),
