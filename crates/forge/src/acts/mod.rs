@@ -24,7 +24,6 @@ pub(super) use comments::Target;
 pub(super) use issues::IssueChange;
 pub(super) use manifest::Manifest;
 pub(super) use merging::MergeOrder;
-pub(super) use oauth::Consent;
 pub(super) use pulls::NewPull;
 pub(super) use pushes::branches;
 pub(super) use reviews::{NewInline, NewReview};

@@ -28,20 +28,13 @@ pub(crate) struct Authorization {
     challenge: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Consent {
-    /// This person agreed.
-    Given(u64),
-    /// The person refused.
-    Denied,
-}
-
-/// A valid request, or the address that reports its mistake.
-type Checked = std::result::Result<Authorization, Url>;
-
 impl State {
-    /// Checks the parameters of a request to the authorization page.
-    pub(crate) fn authorization(&self, asked: &dyn Fn(&str) -> Option<String>) -> Result<Checked> {
+    /// Checks the parameters of a request to the authorization page. The inner error is the address that reports what is
+    /// wrong with it.
+    pub(crate) fn authorization(
+        &self,
+        asked: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<std::result::Result<Authorization, Url>> {
         let client = asked("client_id").or_not_found()?;
         let app = self.apps.values().find(|app| app.client_id == client).or_not_found()?;
         let callbacks = || app.details.callback_urls.iter().filter_map(|url| Url::parse(url).ok());
@@ -66,9 +59,9 @@ impl State {
         Ok(Ok(Authorization { app: app.id, name: app.name.clone(), redirect, state, challenge }))
     }
 
-    /// Returns the address that the browser goes to after the person's answer.
-    pub(crate) fn authorize(&mut self, asked: Authorization, consent: Consent) -> Result<Url> {
-        let Consent::Given(user) = consent else {
+    /// Returns the address that the browser goes to after the person `agreed` or refused.
+    pub(crate) fn authorize(&mut self, asked: Authorization, agreed: Option<u64>) -> Result<Url> {
+        let Some(user) = agreed else {
             let why = "The user has denied your application access.";
             return Ok(with_error(asked.redirect, "access_denied", why, asked.state.as_deref()));
         };

@@ -1,7 +1,7 @@
 //! Issues, comments, labels, reactions.
 
 use crate::{
-    json::fields::{time},
+    json::fields::time,
     state::{Comment, Issue, Label, Pull, REACTIONS, Reaction, Repo, Role, State, UserKind},
 };
 use serde_json::{Value, json};

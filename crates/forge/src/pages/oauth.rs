@@ -1,7 +1,7 @@
 //! Sign-in with an App: the page on which a person agrees, and the address where the App exchanges the code.
 
 use super::person::{Visit, page, to};
-use crate::{acts::Consent, answering::whole, refusal::Result, reply::reply, site::Site};
+use crate::{answering::whole, refusal::Result, reply::reply, site::Site};
 use axum::body::Body;
 use http::{Response, header};
 use maud::html;
@@ -32,11 +32,8 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Response<Body>> {
         return Ok(page("Authorize", body));
     }
     visit.check_own_form()?;
-    let consent = match visit.field("authorize") {
-        Some("1") => Consent::Given(person),
-        Some(_) | None => Consent::Denied,
-    };
-    let address = visit.site.change(|state| state.authorize(authorization, consent))?;
+    let agreed = (visit.field("authorize") == Some("1")).then_some(person);
+    let address = visit.site.change(|state| state.authorize(authorization, agreed))?;
     Ok(to(address.as_str()))
 }
 

@@ -1,7 +1,6 @@
 //! The OAuth web flow, and GitHub's refusals in it.
 
 use super::world::*;
-use crate::acts::Consent;
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -26,12 +25,12 @@ fn query(address: &Url) -> BTreeMap<String, String> {
 }
 
 /// Returns the address that the browser is sent to, for these parameters besides the client's id.
-fn authorized(world: &World, more: &Fields<'_>, consent: Consent) -> Option<Url> {
+fn authorized(world: &World, more: &Fields<'_>, agreed: Option<u64>) -> Option<Url> {
     let mut fields = vec![("client_id", world.worker.client_id.as_str())];
     fields.extend(more);
     let forge = &world.forge;
     forge.site.change(|state| match state.authorization(&asks(&fields)).ok()? {
-        Ok(authorization) => state.authorize(authorization, consent).ok(),
+        Ok(authorization) => state.authorize(authorization, agreed).ok(),
         Err(address) => Some(address),
     })
 }
@@ -49,7 +48,7 @@ async fn a_code_is_good_once_for_who_asked_for_it() {
     let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
     let asked = vec![("state", "xyz"), ("code_challenge", challenge.as_str()), ("code_challenge_method", "S256")];
     let code = || {
-        let back = authorized(&world, &asked, Consent::Given(mona)).unwrap();
+        let back = authorized(&world, &asked, Some(mona)).unwrap();
         assert!(back.as_str().starts_with(CALLBACK) && query(&back)["state"] == "xyz", "{back}");
         query(&back)["code"].clone()
     };
@@ -82,10 +81,10 @@ async fn a_code_is_good_once_for_who_asked_for_it() {
 #[tokio::test]
 async fn what_github_refuses_comes_back_to_the_registered_address() {
     let world = World::new().await;
-    assert_eq!(authorized(&world, &Vec::new(), Consent::Denied), None, "no callback is registered");
+    assert_eq!(authorized(&world, &Vec::new(), None), None, "no callback is registered");
     world.forge.let_sign_in("worker", CALLBACK).unwrap();
     let error = |more: Fields<'_>| {
-        let back = authorized(&world, &more, Consent::Denied).unwrap();
+        let back = authorized(&world, &more, None).unwrap();
         assert!(back.as_str().starts_with(CALLBACK), "{back}");
         query(&back)["error"].clone()
     };
