@@ -1,7 +1,5 @@
 //! The log of all calls to the forge, including unknown ones.
 
-use parking_lot::Mutex;
-
 /// One request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
@@ -53,23 +51,4 @@ pub enum CallKind {
     Git,
     /// A page for people.
     Page,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct CallLog(Mutex<Vec<LoggedCall>>);
-
-impl CallLog {
-    pub(super) fn add(&self, mut call: LoggedCall) {
-        let mut calls = self.0.lock();
-        call.seq = calls.len() + 1;
-        calls.push(call);
-    }
-
-    pub(super) fn all(&self) -> Vec<LoggedCall> {
-        self.0.lock().clone()
-    }
-
-    pub(super) fn clear(&self) {
-        self.0.lock().clear();
-    }
 }

@@ -166,8 +166,10 @@ pub(super) fn log(site: &Site, seen: &LoggedRequest, status: u16, caller: &Calle
         let user = caller.user().map(|id| state.login(id).to_owned());
         (app.map(|app| app.slug.clone()), user)
     });
-    site.calls.add(LoggedCall {
-        seq: 0,
+    let mut calls = site.calls.lock();
+    let seq = calls.len() + 1;
+    calls.push(LoggedCall {
+        seq,
         method: seen.method.clone(),
         path: seen.path.clone(),
         query: seen.query.clone(),

@@ -30,7 +30,7 @@ impl Forge {
     /// Returns every call since the start or the last [`Forge::clear_calls`].
     #[must_use]
     pub fn calls(&self) -> Vec<LoggedCall> {
-        self.site.calls.all()
+        self.site.calls.lock().clone()
     }
 
     /// Returns the calls that the forge does not know.
@@ -41,7 +41,7 @@ impl Forge {
 
     /// Deletes the log of calls so far.
     pub fn clear_calls(&self) {
-        self.site.calls.clear();
+        self.site.calls.lock().clear();
     }
 
     /// Orders a fault for future requests or deliveries.
