@@ -5,7 +5,7 @@ use crate::{
     disk,
     disk::{ForgeError, Saving, io_error},
     git_http,
-    hooks::Post,
+    hooks::{Post, run_couriers},
     readers::Readers,
     server,
     site::Site,
@@ -81,7 +81,7 @@ impl Forge {
         let listening = || io_error("listening on", place.as_ref());
         let listener = TcpListener::bind(options.listen).await.map_err(listening())?;
         let address = listener.local_addr().map_err(listening())?;
-        let (post, couriers) = Post::new();
+        let (post, queue) = Post::new();
         let base = format!("http://{address}");
         let mut site = Site::new(state, folder, base, post, options.saving);
         site.readers = options.readers;
@@ -89,7 +89,7 @@ impl Forge {
         let site = Arc::new(site);
         let stop = CancellationToken::new();
         let tasks = vec![
-            tokio::spawn(couriers.run(Arc::downgrade(&site))),
+            tokio::spawn(run_couriers(queue, Arc::downgrade(&site))),
             tokio::spawn(Arc::clone(&site).keep_saved()),
             tokio::spawn(server::serve(Arc::clone(&site), listener, stop.clone())),
         ];

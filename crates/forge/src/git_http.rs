@@ -162,7 +162,7 @@ fn start(
         content_encoding: header("content-encoding"),
         protocol: header("git-protocol"),
         user: if request.push { &user } else { "" },
-        hooks: &site.hooks_folder(),
+        hooks: &site.folder.join("hooks"),
         hook_environment: &environment,
     })?)
 }

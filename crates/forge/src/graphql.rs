@@ -24,17 +24,14 @@ const MARK_READY: &str = "mutation($id: ID!) { \
 const WRITE: Right = Right::write(&["pull_requests"], Role::Write);
 const READ: Right = Right::read(&["issues", "pull_requests"]);
 
-/// An answer, and `true` if the forge knows the document.
-pub(super) type KnownCall = (Answered, bool);
-
 /// Returns `true` if the document in this body changes something.
 pub(super) fn is_mutation(body: &Value) -> bool {
     let document = body.get("query").and_then(Value::as_str);
     document.is_some_and(|document| document.trim_start().starts_with("mutation"))
 }
 
-/// Answers a query or mutation; `None` if the forge does not know such a call.
-pub(super) fn answer(call: &Call) -> Option<KnownCall> {
+/// Answers a query or mutation, and says whether the forge knows the document; `None` if it does not know such a call.
+pub(super) fn answer(call: &Call) -> Option<(Answered, bool)> {
     if call.method != "POST" {
         return None;
     }

@@ -30,7 +30,7 @@ impl Site {
 
     /// Records the move that is about to happen. The caller holds the repository's gate.
     pub(super) fn will_move(&self, at: Access, merges: Option<(u64, String)>) -> Result {
-        if self.saving() == Saving::First {
+        if self.saving == Saving::First {
             let meant = serde_json::to_vec(&Move { by: at.by, merges }).unwrap_or_default();
             disk::save(&self.move_file(at.repo), &meant, Saving::First)
                 .map_err(|error| crate::refusal::Refusal::new(500, error.to_string()))?;

@@ -39,7 +39,7 @@ type Pair = (u64, String, String);
 #[derive(Debug)]
 pub(super) struct Site {
     state: Mutex<State>,
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     pub(super) base: String,
     pub(super) faults: Faults,
     pub(super) calls: Mutex<Vec<LoggedCall>>,
@@ -47,7 +47,7 @@ pub(super) struct Site {
     pub(super) readers: Readers,
     pub(super) feed: broadcast::Sender<FeedEvent>,
     changed: Notify,
-    saving: Saving,
+    pub(super) saving: Saving,
     /// The number of changes so far; raised under the lock of the state.
     changes: AtomicU64,
     in_file: watch::Sender<u64>,
@@ -179,15 +179,6 @@ impl Site {
     /// Returns the path of the file that names who is about to move branches of a repository.
     pub(super) fn move_file(&self, repo: u64) -> PathBuf {
         self.folder.join("repositories").join(format!("{repo}.move.json"))
-    }
-
-    pub(super) fn saving(&self) -> Saving {
-        self.saving
-    }
-
-    /// Returns the folder of the git hooks that check pushes.
-    pub(super) fn hooks_folder(&self) -> PathBuf {
-        self.folder.join("hooks")
     }
 
     /// Returns the bare repository of a repository's id.

@@ -32,16 +32,11 @@ pub(crate) struct Post {
     under_way: watch::Sender<usize>,
 }
 
-/// The receiving end of [`Post`], to run as a task.
-pub(crate) struct Couriers {
-    queue: mpsc::UnboundedReceiver<u64>,
-}
-
 impl Post {
-    pub(crate) fn new() -> (Self, Couriers) {
-        let (sender, queue) = mpsc::unbounded_channel();
-        let post = Self { queue: sender, under_way: watch::Sender::new(0) };
-        (post, Couriers { queue })
+    /// Returns it with the queue for [`run_couriers`].
+    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<u64>) {
+        let (queue, receiver) = mpsc::unbounded_channel();
+        (Self { queue, under_way: watch::Sender::new(0) }, receiver)
     }
 
     pub(crate) fn hand_over(&self, delivery: u64) {
@@ -69,25 +64,23 @@ impl Post {
 
 type Carrier = Client<HttpConnector, Full<bytes::Bytes>>;
 
-impl Couriers {
-    /// Sends deliveries until the site is gone.
-    pub(crate) async fn run(mut self, site: Weak<Site>) {
-        let client: Carrier = Client::builder(TokioExecutor::new()).build_http();
-        let mut lanes: HashMap<u64, mpsc::UnboundedSender<u64>> = HashMap::new();
-        while let Some(id) = self.queue.recv().await {
-            let Some(strong) = site.upgrade() else { return };
-            let Some(app) = strong.read(|state| state.deliveries.get(&id).map(|one| one.app)) else {
-                strong.post.arrived();
-                continue;
-            };
-            let lane = lanes.entry(app).or_insert_with(|| {
-                let (sender, receiver) = mpsc::unbounded_channel();
-                tokio::spawn(carry_all(receiver, site.clone(), client.clone()));
-                sender
-            });
-            if lane.send(id).is_err() {
-                strong.post.arrived();
-            }
+/// Sends deliveries until the site is gone.
+pub(crate) async fn run_couriers(mut queue: mpsc::UnboundedReceiver<u64>, site: Weak<Site>) {
+    let client: Carrier = Client::builder(TokioExecutor::new()).build_http();
+    let mut lanes: HashMap<u64, mpsc::UnboundedSender<u64>> = HashMap::new();
+    while let Some(id) = queue.recv().await {
+        let Some(strong) = site.upgrade() else { return };
+        let Some(app) = strong.read(|state| state.deliveries.get(&id).map(|one| one.app)) else {
+            strong.post.arrived();
+            continue;
+        };
+        let lane = lanes.entry(app).or_insert_with(|| {
+            let (sender, receiver) = mpsc::unbounded_channel();
+            tokio::spawn(carry_all(receiver, site.clone(), client.clone()));
+            sender
+        });
+        if lane.send(id).is_err() {
+            strong.post.arrived();
         }
     }
 }

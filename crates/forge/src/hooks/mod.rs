@@ -4,5 +4,5 @@ mod courier;
 mod emit;
 mod workflows;
 
-pub(super) use courier::Post;
+pub(super) use courier::{Post, run_couriers};
 pub(super) use emit::Audience;
