@@ -2,7 +2,7 @@
 
 use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
 use domain::{ids::TaskId, task::Origin};
-use forge::InlineRemark;
+use forge::LineRemark;
 
 const INTEGRATION: &str = "autobuild/1/integration";
 const FIX: TaskId = TaskId::Fix(1);
@@ -191,7 +191,7 @@ async fn a_request_for_changes_on_the_feature_pull_request_becomes_a_task_of_its
             {"criterion": 2, "met": true, "evidence": "tests/loud_test.sh"},
         ]},
     }));
-    let remark = InlineRemark { path: "hello/1.txt".to_owned(), line: 1, body: "Say it louder.".to_owned() };
+    let remark = LineRemark { path: "hello/1.txt".to_owned(), line: Some(1), text: "Say it louder.".to_owned() };
     let person = world.by(WRITER);
     person.review(REPO, pull, "REQUEST_CHANGES", "And test it.", &[remark]).await.unwrap();
     world.settle().await;

@@ -6,7 +6,7 @@ use crate::{
 };
 use autobuild::config::Role;
 use domain::{decision::Severity, feature::Feature};
-use forge::InlineRemark;
+use forge::LineRemark;
 
 /// Says hello and keeps what it was told.
 const PLAYER: &str = r#"cat > "$WORLD/player-$AUTOBUILD_TURN"
@@ -60,8 +60,8 @@ fn told(world: &World, who: &str, turn: u32) -> String {
     std::fs::read_to_string(world.folder().join(format!("{who}-{turn}"))).unwrap()
 }
 
-fn remark(body: &str) -> InlineRemark {
-    InlineRemark { path: "hello/1.txt".to_owned(), line: 1, body: body.to_owned() }
+fn remark(body: &str) -> LineRemark {
+    LineRemark { path: "hello/1.txt".to_owned(), line: Some(1), text: body.to_owned() }
 }
 
 async fn turns(world: &World) -> usize {
@@ -78,7 +78,7 @@ impl World {
     }
 
     /// Someone reviews the task's pull request and everything comes to rest; gives the review's id.
-    async fn review(&self, login: &str, event: &str, body: &str, remarks: &[InlineRemark]) -> u64 {
+    async fn review(&self, login: &str, event: &str, body: &str, remarks: &[LineRemark]) -> u64 {
         let pull = self.pull(1).await;
         let review = self.by(login).review(REPO, pull, event, body, remarks).await.unwrap();
         self.settle().await;
@@ -322,7 +322,7 @@ async fn a_request_for_changes_on_the_feature_pull_request_becomes_a_task_of_its
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
     let feature_pull = world.feature_pull().await;
-    let review = async |login: &str, event: &str, body: &str, remarks: &[InlineRemark]| {
+    let review = async |login: &str, event: &str, body: &str, remarks: &[LineRemark]| {
         let reviewed = world.by(login).review(REPO, feature_pull, event, body, remarks).await;
         reviewed.unwrap();
         world.settle().await;

@@ -36,7 +36,7 @@ mod site;
 mod state;
 
 pub use clock::Clock;
-pub use control::{AppCredentials, InlineRemark, NewApp, NewCiJob, Person, RepoSource, StartedJob};
+pub use control::{AppCredentials, NewApp, NewCiJob, Person, RepoSource, StartedJob};
 pub use disk::{ForgeError, Saving};
 pub use faults::{Fault, FaultOrder, Mishap};
 pub use feed::{EventOutcome, FeedEvent, LineRemark};

@@ -10,6 +10,6 @@ mod workflows;
 
 pub use apps::{AppCredentials, NewApp};
 pub use ci::NewCiJob;
-pub use people::{InlineRemark, Person};
+pub use people::Person;
 pub use setup::RepoSource;
 pub use workflows::StartedJob;

@@ -4,22 +4,11 @@ use crate::{
     acts::{IssueChange, NewInline, NewPull, NewReview, Target},
     auth::{Caller, Right},
     disk::ForgeError,
+    feed::LineRemark,
     forge::Forge,
     refusal::Result,
     state::{Access, DiffSide, Role, State},
 };
-
-/// A comment on a line of a pull request's diff, on its new side.
-#[derive(Clone, Debug)]
-pub struct InlineRemark {
-    /// The file.
-    pub path: String,
-    /// The line's number after the change.
-    pub line: u64,
-    /// The comment's text.
-    pub body: String,
-}
-
 /// A person who acts on the forge.
 #[derive(Debug)]
 pub struct Person<'a> {
@@ -177,22 +166,15 @@ impl Person<'_> {
     }
 
     /// Submits a review: `APPROVE`, `REQUEST_CHANGES` or `COMMENT`, with comments on lines. Returns the review's id.
-    pub async fn review(
-        &self,
-        repo: &str,
-        number: u64,
-        event: &str,
-        body: &str,
-        remarks: &[InlineRemark],
-    ) -> Done<u64> {
+    pub async fn review(&self, repo: &str, number: u64, event: &str, body: &str, remarks: &[LineRemark]) -> Done<u64> {
         let at = self.enter(repo, EVERYONE)?;
         let comments = remarks.iter().map(|remark| NewInline {
             path: remark.path.clone(),
-            line: Some(remark.line),
+            line: remark.line,
             side: DiffSide::Right,
             start_line: None,
             start_side: None,
-            body: remark.body.clone(),
+            body: remark.text.clone(),
         });
         let new =
             NewReview { body: body.to_owned(), event: event.to_owned(), commit: None, comments: comments.collect() };

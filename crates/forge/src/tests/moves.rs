@@ -136,7 +136,7 @@ async fn the_feed_tells_what_a_review_says_on_lines() {
     let bob = world.forge.as_user("bob").unwrap();
     bob.push(REPO, "x", "x", &changed).await.unwrap();
     let pull = bob.open_pull(REPO, "x", "main", "Two", "").await.unwrap();
-    let remark = crate::InlineRemark { path: "src/lib.rs".to_owned(), line: 2, body: "Why two?".to_owned() };
+    let remark = crate::LineRemark { path: "src/lib.rs".to_owned(), line: Some(2), text: "Why two?".to_owned() };
     let ann = world.forge.as_user("ann").unwrap();
     ann.review(REPO, pull, "REQUEST_CHANGES", "Not yet.", &[remark]).await.unwrap();
     let told = world.forge.events();
@@ -154,7 +154,7 @@ async fn pages_show_the_conversation_and_nothing_that_acts() {
     let bob = world.forge.as_user("bob").unwrap();
     bob.push(REPO, "x", "x", &[("src/lib.rs", Some("pub fn one() -> u8 {\n    2\n}\n"))]).await.unwrap();
     let pull = bob.open_pull(REPO, "x", "main", "Two", "").await.unwrap();
-    let remark = crate::InlineRemark { path: "src/lib.rs".to_owned(), line: 2, body: "Why two?".to_owned() };
+    let remark = crate::LineRemark { path: "src/lib.rs".to_owned(), line: Some(2), text: "Why two?".to_owned() };
     ann.review(REPO, pull, "REQUEST_CHANGES", "Not yet.", &[remark]).await.unwrap();
     let page = async |path: &str| {
         let client = hyper_util::client::legacy::Client::builder(hyper_util::rt::TokioExecutor::new()).build_http();
