@@ -76,6 +76,14 @@ fn variable<'c>(call: &'c Call, name: &str) -> &'c Value {
     call.body.get("variables").and_then(|given| given.get(name)).unwrap_or(&Value::Null)
 }
 
+/// Returns the repository that a caller asks about, if it may read there.
+fn repository<'s>(call: &Call, state: &'s State, login: &str, name: &str) -> Result<&'s Repo, Refusal> {
+    let missing = || format!("a Repository with the name '{login}/{name}'.");
+    let repo = state.repo_named(login, name).ok_or_else(|| absent(&missing()))?;
+    let entered = call.caller.enter(state, repo.id, READ);
+    entered.map(|_| repo).map_err(|refusal| hidden(refusal, missing()))
+}
+
 /// Returns the refusal of a caller who may not enter: the thing does not exist for it.
 fn hidden(refusal: Refusal, what: String) -> Refusal {
     if refusal.status == 404 { absent(&what) } else { refusal }
@@ -97,21 +105,13 @@ fn last_edit(call: &Call) -> Value {
     let Some(number) = number.as_u64() else {
         return unfit("issue", "Int!");
     };
-    let missing = || format!("a Repository with the name '{login}/{name}'.");
-    call.site.read(|state| {
-        let repo = state.repo_named(login, name).ok_or_else(|| absent(&missing()));
-        let entered = repo.and_then(|repo| {
-            let entered = call.caller.enter(state, repo.id, READ);
-            entered.map(|_| repo).map_err(|refusal| hidden(refusal, missing()))
-        });
-        match entered.map(|repo| issue(state, repo, number)) {
-            Err(refusal) => nulled(object!({"repository": null}), &["repository"], &refusal),
-            Ok(Err(refusal)) => {
-                let data = object!({"repository": {"issue": null}});
-                nulled(data, &["repository", "issue"], &refusal)
-            }
-            Ok(Ok(issue)) => object!({"data": {"repository": {"issue": issue}}}),
+    call.site.read(|state| match repository(call, state, login, name).map(|repo| issue(state, repo, number)) {
+        Err(refusal) => nulled(object!({"repository": null}), &["repository"], &refusal),
+        Ok(Err(refusal)) => {
+            let data = object!({"repository": {"issue": null}});
+            nulled(data, &["repository", "issue"], &refusal)
         }
+        Ok(Ok(issue)) => object!({"data": {"repository": {"issue": issue}}}),
     })
 }
 

@@ -1,6 +1,6 @@
 //! An issue with the branches and pull requests that were made for it, and the recent acts of people there.
 
-use super::{READ, absent, hidden, no_issue, nulled, unfit, variable};
+use super::{no_issue, nulled, repository, unfit, variable};
 use crate::{
     call::Call,
     json,
@@ -39,7 +39,10 @@ struct Variables<'c> {
 
 pub(super) fn answer(call: &Call) -> Value {
     match variables(call) {
-        Ok(given) => with(call, &given),
+        Ok(given) => call.site.read(|state| match repository(call, state, given.login, given.repo) {
+            Err(refusal) => nulled(object!({"repository": null}), &["repository"], &refusal),
+            Ok(repo) => render_repository(state, repo, &given),
+        }),
         Err((name, kind)) => unfit(name, kind),
     }
 }
@@ -61,22 +64,7 @@ fn variables(call: &Call) -> Result<Variables<'_>, (&'static str, &'static str)>
     })
 }
 
-fn with(call: &Call, given: &Variables<'_>) -> Value {
-    let missing = || format!("a Repository with the name '{}/{}'.", given.login, given.repo);
-    call.site.read(|state| {
-        let repo = state.repo_named(given.login, given.repo).ok_or_else(|| absent(&missing()));
-        let entered = repo.and_then(|repo| {
-            let entered = call.caller.enter(state, repo.id, READ);
-            entered.map(|_| repo).map_err(|refusal| hidden(refusal, missing()))
-        });
-        match entered {
-            Err(refusal) => nulled(object!({"repository": null}), &["repository"], &refusal),
-            Ok(repo) => repository(state, repo, given),
-        }
-    })
-}
-
-fn repository(state: &State, repo: &Repo, given: &Variables<'_>) -> Value {
+fn render_repository(state: &State, repo: &Repo, given: &Variables<'_>) -> Value {
     let issue = repo.issues.get(&given.issue).filter(|issue| !issue.is_pull());
     let pulls = |fits: &dyn Fn(&Pull) -> bool| {
         let fitting = repo.pulls().filter(|(_, pull)| fits(pull));
