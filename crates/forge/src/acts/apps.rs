@@ -70,12 +70,18 @@ impl State {
         let secret = random(SECRET)?;
         let id = self.add_app(App {
             slug,
+            hook: manifest.hook_url().map(|url| Hook { id: 0, url: url.to_owned(), secret }),
             name: manifest.name,
             owner,
-            permissions: manifest.permissions,
-            events: manifest.events,
-            hook: manifest.hook.map(|url| Hook { id: 0, url, secret }),
-            details: AppDetails { client_secret: random(SECRET)?, ..manifest.details },
+            permissions: manifest.default_permissions,
+            events: manifest.default_events,
+            details: AppDetails {
+                description: manifest.description,
+                homepage: manifest.url,
+                setup_url: manifest.setup_url,
+                callback_urls: manifest.callback_urls,
+                client_secret: random(SECRET)?,
+            },
             ..App::default()
         })?;
         self.ping(id, by);

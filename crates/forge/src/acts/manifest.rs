@@ -1,8 +1,8 @@
 //! Reads App manifests and refuses what GitHub refuses in one.
 
-use crate::state::{AppDetails, Permissions};
+use crate::state::Permissions;
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The longest name of an App, in characters.
 const LONGEST_NAME: usize = 34;
@@ -23,38 +23,27 @@ const NEEDS: [(&str, &str); 10] = [
     ("status", "statuses"),
 ];
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Manifest {
+    #[serde(default)]
     pub(crate) name: String,
-    /// The address of the webhooks, if the App has any.
-    pub(crate) hook: Option<String>,
-    pub(crate) redirect_url: String,
-    pub(crate) permissions: Permissions,
-    pub(crate) events: BTreeSet<String>,
-    pub(crate) details: AppDetails,
+    #[serde(default)]
+    pub(crate) url: String,
+    #[serde(default)]
+    pub(crate) description: String,
+    hook_attributes: Option<ManifestHook>,
+    pub(crate) redirect_url: Option<String>,
+    #[serde(default)]
+    pub(crate) callback_urls: Vec<String>,
+    pub(crate) setup_url: Option<String>,
+    #[serde(default)]
+    pub(crate) default_permissions: Permissions,
+    #[serde(default)]
+    pub(crate) default_events: BTreeSet<String>,
 }
 
-#[derive(Deserialize)]
-struct Written {
-    #[serde(default)]
-    name: String,
-    #[serde(default)]
-    url: String,
-    #[serde(default)]
-    description: String,
-    hook_attributes: Option<WrittenHook>,
-    redirect_url: Option<String>,
-    #[serde(default)]
-    callback_urls: Vec<String>,
-    setup_url: Option<String>,
-    #[serde(default)]
-    default_permissions: BTreeMap<String, String>,
-    #[serde(default)]
-    default_events: BTreeSet<String>,
-}
-
-#[derive(Deserialize)]
-struct WrittenHook {
+#[derive(Clone, Debug, Deserialize)]
+struct ManifestHook {
     #[serde(default)]
     url: String,
     #[serde(default = "active")]
@@ -69,28 +58,16 @@ impl Manifest {
     /// Reads a manifest; `name` is the name that the person typed instead of the manifest's. An error lists all
     /// problems.
     pub(crate) fn read(text: &str, name: Option<&str>) -> Result<Self, Vec<String>> {
-        let written: Written =
+        let mut manifest: Self =
             serde_json::from_str(text).map_err(|error| vec![format!("Manifest is not valid JSON: {error}")])?;
-        let name = name.unwrap_or(&written.name).trim().to_owned();
-        let wrong = problems(&written, &name);
-        if !wrong.is_empty() {
-            return Err(wrong);
-        }
-        let hook = written.hook_attributes.filter(|hook| hook.active).map(|hook| hook.url);
-        Ok(Self {
-            name,
-            hook,
-            redirect_url: written.redirect_url.unwrap_or_default(),
-            permissions: written.default_permissions,
-            events: written.default_events,
-            details: AppDetails {
-                description: written.description,
-                homepage: written.url,
-                setup_url: written.setup_url,
-                callback_urls: written.callback_urls,
-                client_secret: String::new(),
-            },
-        })
+        manifest.name = name.unwrap_or(&manifest.name).trim().to_owned();
+        let wrong = problems(&manifest);
+        if wrong.is_empty() { Ok(manifest) } else { Err(wrong) }
+    }
+
+    /// Returns the address of the webhooks, if the App has any.
+    pub(crate) fn hook_url(&self) -> Option<&str> {
+        self.hook_attributes.as_ref().filter(|hook| hook.active).map(|hook| hook.url.as_str())
     }
 
     /// Returns the App's name for addresses.
@@ -104,28 +81,28 @@ impl Manifest {
     }
 }
 
-fn problems(written: &Written, name: &str) -> Vec<String> {
+fn problems(manifest: &Manifest) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |holds: bool, text: &str| {
         if !holds {
             wrong.push(text.to_owned());
         }
     };
-    check(!name.is_empty(), "Name can't be blank");
-    check(name.chars().count() <= LONGEST_NAME, "Name is too long (maximum is 34 characters)");
-    check(is_web(&written.url), "Url must be a valid URL");
-    let hook = written.hook_attributes.as_ref();
+    check(!manifest.name.is_empty(), "Name can't be blank");
+    check(manifest.name.chars().count() <= LONGEST_NAME, "Name is too long (maximum is 34 characters)");
+    check(is_web(&manifest.url), "Url must be a valid URL");
+    let hook = manifest.hook_attributes.as_ref();
     check(hook.is_none_or(|hook| is_web(&hook.url)), "Hook url must be a valid URL");
-    let redirect = written.redirect_url.as_deref();
+    let redirect = manifest.redirect_url.as_deref();
     check(redirect.is_some_and(is_web), "Redirect url must be a valid URL");
-    let others = written.callback_urls.iter().chain(&written.setup_url);
+    let others = manifest.callback_urls.iter().chain(&manifest.setup_url);
     check(others.into_iter().all(|url| is_web(url)), "Callback and setup urls must be valid URLs");
-    check(written.callback_urls.len() <= MOST_CALLBACKS, "Callback urls: at most 10 are allowed");
+    check(manifest.callback_urls.len() <= MOST_CALLBACKS, "Callback urls: at most 10 are allowed");
     let known = |level: &String| ["read", "write", "admin"].contains(&level.as_str());
-    check(written.default_permissions.values().all(known), "Default permissions must be read, write or admin");
-    let unsupported = written.default_events.iter().filter(|event| {
+    check(manifest.default_permissions.values().all(known), "Default permissions must be read, write or admin");
+    let unsupported = manifest.default_events.iter().filter(|event| {
         let needed = NEEDS.iter().find(|(name, _)| name == event);
-        needed.is_some_and(|(_, permission)| !written.default_permissions.contains_key(*permission))
+        needed.is_some_and(|(_, permission)| !manifest.default_permissions.contains_key(*permission))
     });
     for event in unsupported {
         wrong.push(format!("Default events are not supported by permissions: {event}"));
@@ -160,7 +137,7 @@ mod tests {
     fn a_manifest_is_read_and_what_github_refuses_is_named() {
         let manifest = Manifest::read(&good().to_string(), Some(" Build  it! ")).unwrap();
         assert_eq!((manifest.name.as_str(), manifest.slug().as_str()), ("Build  it!", "build-it"));
-        assert_eq!(manifest.hook.as_deref(), Some("https://example.com/hook"));
+        assert_eq!(manifest.hook_url(), Some("https://example.com/hook"));
         for (field, value, said) in [
             ("name", json!("x".repeat(35)), "Name is too long (maximum is 34 characters)"),
             ("name", json!(" "), "Name can't be blank"),

@@ -92,9 +92,9 @@ impl Here<'_> {
                 button { "Create GitHub App for " (owner) }
             }
             h2 { "Permissions" }
-            ul { @for (name, level) in &manifest.permissions { li { (name) ": " (level) } } }
+            ul { @for (name, level) in &manifest.default_permissions { li { (name) ": " (level) } } }
             h2 { "Events" }
-            ul { @for event in &manifest.events { li { (event) } } }
+            ul { @for event in &manifest.default_events { li { (event) } } }
         };
         page("Create GitHub App", body)
     }
@@ -107,8 +107,8 @@ impl Here<'_> {
             Ok(manifest) => manifest,
             Err(wrong) => return Ok(invalid(&wrong)),
         };
-        let mut back =
-            url::Url::parse(&manifest.redirect_url).map_err(|_| Refusal::new(422, "Redirect url is invalid"))?;
+        let mut back = url::Url::parse(manifest.redirect_url.as_deref().unwrap_or_default())
+            .map_err(|_| Refusal::new(422, "Redirect url is invalid"))?;
         let (by, owner) = (self.person, self.account);
         let made = self.visit.site.change(|state| state.register(by, owner, manifest.clone()));
         match made {
