@@ -13,6 +13,7 @@ mod spelling;
 mod view;
 
 use crate::secret::own::{Own, Passing};
+use parking_lot::Mutex;
 use secrecy::SecretString;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -29,7 +30,7 @@ pub struct Secrets(Arc<KnownSecrets>);
 #[derive(Default)]
 struct KnownSecrets {
     lasting: Option<Own>,
-    passing: Passing,
+    passing: Mutex<Passing>,
 }
 
 /// The kind of a credential.
@@ -72,27 +73,19 @@ impl fmt::Display for SecretKind {
     }
 }
 
-/// The certainty that a text is a credential.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sure {
-    /// It has the form of one and is no example. A commit that adds it is refused.
-    Yes,
-    /// It may be one. It is masked in texts, but a commit may contain it.
-    Perhaps,
-}
-
 /// The range of a credential in a text.
 #[derive(Clone, Debug)]
 struct Span {
     kind: SecretKind,
-    sure: Sure,
+    /// `true` if it has the form of one and is no example: a commit that adds it is refused. Anything else is masked in
+    /// texts, but a commit may contain it.
+    is_sure: bool,
     at: Range<usize>,
 }
 
 impl Span {
     fn sure(kind: SecretKind, at: Range<usize>) -> Self {
-        let sure = Sure::Yes;
-        Self { kind, sure, at }
+        Self { kind, is_sure: true, at }
     }
 }
 
@@ -123,13 +116,13 @@ impl Secrets {
     /// Prepares to find these values in every spelling in which they could leak. Values that are so short or plain that
     /// they could be ordinary words are left out.
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        Self(Arc::new(KnownSecrets { lasting: Own::of(values), passing: Passing::default() }))
+        Self(Arc::new(KnownSecrets { lasting: Own::of(values), passing: Mutex::default() }))
     }
 
     /// Adds `value` as a secret until the time `until`, and forgets the secrets that ended by `now`. Times are milliseconds
     /// since the Unix epoch.
     pub fn learn(&self, value: &SecretString, until: i64, now: i64) {
-        self.0.passing.learn(value, until, now);
+        self.0.passing.lock().learn(value, until, now);
     }
 
     /// Returns `text` with every credential replaced by [`MASK`].
@@ -180,7 +173,7 @@ impl Secrets {
         if let Ok(text) = std::str::from_utf8(content) {
             spans.extend(self.find_disguised(text).into_iter().filter(|span| span.kind.is_unmistakable()));
         }
-        spans.retain(|span| span.sure == Sure::Yes);
+        spans.retain(|span| span.is_sure);
         spans.sort_unstable_by_key(|span| (span.at.start, span.kind));
         let mut found: Vec<FoundSecret> = Vec::new();
         let (mut line, mut counted, mut done) = (1, 0, 0);
@@ -200,7 +193,7 @@ impl Secrets {
 
     fn spans(&self, text: &[u8], place: assignment::Where) -> Vec<Span> {
         let mut spans = Vec::new();
-        let passing = self.0.passing.finder();
+        let passing = self.0.passing.lock().finder();
         for own in self.0.lasting.iter().chain(passing.as_deref()) {
             spans.extend(own.find(text).map(|at| Span::sure(SecretKind::Own, at)));
         }

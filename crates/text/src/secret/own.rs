@@ -5,7 +5,6 @@
 
 use crate::secret::spelling;
 use aho_corasick::AhoCorasick;
-use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
@@ -55,10 +54,7 @@ impl Own {
 
 /// The secrets that end by themselves and have not ended.
 #[derive(Default)]
-pub(super) struct Passing(Mutex<Kept>);
-
-#[derive(Default)]
-struct Kept {
+pub(super) struct Passing {
     values: Vec<(SecretString, i64)>,
     /// The finder of all values. It is built on first use, because several values often come together.
     finder: Option<Arc<Own>>,
@@ -66,21 +62,19 @@ struct Kept {
 
 impl Passing {
     /// Adds `value` until the time `until`, and forgets the values that ended by `now`.
-    pub(super) fn learn(&self, value: &SecretString, until: i64, now: i64) {
-        let mut kept = self.0.lock();
+    pub(super) fn learn(&mut self, value: &SecretString, until: i64, now: i64) {
         let same = |known: &SecretString| known.expose_secret() == value.expose_secret();
-        kept.values.retain(|(known, until)| *until > now && !same(known));
-        kept.values.push((value.clone(), until));
-        kept.finder = None;
+        self.values.retain(|(known, until)| *until > now && !same(known));
+        self.values.push((value.clone(), until));
+        self.finder = None;
     }
 
     /// Returns the finder of all values; `None` if there is none.
-    pub(super) fn finder(&self) -> Option<Arc<Own>> {
-        let mut kept = self.0.lock();
-        if kept.finder.is_none() && !kept.values.is_empty() {
-            kept.finder = Own::of(kept.values.iter().map(|(value, _)| value)).map(Arc::new);
+    pub(super) fn finder(&mut self) -> Option<Arc<Own>> {
+        if self.finder.is_none() && !self.values.is_empty() {
+            self.finder = Own::of(self.values.iter().map(|(value, _)| value)).map(Arc::new);
         }
-        kept.finder.clone()
+        self.finder.clone()
     }
 }
 

@@ -37,29 +37,14 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
             Some(&"Basic ") => basic(rest),
             _ => None,
         };
-        let Some(Shape { kind, sure, at }) = span else { continue };
+        let Some(Span { kind, is_sure, at }) = span else { continue };
         let start = match kind {
             SecretKind::PrivateKey | SecretKind::Token(_) => found.start(),
             SecretKind::Own | SecretKind::Login | SecretKind::Header | SecretKind::Assigned => found.end() + at.start,
         };
         done = found.end() + at.end;
-        spans.push(Span { kind, sure, at: start..done });
+        spans.push(Span { kind, is_sure, at: start..done });
     }
-}
-
-/// A credential that was found. Its range counts from the end of the mark.
-struct Shape {
-    kind: SecretKind,
-    sure: Sure,
-    at: Range<usize>,
-}
-
-fn shape(kind: SecretKind, at: Range<usize>, sure: Sure) -> Option<Shape> {
-    Some(Shape { kind, sure, at })
-}
-
-fn sure_if(holds: bool) -> Sure {
-    if holds { Sure::Yes } else { Sure::Perhaps }
 }
 
 fn position(text: &[u8], needle: &[u8]) -> Option<usize> {
@@ -74,7 +59,7 @@ fn before_next<'a>(rest: &'a [u8], mark: &str) -> &'a [u8] {
 
 /// Finds a key up to its last line or, if it was cut off, up to the last line that looks like part of one. A first line
 /// alone is not a key: programs that read keys contain it too.
-fn private_key(rest: &[u8]) -> Option<Shape> {
+fn private_key(rest: &[u8]) -> Option<Span> {
     let rest = before_next(rest.get(..MAX_KEY).unwrap_or(rest), PEM);
     let title = position(rest.get(..60).unwrap_or(rest), b"-----")?;
     let named = rest.get(..title)?;
@@ -98,7 +83,7 @@ fn private_key(rest: &[u8]) -> Option<Shape> {
     let digits = inside.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
     let least = if last.is_some() { 12 } else { 40 };
     let example = digits < 400 && is_stand_in(inside);
-    shape(SecretKind::PrivateKey, 0..start + whole, sure_if(digits >= least && !example))
+    Some(Span { kind: SecretKind::PrivateKey, is_sure: digits >= least && !example, at: 0..start + whole })
 }
 
 /// `true` if a byte may stand before the last line of a key.
@@ -124,15 +109,15 @@ fn key_lines(body: &[u8]) -> usize {
     }
 }
 
-fn putty(rest: &[u8]) -> Option<Shape> {
+fn putty(rest: &[u8]) -> Option<Span> {
     let rest = before_next(rest.get(..MAX_KEY).unwrap_or(rest), PUTTY);
     let at = position(rest, b"Private-Lines:")?;
     let end = position(rest, b"Private-MAC:").unwrap_or(rest.len());
-    shape(SecretKind::PrivateKey, 0..end.max(at), Sure::Yes)
+    Some(Span::sure(SecretKind::PrivateKey, 0..end.max(at)))
 }
 
 /// Finds three base64 parts with dots between them. The mark is the start of the first one, a JSON object.
-fn signed_token(rest: &[u8]) -> Option<Shape> {
+fn signed_token(rest: &[u8]) -> Option<Span> {
     let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let length = |rest: &[u8]| rest.iter().take_while(|byte| in_token(byte)).count();
     let part = |from: usize| rest.get(from..).map(length);
@@ -143,12 +128,12 @@ fn signed_token(rest: &[u8]) -> Option<Shape> {
     let dot = rest.get(payload_at + payload) == Some(&b'.');
     let signature = part(signature_at).filter(|length| *length >= 20 && dot)?;
     let body = rest.get(payload_at..payload_at + payload)?;
-    let sure = sure_if(!body.starts_with(EXAMPLE_PAYLOAD));
-    shape(SecretKind::Token("a signed token"), 0..signature_at + signature, sure)
+    let is_sure = !body.starts_with(EXAMPLE_PAYLOAD);
+    Some(Span { kind: SecretKind::Token("a signed token"), is_sure, at: 0..signature_at + signature })
 }
 
 /// Finds the password in `scheme://name:password@host`.
-fn login(rest: &[u8]) -> Option<Shape> {
+fn login(rest: &[u8]) -> Option<Span> {
     let rest = rest.get(..MAX_ADDRESS).unwrap_or(rest);
     let ends = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"/\"'`<>\\)".contains(byte);
     let authority = rest.split(ends).next()?;
@@ -163,8 +148,8 @@ fn login(rest: &[u8]) -> Option<Shape> {
     let any = |is: fn(&u8) -> bool| password.iter().any(is);
     let random = password.len() >= 10 && any(u8::is_ascii_digit) && any(u8::is_ascii_alphabetic);
     let meant = !named && !is_variable(password) && !is_stand_in(password);
-    let sure = sure_if(random && meant && entropy(password) >= 3.0);
-    shape(SecretKind::Login, colon + 1..at, sure)
+    let is_sure = random && meant && entropy(password) >= 3.0;
+    Some(Span { kind: SecretKind::Login, is_sure, at: colon + 1..at })
 }
 
 /// `true` if a value is filled in later: `$PASSWORD`, `${…}`, `{{…}}`, `%s`, `<…>`.
@@ -172,7 +157,7 @@ pub(super) fn is_variable(value: &[u8]) -> bool {
     value.starts_with(b"$") || value.iter().any(|byte| b"{}<>%(".contains(byte))
 }
 
-fn bearer(rest: &[u8]) -> Option<Shape> {
+fn bearer(rest: &[u8]) -> Option<Span> {
     let in_token = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(byte);
     let length = rest.iter().take_while(|byte| in_token(byte)).count();
     let value = rest.get(..length)?;
@@ -181,10 +166,10 @@ fn bearer(rest: &[u8]) -> Option<Shape> {
     if !random || is_stand_in(value) {
         return None;
     }
-    shape(SecretKind::Header, 0..length, sure_if(entropy(value) >= 3.5))
+    Some(Span { kind: SecretKind::Header, is_sure: entropy(value) >= 3.5, at: 0..length })
 }
 
-fn basic(rest: &[u8]) -> Option<Shape> {
+fn basic(rest: &[u8]) -> Option<Span> {
     let in_value = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
     let length = rest.iter().take_while(|byte| in_value(byte)).count();
     let value = rest.get(..length).filter(|_| (12..=4096).contains(&length))?;
@@ -194,6 +179,6 @@ fn basic(rest: &[u8]) -> Option<Shape> {
     if decoded.iter().any(u8::is_ascii_control) || password.is_empty() {
         return None;
     }
-    let sure = sure_if(password.len() >= 12 && !is_stand_in(password) && entropy(password) >= 3.0);
-    shape(SecretKind::Header, 0..length, sure)
+    let is_sure = password.len() >= 12 && !is_stand_in(password) && entropy(password) >= 3.0;
+    Some(Span { kind: SecretKind::Header, is_sure, at: 0..length })
 }
