@@ -2,7 +2,7 @@
 
 pub use crate::shell_command::NotACommand;
 
-use crate::shell_command;
+use crate::{shell_command, stored_as_text};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -96,19 +96,7 @@ fn for_a_shell(bare: &str) -> Option<&str> {
     found.copied()
 }
 
-impl From<CommandLine> for String {
-    fn from(command: CommandLine) -> Self {
-        command.text
-    }
-}
-
-impl TryFrom<String> for CommandLine {
-    type Error = NotACommand;
-
-    fn try_from(text: String) -> Result<Self, NotACommand> {
-        text.parse()
-    }
-}
+stored_as_text!(CommandLine, NotACommand);
 
 #[cfg(test)]
 mod tests {

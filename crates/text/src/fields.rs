@@ -123,7 +123,8 @@ impl<'a> Fields<'a> {
 
 /// A value and the name that sentences give it.
 pub struct Field<'a> {
-    reading: &'a Reading,
+    /// The reading that it belongs to.
+    pub reading: &'a Reading,
     /// The name, for example `issues[0].line`.
     pub name: String,
     /// The value.
@@ -131,11 +132,6 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// Returns the reading that this value belongs to.
-    pub fn reading(&self) -> &'a Reading {
-        self.reading
-    }
-
     /// Notes that this value has the wrong type or is not allowed; `expected` says what it must be.
     pub fn wrong(&self, expected: &str) {
         let is_scalar = matches!(self.node.value, Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_));

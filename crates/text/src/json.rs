@@ -39,42 +39,37 @@ pub fn object_at_start(text: &str) -> Option<(String, usize)> {
     None
 }
 
-enum Place {
-    Between,
-    InString,
-}
-
 /// Copies JSON, token by token, without what a strict parser refuses.
 struct Mending<'a> {
     text: &'a str,
     at: usize,
     mended: String,
-    place: Place,
+    is_in_string: bool,
     /// The number of objects that are open.
     depth: usize,
 }
 
 impl<'a> Mending<'a> {
     fn of(text: &'a str) -> Self {
-        Self { text, at: 0, mended: String::with_capacity(text.len()), place: Place::Between, depth: 0 }
+        Self { text, at: 0, mended: String::with_capacity(text.len()), is_in_string: false, depth: 0 }
     }
 
     /// Copies the next piece. Returns `false` at the end.
     fn step(&mut self) -> bool {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let Some(next) = rest.chars().next() else { return false };
-        self.at += match (next, &self.place) {
+        self.at += match (next, self.is_in_string) {
             ('\u{1b}', _) => escape_length(rest),
-            (_, Place::Between) => self.between(next),
-            ('\\', Place::InString) => self.escape(rest),
-            (_, Place::InString) => self.in_string(next),
+            (_, false) => self.between(next),
+            ('\\', true) => self.escape(rest),
+            (_, true) => self.in_string(next),
         };
         true
     }
 
     fn between(&mut self, next: char) -> usize {
         match next {
-            '"' => self.place = Place::InString,
+            '"' => self.is_in_string = true,
             '{' => self.depth += 1,
             '}' => self.depth = self.depth.saturating_sub(1),
             _ => {}
@@ -87,7 +82,7 @@ impl<'a> Mending<'a> {
 
     fn in_string(&mut self, next: char) -> usize {
         if next == '"' {
-            self.place = Place::Between;
+            self.is_in_string = false;
         }
         if next < ' ' {
             // Writing to a String cannot fail.

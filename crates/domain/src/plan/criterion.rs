@@ -9,7 +9,7 @@ const FORMS: &str = "human, or one of {test: name}, {command: line} or {file: pa
 
 /// Reads the criteria of one task: at least one, and at least one that a program can check.
 pub fn criteria(field: &Field<'_>, task: &str) -> Vec<Criterion> {
-    let reading = field.reading();
+    let reading = field.reading;
     let before = reading.noted();
     let items = field.list();
     if items.len() > MOST_CRITERIA {

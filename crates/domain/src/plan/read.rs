@@ -59,9 +59,9 @@ fn read_computed<'a>(fields: &mut Fields<'a>, keys: &[&'static str]) -> Vec<(&'s
 }
 
 fn tasks<'a>(field: &Field<'a>, max_tasks: usize) -> Vec<TaskSketch<'a>> {
-    let before = field.reading().noted();
+    let before = field.reading.noted();
     let items = field.list();
-    if items.is_empty() && field.reading().noted() == before {
+    if items.is_empty() && field.reading.noted() == before {
         field.refuse("is empty; a plan has at least one task");
     }
     if items.len() > max_tasks {
@@ -75,7 +75,7 @@ fn tasks<'a>(field: &Field<'a>, max_tasks: usize) -> Vec<TaskSketch<'a>> {
 fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
     let id = item.map()?.required("id").and_then(|field| task_id(&field));
     let prefix = id.map_or_else(|| format!("{}.", item.name), |id| format!("{id}: "));
-    let mut fields = item.reading().fields(item.node, &item.name, &prefix)?;
+    let mut fields = item.reading.fields(item.node, &item.name, &prefix)?;
     let given = read_computed(&mut fields, &["complexity", "status"]);
     let _known = fields.optional("id");
     let name = fields.required("name").and_then(|field| value::name(&field));

@@ -1,10 +1,10 @@
 //! Credentials that have a shape instead of a fixed beginning: keys in PEM form, signed tokens, passwords in addresses,
 //! headers.
 
-use crate::secret::{MASK, SecretKind, Span, Sure, begins, entropy, is_stand_in};
+use crate::secret::{MASK, SecretKind, Span, begins, entropy, is_stand_in};
 use aho_corasick::AhoCorasick;
 use base64::{Engine, engine::general_purpose::STANDARD};
-use std::{ops::Range, sync::LazyLock};
+use std::sync::LazyLock;
 
 const PEM: &str = "-----BEGIN ";
 const PUTTY: &str = "PuTTY-User-Key-File-";
@@ -28,6 +28,7 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
             continue;
         }
         let rest = text.get(found.end()..).unwrap_or_default();
+        // Its range counts from the end of the mark.
         let span = match MARKS.get(found.pattern().as_usize()) {
             Some(&PEM) => private_key(rest),
             Some(&PUTTY) => putty(rest),
