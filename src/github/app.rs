@@ -1,8 +1,8 @@
 //! An App's own data: its key, its name, its installations.
 
-use super::http::{Call, Credential, Wire, segment};
+use super::http::{Call, Credential, Wire};
 use crate::github::error::{Cause, GithubError};
-use domain::ids::{AppId, InstallationId, RepoName};
+use domain::ids::{AppId, InstallationId};
 use jsonwebtoken::EncodingKey;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -16,7 +16,7 @@ pub(super) const MAX_PAGES: usize = 100;
 
 pub struct App {
     pub id: AppId,
-    key: EncodingKey,
+    pub(super) key: EncodingKey,
 }
 
 /// Why a client cannot be made.
@@ -37,10 +37,6 @@ impl App {
         let key = EncodingKey::from_rsa_pem(pem.expose_secret().as_bytes()).map_err(|_| bad())?;
         octocrab::auth::create_jwt(octocrab::models::AppId(id.0), &key).map_err(|_| bad())?;
         Ok(Self { id, key })
-    }
-
-    pub(super) fn key(&self) -> &EncodingKey {
-        &self.key
     }
 }
 
@@ -87,24 +83,14 @@ pub fn lacking(
     needed.filter(|(name, level)| !has(name, level)).collect()
 }
 
-#[derive(Deserialize)]
-struct Installation {
-    id: InstallationId,
-}
-
 pub(super) async fn identity(wire: &Wire) -> Result<Identity, GithubError> {
     wire.send(&Credential::App, &Call::get("/app")).await?.json()
-}
-
-/// Returns the installation that covers a repository; `None` if the App is not installed.
-pub(super) async fn installation_of(wire: &Wire, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
-    covering(wire, &format!("/repos/{}/{}/installation", segment(&name.owner), segment(&name.name))).await
 }
 
 /// Returns the installation that this path shows, if there is one.
 pub(super) async fn covering(wire: &Wire, path: &str) -> Result<Option<InstallationId>, GithubError> {
     match wire.send(&Credential::App, &Call::get(path)).await {
-        Ok(reply) => Ok(Some(reply.json::<Installation>()?.id)),
+        Ok(reply) => reply.at("/id").map(Some),
         Err(GithubError::NotFound) => Ok(None),
         Err(error) => Err(error),
     }

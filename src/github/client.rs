@@ -14,7 +14,6 @@ use crate::github::urls::GithubUrls;
 use domain::ids::{AppId, InstallationId, Millis, RepoId, RepoName, User};
 use parking_lot::Mutex;
 use secrecy::SecretString;
-use serde::Deserialize;
 use std::{collections::HashMap, time::Duration};
 use text::secret::Secrets;
 use tokio::sync::OnceCell;
@@ -23,7 +22,7 @@ use tokio::sync::OnceCell;
 pub struct Client {
     id: AppId,
     urls: GithubUrls,
-    wire: Wire,
+    pub(super) wire: Wire,
     tokens: Tokens,
     names: Mutex<HashMap<RepoId, KnownName>>,
     identity: OnceCell<Identity>,
@@ -32,12 +31,6 @@ pub struct Client {
 
 /// The time in milliseconds after which a name is looked up again. A repository may be renamed and its name reused.
 const NAME_MS: i64 = 10 * 60_000;
-
-#[derive(Deserialize)]
-struct Covered {
-    total_count: u64,
-    repositories: Vec<Repository>,
-}
 
 struct KnownName {
     name: RepoName,
@@ -97,7 +90,8 @@ impl Client {
 
     /// Returns the installation that covers a repository; `None` if the App is not installed.
     pub async fn installation_of(&self, name: &RepoName) -> Result<Option<InstallationId>, GithubError> {
-        app::installation_of(&self.wire, name).await
+        app::covering(&self.wire, &format!("/repos/{}/{}/installation", segment(&name.owner), segment(&name.name)))
+            .await
     }
 
     /// Returns the installation that covers a repository now, by the repository's id; `None` if there is none.
@@ -108,8 +102,8 @@ impl Client {
     /// Returns the first repositories that an installation covers, at most one page (100), and their total number.
     pub async fn repositories(&self, installation: InstallationId) -> Result<(Vec<Repository>, u64), GithubError> {
         let path = "/installation/repositories?per_page=100";
-        let covered: Covered = self.look(installation, path).await?.json()?;
-        Ok((covered.repositories, covered.total_count))
+        let reply = self.look(installation, path).await?;
+        Ok((reply.at("/repositories")?, reply.at("/total_count")?))
     }
 
     /// Returns the App's bot user, the author of what the App writes; asked once. GitHub shows it only to an
@@ -131,7 +125,7 @@ impl Client {
 
     /// Returns the calls about one repository.
     pub fn repo(&self, installation: InstallationId, id: RepoId) -> Repo<'_> {
-        Repo::new(self, installation, id)
+        Repo { client: self, installation, id, permit: None }
     }
 
     /// Returns a repository by its name, if the installation covers it.
@@ -196,10 +190,6 @@ impl Client {
             }
             other => other,
         }
-    }
-
-    pub(super) fn wire(&self) -> &Wire {
-        &self.wire
     }
 
     /// Returns this machine's time.

@@ -8,7 +8,7 @@ use super::{
     rights::Rights,
 };
 use domain::ids::{IssueNumber, Millis, PullNumber};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 const ISSUE_EDIT: &str = "query($login: String!, $repo: String!, $issue: Int!) { \
@@ -27,13 +27,6 @@ pub struct IssueEdit {
     pub at: Millis,
     /// The editor's login; `None` for a deleted account.
     pub editor: Option<String>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Answer<T> {
-    pub(super) data: Option<T>,
-    #[serde(default)]
-    pub(super) errors: Vec<Problem>,
 }
 
 #[derive(Deserialize)]
@@ -56,16 +49,6 @@ impl Problem {
 }
 
 #[derive(Deserialize)]
-struct EditAnswer {
-    repository: Option<EditRepository>,
-}
-
-#[derive(Deserialize)]
-struct EditRepository {
-    issue: Option<EditIssue>,
-}
-
-#[derive(Deserialize)]
 struct EditIssue {
     #[serde(rename = "lastEditedAt", default, deserialize_with = "time")]
     last_edited_at: Option<Millis>,
@@ -82,8 +65,8 @@ impl Repo<'_> {
     pub async fn last_edit(&self, number: IssueNumber) -> Result<Option<IssueEdit>, GithubError> {
         let name = self.name().await?;
         let variables = json!({"login": name.owner, "repo": name.name, "issue": number});
-        let answer: EditAnswer = self.query(Rights::Read, ISSUE_EDIT, variables, Intent::Read).await?;
-        let issue = answer.repository.and_then(|repository| repository.issue);
+        let issue = self.query(Rights::Read, ISSUE_EDIT, variables, Intent::Read).await?;
+        let issue: Option<EditIssue> = issue.at("/data/repository/issue")?;
         let issue = issue.ok_or(GithubError::NotFound)?;
         Ok(issue.last_edited_at.map(|at| IssueEdit { at, editor: issue.editor.map(|editor| editor.login) }))
     }
@@ -100,17 +83,11 @@ impl Repo<'_> {
     /// Marks a draft as ready that has this GraphQL id. Call [`Repo::mark_ready`] if it may be ready already.
     pub async fn mark_draft_ready(&self, node_id: &str) -> Result<(), GithubError> {
         let variables = json!({"id": node_id});
-        let _: Value = self.query(Rights::Land, MARK_READY, variables, Intent::Write).await?;
-        Ok(())
+        self.query(Rights::Land, MARK_READY, variables, Intent::Write).await.map(drop)
     }
 
-    async fn query<T: DeserializeOwned>(
-        &self,
-        rights: Rights,
-        query: &str,
-        variables: Value,
-        intent: Intent,
-    ) -> Result<T, GithubError> {
+    /// Asks a query. GraphQL answers with status 200 even after an error, which is refused here.
+    async fn query(&self, rights: Rights, query: &str, variables: Value, intent: Intent) -> Result<Reply, GithubError> {
         let document = json!({"query": query, "variables": variables});
         let call = Call {
             permit: self.permit.filter(|_| intent == Intent::Write),
@@ -118,17 +95,20 @@ impl Repo<'_> {
             ..Call::post(GRAPHQL, Some(&document))
         };
         let reply = self.client.ask(self.key(rights), &call).await?;
-        read(&reply, self.client.now())
+        match problems(&reply)?.first() {
+            Some(problem) => Err(refused(problem, &reply, self.client.now())),
+            None => Ok(reply),
+        }
     }
 }
 
-/// Reads an answer. GraphQL answers with status 200 even after an error.
-fn read<T: DeserializeOwned>(reply: &Reply, now: Millis) -> Result<T, GithubError> {
-    let answer: Answer<T> = reply.json()?;
-    let Some(problem) = answer.errors.first() else {
-        return answer.data.ok_or_else(|| GithubError::Malformed { source: "neither data nor errors".into() });
-    };
-    Err(refused(problem, reply, now))
+/// Reads the errors of an answer. Without any, an answer has data.
+pub(super) fn problems(reply: &Reply) -> Result<Vec<Problem>, GithubError> {
+    let problems = reply.at::<Option<Vec<Problem>>>("/errors")?.unwrap_or_default();
+    if problems.is_empty() && reply.at::<Value>("/data")?.is_null() {
+        return Err(GithubError::Malformed { source: "neither data nor errors".into() });
+    }
+    Ok(problems)
 }
 
 /// Returns the error that GitHub's answer names.

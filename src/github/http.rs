@@ -161,7 +161,7 @@ impl Wire {
             rest,
             graphql,
             app: app.id,
-            key: app.key().clone(),
+            key: app.key.clone(),
             clock,
             secrets: Secrets::default(),
             read_pauses: READ_PAUSES,
@@ -170,7 +170,7 @@ impl Wire {
 
     /// Returns the same connections for another App.
     pub(super) fn of(&self, app: &App) -> Self {
-        Self { app: app.id, key: app.key().clone(), ..self.clone() }
+        Self { app: app.id, key: app.key.clone(), ..self.clone() }
     }
 
     /// Masks this token too, everywhere, until it expires.

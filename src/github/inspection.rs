@@ -66,7 +66,7 @@ fn next_cursor(headers: &http::HeaderMap) -> Option<String> {
 impl Client {
     /// Returns GitHub's current data about the App.
     pub async fn identity_now(&self) -> Result<Identity, GithubError> {
-        app::identity(self.wire()).await
+        app::identity(&self.wire).await
     }
 
     /// Returns the App's installations with their granted permissions.
@@ -74,7 +74,7 @@ impl Client {
         let mut all = Vec::new();
         for page in 1..=MAX_PAGES {
             let path = format!("/app/installations?per_page={PER_PAGE}&page={page}");
-            let reply = self.wire().send(&Credential::App, &Call::get(&path)).await?;
+            let reply = self.wire.send(&Credential::App, &Call::get(&path)).await?;
             let found: Vec<Installation> = reply.json()?;
             let more = has_more(&reply.headers, found.len());
             all.extend(found);
@@ -88,7 +88,7 @@ impl Client {
     /// Returns the `most` latest deliveries to the App's webhook, newest first; at most 100.
     pub async fn hook_deliveries(&self, most: usize) -> Result<Vec<HookDelivery>, GithubError> {
         let path = format!("/app/hook/deliveries?per_page={most}");
-        self.wire().send(&Credential::App, &Call::get(&path)).await?.json()
+        self.wire.send(&Credential::App, &Call::get(&path)).await?.json()
     }
 
     /// Returns the App's log of deliveries, newest first, back to the time that `since` gives for its newest entry.
@@ -96,7 +96,7 @@ impl Client {
         let mut log: Vec<HookDelivery> = Vec::new();
         let mut path = format!("/app/hook/deliveries?per_page={PER_PAGE}");
         for _ in 0..MOST_LOG_PAGES {
-            let reply = self.wire().send(&Credential::App, &Call::get(&path)).await?;
+            let reply = self.wire.send(&Credential::App, &Call::get(&path)).await?;
             let page: Vec<HookDelivery> = reply.json()?;
             let oldest = page.iter().filter_map(|entry| entry.delivered_at).min();
             log.extend(page);
@@ -114,7 +114,7 @@ impl Client {
     /// Returns the payload of a delivery of the log.
     pub async fn delivery_body(&self, id: u64) -> Result<Vec<u8>, GithubError> {
         let path = format!("/app/hook/deliveries/{id}");
-        let reply = self.wire().send(&Credential::App, &Call::get(&path)).await?;
+        let reply = self.wire.send(&Credential::App, &Call::get(&path)).await?;
         let payload: serde_json::Map<String, serde_json::Value> = reply.at("/request/payload")?;
         Ok(serde_json::Value::Object(payload).to_string().into_bytes())
     }
@@ -122,12 +122,12 @@ impl Client {
     /// Asks GitHub to send a delivery again.
     pub async fn redeliver(&self, delivery: &HookDelivery) -> Result<(), GithubError> {
         let path = format!("/app/hook/deliveries/{}/attempts", delivery.id);
-        self.wire().send(&Credential::App, &Call::post(&path, None)).await.map(drop)
+        self.wire.send(&Credential::App, &Call::post(&path, None)).await.map(drop)
     }
 
     /// Returns the address to which GitHub sends the App's deliveries; `None` if there is none.
     pub async fn hook_address(&self) -> Result<Option<String>, GithubError> {
-        match self.wire().send(&Credential::App, &Call::get("/app/hook/config")).await {
+        match self.wire.send(&Credential::App, &Call::get("/app/hook/config")).await {
             Ok(reply) => Ok(reply.at::<Option<String>>("/url")?.filter(|url| !url.is_empty())),
             Err(GithubError::NotFound) => Ok(None),
             Err(error) => Err(error),
@@ -136,7 +136,7 @@ impl Client {
 
     /// Returns GitHub's time, to the second, even if our key is not accepted; `None` if GitHub does not report it.
     pub async fn githubs_time(&self) -> Result<Option<Millis>, GithubError> {
-        let headers = self.wire().headers_for_anyone("/rate_limit").await?;
+        let headers = self.wire.headers_for_anyone("/rate_limit").await?;
         let date = headers.get(http::header::DATE).and_then(|date| date.to_str().ok());
         let date = date.and_then(|date| chrono::DateTime::parse_from_rfc2822(date).ok());
         Ok(date.map(|date| Millis(date.timestamp_millis())))

@@ -7,25 +7,17 @@ use super::{
 };
 use domain::ids::{PullNumber, Sha};
 use http::Method;
+use serde::Serialize;
 use serde_json::json;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum MergeMethod {
     /// One commit with all changes.
     Squash,
     Merge,
     /// The single commits, replayed on the base.
     Rebase,
-}
-
-impl MergeMethod {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Squash => "squash",
-            Self::Merge => "merge",
-            Self::Rebase => "rebase",
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +65,7 @@ impl Repo<'_> {
         let tail = format!("/pulls/{number}/merge");
         let body = json!({
             "sha": head,
-            "merge_method": method.name(),
+            "merge_method": method,
             "commit_title": title,
             "commit_message": message,
         });

@@ -41,11 +41,6 @@ impl Owner {
     }
 }
 
-#[derive(Deserialize)]
-struct Owned {
-    owner: Owner,
-}
-
 impl Client {
     /// Returns the owner of the App.
     ///
@@ -53,8 +48,7 @@ impl Client {
     ///
     /// If GitHub does not answer, or does not know the App.
     pub async fn owner(&self) -> Result<Owner, GithubError> {
-        let reply = self.wire().send(&Credential::App, &Call::get("/app")).await?;
-        Ok(reply.json::<Owned>()?.owner)
+        self.wire.send(&Credential::App, &Call::get("/app")).await?.at("/owner")
     }
 }
 

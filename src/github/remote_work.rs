@@ -2,9 +2,9 @@
 
 use super::{
     error::GithubError,
-    graphql::{Answer, Problem, refused},
+    graphql::{Problem, problems, refused},
     http::{Call, GRAPHQL, Intent, segment},
-    model::{Actor, Comment, Review, ReviewState, review_state, sha, time},
+    model::{Actor, Comment, Review, ReviewState, account_type, review_state, sha, time},
     repo::Repo,
     rights::Rights,
 };
@@ -69,11 +69,6 @@ pub enum BranchMoveKind {
 }
 
 #[derive(Deserialize)]
-struct WorkAnswer {
-    repository: Option<RepositoryWire>,
-}
-
-#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RepositoryWire {
     is_archived: bool,
@@ -130,8 +125,8 @@ struct PullWire {
 
 #[derive(Deserialize)]
 struct ActorWire {
-    #[serde(rename = "__typename")]
-    kind: String,
+    #[serde(rename = "__typename", deserialize_with = "account_type")]
+    kind: AccountType,
     login: String,
     #[serde(rename = "databaseId")]
     id: Option<UserId>,
@@ -176,13 +171,8 @@ fn big_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>,
 
 impl From<ActorWire> for RemoteAccount {
     fn from(wire: ActorWire) -> Self {
-        let kind = match wire.kind.as_str() {
-            "User" => AccountType::Person,
-            "Bot" => AccountType::Bot,
-            _ => AccountType::Other,
-        };
         let user = User { id: wire.id.unwrap_or(UserId(0)), login: wire.login };
-        Self { user, kind }
+        Self { user, kind: wire.kind }
     }
 }
 
@@ -254,13 +244,12 @@ impl Repo<'_> {
         let document = json!({"query": DOCUMENT, "variables": variables});
         let call = Call { intent: Intent::Read, ..Call::post(GRAPHQL, Some(&document)) };
         let reply = self.client.ask(self.key(Rights::Read), &call).await?;
-        let answer: Answer<WorkAnswer> = reply.json()?;
         // An issue that is gone is an answer.
         let is_issue = |problem: &&Problem| !problem.is_absent(&["repository", "issue"]);
-        if let Some(problem) = answer.errors.iter().find(is_issue) {
+        if let Some(problem) = problems(&reply)?.iter().find(is_issue) {
             return Err(refused(problem, &reply, self.client.now()));
         }
-        let repository = answer.data.and_then(|data| data.repository);
+        let repository: Option<RepositoryWire> = reply.at("/data/repository")?;
         Ok(repository.ok_or(GithubError::NotFound)?.into())
     }
 
@@ -287,16 +276,16 @@ mod tests {
 
     #[test]
     fn an_answer_is_read_with_its_gaps() {
-        let answer = r#"{"repository": {"isArchived": false, "defaultBranchRef": null, "issue": {"state": "CLOSED",
+        let answer = r#"{"isArchived": false, "defaultBranchRef": null, "issue": {"state": "CLOSED",
             "timelineItems": {"nodes": [null, {"__typename": "ClosedEvent", "createdAt": "2026-01-02T03:04:05Z",
             "actor": null}, {"__typename": "IssueComment", "fullDatabaseId": "3000000001", "body": "hello",
             "createdAt": "2026-01-02T03:04:06Z", "author": {"__typename": "User", "login": "ada", "databaseId": 7}},
             {"__typename": "NewKind", "createdAt": "2026-01-02T03:04:07Z"}]}},
             "refs": {"nodes": [{"prefix": "refs/heads/autobuild/1/", "name": "integration",
             "target": {"oid": "00112233445566778899aabbccddeeff00112233"}}]},
-            "tasks": {"nodes": []}, "features": {"nodes": null}}}"#;
-        let answer: WorkAnswer = serde_json::from_str(answer).unwrap();
-        let work = RemoteWork::from(answer.repository.unwrap());
+            "tasks": {"nodes": []}, "features": {"nodes": null}}"#;
+        let answer: RepositoryWire = serde_json::from_str(answer).unwrap();
+        let work = RemoteWork::from(answer);
         let issue = work.issue.unwrap();
         assert_eq!(issue.state, RemoteState::Closed);
         assert_eq!(issue.timeline.len(), 2);

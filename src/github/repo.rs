@@ -30,10 +30,6 @@ impl<'a> Repo<'a> {
         self.client.urls().has_hosted_runners()
     }
 
-    pub(super) fn new(client: &'a Client, installation: InstallationId, id: RepoId) -> Self {
-        Self { client, installation, id, permit: None }
-    }
-
     /// Sends writes only for as long as the permit holds.
     #[must_use]
     pub fn permitted_by(self, permit: &'a Permit) -> Self {

@@ -3,6 +3,7 @@
 use super::{
     error::GithubError,
     http::{branch_path, segment},
+    model::Actor,
     repo::Repo,
     rights::Rights,
 };
@@ -76,20 +77,26 @@ impl Rule {
     }
 }
 
+/// What GitHub says of a person's access. The role is more precise than the permission, which has neither triage nor
+/// maintain.
 #[derive(Deserialize)]
-struct PermissionWire {
-    permission: String,
+pub(super) struct PermissionWire {
+    pub(super) permission: String,
     role_name: Option<String>,
+    pub(super) user: Option<Actor>,
 }
 
 impl Repo<'_> {
     /// Returns the current access of `login`. Bots, strangers and accounts that do not exist have none.
     pub async fn access_of(&self, login: &str) -> Result<AccessLevel, GithubError> {
-        let tail = format!("/collaborators/{}/permission", segment(login));
-        match self.get::<PermissionWire>(Rights::Read, &tail).await {
-            Ok(wire) => Ok(access(wire)),
-            Err(GithubError::NotFound) => Ok(AccessLevel::None),
-            Err(error) => Err(error),
+        Ok(self.permission(login, Rights::Read).await?.map_or(AccessLevel::None, access))
+    }
+
+    /// Returns GitHub's answer about a person; `None` for an account that does not exist.
+    pub(super) async fn permission(&self, login: &str, rights: Rights) -> Result<Option<PermissionWire>, GithubError> {
+        match self.get(rights, &format!("/collaborators/{}/permission", segment(login))).await {
+            Err(GithubError::NotFound) => Ok(None),
+            answer => answer.map(Some),
         }
     }
 
@@ -115,8 +122,7 @@ impl Repo<'_> {
     }
 }
 
-/// Returns the access. The role is more precise than the permission, which has neither triage nor maintain. The
-/// permission is used for a custom role.
+/// Returns the access. The permission is used for a custom role.
 fn access(wire: PermissionWire) -> AccessLevel {
     let of_role = wire.role_name.as_deref().and_then(level);
     of_role.or_else(|| level(&wire.permission)).unwrap_or(AccessLevel::None)
@@ -140,7 +146,7 @@ mod tests {
     use serde_json::json;
 
     fn level_of(permission: &str, role: Option<&str>) -> AccessLevel {
-        let wire = PermissionWire { permission: permission.to_owned(), role_name: role.map(str::to_owned) };
+        let wire = PermissionWire { permission: permission.to_owned(), role_name: role.map(str::to_owned), user: None };
         access(wire)
     }
 

@@ -10,10 +10,11 @@ use super::{
 };
 use domain::ids::{PullNumber, ReviewId, Sha, User};
 use http::Method;
-use serde::Deserialize;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ReviewEvent {
     /// The change may be merged.
     Approve,
@@ -21,16 +22,6 @@ pub enum ReviewEvent {
     RequestChanges,
     /// No verdict.
     Comment,
-}
-
-impl ReviewEvent {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Approve => "APPROVE",
-            Self::RequestChanges => "REQUEST_CHANGES",
-            Self::Comment => "COMMENT",
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +50,7 @@ impl Repo<'_> {
     pub async fn create_review(&self, number: PullNumber, new: NewReview<'_>) -> Result<PostedReview, GithubError> {
         let tail = format!("/pulls/{number}/reviews");
         let body = json!({
-            "event": new.event.name(),
+            "event": new.event,
             "commit_id": new.commit,
             "body": new.body,
             "comments": new.inline.iter().map(inline).collect::<Vec<_>>(),
@@ -134,12 +125,6 @@ pub enum ReviewRequest {
     },
 }
 
-#[derive(Deserialize)]
-struct Pull {
-    #[serde(default)]
-    requested_reviewers: Vec<Actor>,
-}
-
 impl Repo<'_> {
     /// `true` if `person` was asked for a review and has not given it yet. Another request would not notify them.
     pub async fn is_review_requested(&self, number: PullNumber, person: &User) -> Result<bool, GithubError> {
@@ -151,9 +136,14 @@ impl Repo<'_> {
     pub async fn request_review(&self, number: PullNumber, person: &User) -> Result<ReviewRequest, GithubError> {
         let (tail, body) = (requested_reviewers(number), json!({"reviewers": [person.login]}));
         match self.post(Rights::Pulls, &tail, &body).await {
-            Ok(reply) if includes(&reply.json::<Pull>()?.requested_reviewers, person) => Ok(ReviewRequest::Requested),
-            // GitHub silently leaves out people whom it cannot ask.
-            Ok(_) => Ok(ReviewRequest::Refused { text: String::new() }),
+            Ok(reply) => {
+                let asked: Option<Vec<Actor>> = reply.at("/requested_reviewers")?;
+                if includes(&asked.unwrap_or_default(), person) {
+                    return Ok(ReviewRequest::Requested);
+                }
+                // GitHub silently leaves out people whom it cannot ask.
+                Ok(ReviewRequest::Refused { text: String::new() })
+            }
             Err(GithubError::Refused { text, .. } | GithubError::Forbidden { what: text }) => {
                 Ok(ReviewRequest::Refused { text })
             }

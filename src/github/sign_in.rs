@@ -7,11 +7,7 @@ use super::{
     repo::Repo,
     rights::Rights,
 };
-use crate::github::{
-    client::Client,
-    http::{anonymous, segment},
-    model::Actor,
-};
+use crate::github::{client::Client, http::anonymous, model::Actor};
 use domain::ids::User;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -47,12 +43,6 @@ struct TokenWire {
     error: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct AccessWire {
-    permission: String,
-    user: Option<Actor>,
-}
-
 impl Client {
     /// Returns the page on which a person lets GitHub tell us who they are. `challenge` is the hash of the verifier.
     pub fn sign_in_page(&self, app: &OAuthApp, state: &str, challenge: &str) -> Option<Url> {
@@ -82,9 +72,9 @@ impl Client {
             (_, Some(error)) => return Err(SignInError::Refused(error.chars().take(80).collect())),
             (None, None) => return Err(unreadable().into()),
         };
-        self.wire().learn(&token, self.now().plus(TOKEN_MS));
+        self.wire.learn(&token, self.now().plus(TOKEN_MS));
         let call = Call::get("/user");
-        let person: Actor = self.wire().send(&Credential::Token(&token), &call).await?.json()?;
+        let person: Actor = self.wire.send(&Credential::Token(&token), &call).await?.json()?;
         Ok(person.user)
     }
 }
@@ -93,14 +83,9 @@ impl Repo<'_> {
     /// Returns `true` if exactly this person may read the repository now. The id must match, since a login can be
     /// reused.
     pub async fn may_be_read_by(&self, person: &User) -> Result<bool, GithubError> {
-        let tail = format!("/collaborators/{}/permission", segment(&person.login));
-        match self.get::<AccessWire>(Rights::Metadata, &tail).await {
-            Ok(wire) => {
-                let is_theirs = wire.user.is_some_and(|actor| actor.user.id == person.id);
-                Ok(is_theirs && wire.permission != "none")
-            }
-            Err(GithubError::NotFound) => Ok(false),
-            Err(error) => Err(error),
-        }
+        let granted = self.permission(&person.login, Rights::Metadata).await?;
+        Ok(granted.is_some_and(|granted| {
+            granted.permission != "none" && granted.user.is_some_and(|actor| actor.user.id == person.id)
+        }))
     }
 }

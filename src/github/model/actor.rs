@@ -3,7 +3,7 @@
 pub use domain::feature::sweep::AccountType;
 
 use domain::ids::{User, UserId};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// The id of an account that GitHub gives only by its name.
 const NO_ID: UserId = UserId(0);
@@ -13,10 +13,11 @@ const BOT: &str = "[bot]";
 
 /// An account that caused something.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "ActorWire")]
 pub struct Actor {
     /// The user's id and login.
+    #[serde(flatten)]
     pub user: User,
+    #[serde(rename = "type", default, deserialize_with = "account_type")]
     pub kind: AccountType,
 }
 
@@ -35,21 +36,11 @@ impl Actor {
     }
 }
 
-#[derive(Deserialize)]
-struct ActorWire {
-    id: UserId,
-    login: String,
-    #[serde(rename = "type", default)]
-    kind: Option<String>,
-}
-
-impl From<ActorWire> for Actor {
-    fn from(wire: ActorWire) -> Self {
-        let kind = match wire.kind.as_deref() {
-            Some("User") => AccountType::Person,
-            Some("Bot") => AccountType::Bot,
-            _ => AccountType::Other,
-        };
-        Self { user: User { id: wire.id, login: wire.login }, kind }
-    }
+/// Reads the type of an account, which GraphQL gives as its type's name.
+pub(in crate::github) fn account_type<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AccountType, D::Error> {
+    Ok(match Option::<String>::deserialize(deserializer)?.as_deref() {
+        Some("User") => AccountType::Person,
+        Some("Bot") => AccountType::Bot,
+        _ => AccountType::Other,
+    })
 }

@@ -3,7 +3,7 @@
 use super::fields::{app_id, open_state, text, time};
 use crate::github::model::actor::Actor;
 use domain::ids::{AppId, CommentId, IssueNumber, Millis};
-use serde::{Deserialize, de::IgnoredAny};
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
 
 /// Whether an issue or pull request is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,8 +15,9 @@ pub enum OpenState {
 }
 
 /// Whether a number is an issue or a pull request. GitHub calls both issues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conversation {
+    #[default]
     Issue,
     /// A pull request.
     Pull,
@@ -24,79 +25,50 @@ pub enum Conversation {
 
 /// An issue, or the issue side of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "IssueWire")]
 pub struct Issue {
     pub number: IssueNumber,
     pub title: String,
     /// The body; `None` if it was left empty.
     pub body: Option<String>,
     /// The author; `None` for a deleted account.
+    #[serde(rename = "user")]
     pub author: Option<Actor>,
     /// Open or closed.
+    #[serde(default, deserialize_with = "open_state")]
     pub state: OpenState,
+    #[serde(default, deserialize_with = "labels")]
     pub labels: Vec<String>,
     /// Issue or pull request.
+    #[serde(rename = "pull_request", default, deserialize_with = "conversation")]
     pub conversation: Conversation,
+    #[serde(default)]
     pub comments: u64,
     /// The time of the last change.
+    #[serde(default, deserialize_with = "time")]
     pub updated_at: Option<Millis>,
+    #[serde(default, deserialize_with = "time")]
     pub closed_at: Option<Millis>,
 }
 
-#[derive(Deserialize)]
-struct IssueWire {
-    number: IssueNumber,
-    title: String,
-    body: Option<String>,
-    user: Option<Actor>,
-    #[serde(default, deserialize_with = "open_state")]
-    state: OpenState,
-    #[serde(default)]
-    labels: Vec<Option<LabelWire>>,
-    pull_request: Option<IgnoredAny>,
-    #[serde(default)]
-    comments: u64,
-    #[serde(default, deserialize_with = "time")]
-    updated_at: Option<Millis>,
-    #[serde(default, deserialize_with = "time")]
-    closed_at: Option<Millis>,
-}
-
-impl From<IssueWire> for Issue {
-    fn from(wire: IssueWire) -> Self {
-        Self {
-            number: wire.number,
-            title: wire.title,
-            body: wire.body,
-            author: wire.user,
-            state: wire.state,
-            labels: wire.labels.into_iter().flatten().filter_map(LabelWire::name).collect(),
-            conversation: match wire.pull_request {
-                Some(IgnoredAny) => Conversation::Pull,
-                None => Conversation::Issue,
-            },
-            comments: wire.comments,
-            updated_at: wire.updated_at,
-            closed_at: wire.closed_at,
-        }
+/// Reads the names of labels. GitHub's schema allows a label to be a bare string, and in deliveries even `null`.
+fn labels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Wire {
+        Bare(String),
+        Full { name: Option<String> },
     }
+    let name = |label| match label {
+        Wire::Bare(name) => Some(name),
+        Wire::Full { name } => name,
+    };
+    Ok(Vec::<Option<Wire>>::deserialize(deserializer)?.into_iter().flatten().filter_map(name).collect())
 }
 
-/// A label. GitHub's schema allows it to be a bare string, and in deliveries even `null`.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum LabelWire {
-    Bare(String),
-    Full { name: Option<String> },
-}
-
-impl LabelWire {
-    fn name(self) -> Option<String> {
-        match self {
-            Self::Bare(name) => Some(name),
-            Self::Full { name } => name,
-        }
-    }
+/// Only a pull request has a field about its side as such.
+fn conversation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Conversation, D::Error> {
+    let pull = Option::<IgnoredAny>::deserialize(deserializer)?;
+    Ok(pull.map_or(Conversation::Issue, |_| Conversation::Pull))
 }
 
 /// A comment on an issue or pull request.
@@ -121,13 +93,12 @@ pub struct Comment {
 
 #[cfg(test)]
 mod tests {
-    use super::IssueWire;
     use crate::github::model::Issue;
 
     #[test]
     fn a_label_that_is_a_text_or_nothing_at_all_does_not_make_an_issue_unreadable() {
         let issue = r#"{"number": 1, "title": "t", "labels": [null, "bare", {"name": "full"}, {"name": null}]}"#;
-        let issue = Issue::from(serde_json::from_str::<IssueWire>(issue).unwrap());
+        let issue: Issue = serde_json::from_str(issue).unwrap();
         assert_eq!(issue.labels, ["bare", "full"]);
     }
 }

@@ -9,6 +9,7 @@ mod issues;
 mod pulls;
 mod repository;
 
+pub(super) use actor::account_type;
 pub use actor::{AccountType, Actor};
 pub(super) use fields::{app_id, review_state, sha, text, time};
 pub use issues::{Comment, Conversation, Issue, OpenState};

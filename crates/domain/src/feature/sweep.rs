@@ -82,13 +82,14 @@ pub struct RemoteAccount {
 }
 
 /// The type of an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccountType {
     /// A person.
     Person,
     /// An App or another bot.
     Bot,
     /// An organisation, a mannequin, or a type that we do not know.
+    #[default]
     Other,
 }
 
