@@ -6,13 +6,14 @@ use hyper::body::Body;
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The time limit for a body; a slower sender is cut off. With its headers a sender has 25 seconds at most.
+/// The time limit for a body; a slower sender is cut off. Together with its headers, a sender has at most 25 seconds.
 pub const BODY_PATIENCE: Duration = Duration::from_secs(15);
 
 /// The bytes of each body outside the budget. Usual deliveries are smaller, so a used-up budget does not affect them.
 pub(super) const FREE: usize = 64 << 10;
 
-/// The bytes that all bodies may use together beyond [`FREE`] each. What is refused is found in the log of deliveries.
+/// The bytes that all bodies may use together beyond [`FREE`] each. A delivery that is refused is found later in
+/// GitHub's log.
 const BUDGET: usize = 32 << 20;
 
 #[derive(Clone)]
@@ -47,7 +48,8 @@ impl Bodies {
             return Err(Unread::TooLarge);
         }
         let (mut bytes, mut held) = (Vec::new(), None);
-        // Memory that nobody has written to yet is no memory, and a vector that does not grow is never copied.
+        // The system provides memory only when it is written, so an announced length costs nothing. A vector that does
+        // not grow is never copied.
         let announced = usize::try_from(body.size_hint().lower()).unwrap_or(most);
         bytes.try_reserve_exact(announced).map_err(|_| Unread::NoRoom)?;
         while let Some(frame) = body.frame().await {
@@ -131,7 +133,7 @@ mod tests {
             assert!(reading.now_or_never().is_none(), "it goes on");
         }
         assert_eq!(bodies.read(full(6 << 20), MOST).await.err(), Some(Unread::NoRoom));
-        // A body that is given up while it is read returns its share.
+        // A reader that is dropped gives its share back.
         reading.pop();
         assert!(bodies.read(full(6 << 20), MOST).await.is_ok());
     }

@@ -1,5 +1,5 @@
 //! Limits the number of connections. A new connection over the limit replaces the one that has waited longest for its
-//! sender, so slow senders keep nobody out, not even from the pages on health.
+//! sender, so slow senders keep nobody out, not even the health checks.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::{collections::HashMap, sync::Arc};
@@ -12,7 +12,7 @@ pub(super) struct Connections {
 
 #[derive(Default)]
 struct Open {
-    /// A counter that numbers connections and orders events.
+    /// A counter that numbers connections and events.
     moment: u64,
     by_number: HashMap<u64, Connection>,
 }

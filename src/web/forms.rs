@@ -1,5 +1,5 @@
-//! Reads the bodies that browsers send, a form at most, completely before any handler runs, so that a slow sender holds
-//! no resources.
+//! Reads the bodies that browsers send, which are forms at most, completely before any handler runs. So a slow sender
+//! holds no resources.
 
 use crate::web::bodies::{BODY_PATIENCE, Bodies, FREE, Unread};
 use axum::{

@@ -1,4 +1,4 @@
-//! The routes of the HTTP server, which stay while the service behind it is started and stopped: the set-up, and the
+//! The routes of the HTTP server, which stay while the service behind them is started and stopped: the set-up, and the
 //! current service if there is one.
 
 use crate::web::{dashboard, forms, setup, setup::Setup};

@@ -1,4 +1,4 @@
-//! Reports whether the process is alive, and whether it can take work.
+//! Reports if the process is alive, and if it can take work.
 
 use crate::{
     engine::heartbeat::LONGEST_ROUND,
@@ -18,8 +18,8 @@ use std::{error::Error, sync::Arc, time::Duration};
 /// How long a write and a claim may take in a service that is ready.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Answers that the process is alive: that its loop goes round. The administrator is also told the level of isolation:
-/// strangers learn from it what an attack would have to get past.
+/// Answers that the process is alive, which means that its worker's loop runs. Only the administrator sees the level of
+/// isolation: it would show strangers what an attack has to overcome.
 pub(super) async fn alive(
     State(inbox): State<Arc<Inbox>>,
     sender: Sender,
@@ -89,7 +89,7 @@ async fn with_troubles(store: &Store) -> String {
     std::iter::once("ready\n".to_owned()).chain(troubles.iter().map(line)).collect()
 }
 
-/// Says, within a sentence, why a model's API does not serve.
+/// Words, within a sentence, why a model's API does not serve.
 pub(super) fn in_words(cause: Trouble) -> &'static str {
     match cause {
         Trouble::RateLimited => "limits the rate",

@@ -39,7 +39,7 @@ pub const MAX_BODY: usize = 25 * 1024 * 1024;
 /// The seconds after which a refused sender may try again.
 const ROOM_AGAIN: u64 = BODY_PATIENCE.as_secs();
 
-/// A function that checks everything that the service needs, and a repository if one is named; its rows hold no secret.
+/// A function that checks everything that the service needs, and a repository if one is given. Its rows hold no secret.
 pub type Doctor = Arc<dyn Fn(Option<RepoName>) -> BoxFuture<'static, Vec<Row>> + Send + Sync>;
 
 /// The inbox of deliveries, and the state of the routes beside it.
@@ -58,8 +58,8 @@ pub struct Inbox {
     pub(super) pages: OpenPages,
 }
 
-/// The token, and the key that signs sessions. Strangers can see signatures. If the token alone made them, strangers
-/// could test their guesses of the token without asking the service.
+/// The token, and the key that signs sessions. With the token alone as the key, a stranger with a signature could test
+/// guesses of the token without asking the service.
 pub(super) struct Admin {
     pub(super) token: SecretString,
     pub(super) signing: SecretString,
@@ -67,7 +67,7 @@ pub(super) struct Admin {
 }
 
 impl Admin {
-    /// Checks whether the text is the token, unless too many of its sender were wrong.
+    /// Checks if the text is the token, unless its sender has shown too many wrong ones.
     pub(super) fn check(&self, shown: &str, sender: Sender, now: Millis) -> TokenCheck {
         let check = self.tries.check(sender, now, || is_key(shown, &self.token));
         if check == TokenCheck::Wrong {
@@ -131,7 +131,7 @@ impl Inbox {
         }
     }
 
-    /// Adds a page that shows operators what is wrong.
+    /// Adds a page that shows operators the problems.
     #[must_use]
     pub fn with_doctor(self, doctor: Doctor) -> Self {
         Self { doctor: Some(doctor), ..self }

@@ -98,7 +98,7 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
         let (stream, address) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // For example, no file handle is free; some will be soon.
+                // Perhaps no file handle is free, but some will be soon.
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;

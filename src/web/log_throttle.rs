@@ -1,13 +1,13 @@
-//! Limits log lines about what strangers can cause as often as they like: the first one is logged at once, then at most
-//! one a minute, with a count.
+//! Limits log lines about events that strangers can cause at will: the first one is logged at once, then at most one a
+//! minute, with a count.
 
 use domain::ids::Millis;
 use parking_lot::Mutex;
 
-/// How long nothing more is logged, in milliseconds.
+/// The pause between two lines, in milliseconds.
 const QUIET_MS: u64 = 60_000;
 
-/// Counts what happens between two lines of the log.
+/// Counts the events between two lines of the log.
 #[derive(Default)]
 pub(super) struct LogThrottle(Mutex<Since>);
 

@@ -32,7 +32,7 @@ pub struct Family {
     lines: fn(&Figures) -> Vec<(String, String)>,
 }
 
-/// What the metrics are computed from.
+/// The values from which the metrics are computed.
 struct Figures {
     totals: Vec<RunTotal>,
     troubles: Vec<ProviderTrouble>,

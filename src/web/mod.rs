@@ -41,7 +41,7 @@ pub fn router(inbox: Arc<Inbox>) -> Router {
         .merge(worker_router(inbox))
 }
 
-/// The routes of a process that only its operators' machines ask.
+/// The routes of a worker process, which only the operators' machines reach.
 pub fn worker_router(inbox: Arc<Inbox>) -> Router {
     Router::new()
         .route("/healthz", get(health::alive))

@@ -1,5 +1,5 @@
-//! Slows down guesses of the administrator's token, for each sender on its own: wrong tokens of one keep nobody else out.
-//! Behind a proxy everybody has the proxy's address. Sessions that are open go on while the bound is reached.
+//! Slows down guesses of the administrator's token, separately for each sender, so that wrong tokens of one keep nobody
+//! else out. Behind a proxy, everybody has the proxy's address. Open sessions are not affected.
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use domain::ids::Millis;
@@ -13,13 +13,14 @@ use std::{
 /// The most wrong tokens in a row of one sender.
 const MOST: u64 = 30;
 
-/// How long until one more may be shown, in milliseconds.
+/// The time after which one more may be shown, in milliseconds.
 const ONE_MORE_MS: u64 = 1_000;
 
-/// The most senders that are counted on their own.
+/// The most senders that are counted separately.
 const MOST_SENDERS: usize = 1_024;
 
-/// The bits of an IPv6 address that a sender cannot choose: providers give one customer all others.
+/// The bits of an IPv6 address that a sender cannot choose. Providers give one customer all addresses with the same
+/// first bits.
 const SITE: u32 = 48;
 
 /// Whoever sends a request.
@@ -56,7 +57,7 @@ impl<S: Sync> FromRequestParts<S> for Sender {
 pub(super) enum TokenCheck {
     Right,
     Wrong,
-    /// Too many were wrong: this one was not looked at.
+    /// Too many were wrong, so this one was not checked.
     NotNow,
 }
 
@@ -66,7 +67,7 @@ pub(super) struct TokenTries(Mutex<HashMap<Sender, Wrong>>);
 
 struct Wrong {
     count: u64,
-    /// The time up to which they are forgiven.
+    /// The time up to which wrong tokens are forgiven.
     at: Millis,
 }
 
@@ -81,7 +82,7 @@ impl Wrong {
 }
 
 impl TokenTries {
-    /// Checks a token with `is_right`, unless too many of its sender were wrong.
+    /// Checks a token with `is_right`, unless its sender has shown too many wrong ones.
     pub(super) fn check(&self, sender: Sender, now: Millis, is_right: impl FnOnce() -> bool) -> TokenCheck {
         let mut wrong = self.0.lock();
         let sender = counted_sender(&mut wrong, sender, now);
@@ -97,8 +98,8 @@ impl TokenTries {
     }
 }
 
-/// Forgives what time has forgiven, and returns the sender under whom the next token counts. Who comes while the most
-/// senders are counted shares one count with others, so more addresses do not buy more guesses.
+/// Forgives wrong tokens for the time that has passed, and returns the sender under whom the next token counts. Beyond
+/// the most senders, all others share one count, so more addresses do not buy more guesses.
 fn counted_sender(wrong: &mut HashMap<Sender, Wrong>, sender: Sender, now: Millis) -> Sender {
     if let Some(wrong) = wrong.get_mut(&sender) {
         wrong.forgive(now);
@@ -132,7 +133,7 @@ mod tests {
         Sender::at(IpAddr::V4(Ipv4Addr::from_bits(number)))
     }
 
-    /// Shows 100 wrong tokens and returns how many were looked at.
+    /// Shows 100 wrong tokens and returns how many were checked.
     fn looked_at(tries: &TokenTries, sender: Sender, now: Millis) -> usize {
         let checks = (0..100).map(|_| tries.check(sender, now, || false));
         checks.filter(|check| *check == TokenCheck::Wrong).count()

@@ -86,7 +86,7 @@ pub(super) fn is_for(inbox: &Inbox, viewer: &Viewer) -> bool {
     viewer.sees_everything() && inbox.doctor.is_some()
 }
 
-/// Returns the form in which a person names a repository.
+/// Returns the form for the name of a repository.
 fn look(entered: &str) -> Markup {
     html! {
         form.look method="get" action="/doctor" {

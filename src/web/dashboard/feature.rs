@@ -32,7 +32,7 @@ const MOST_ITEMS: usize = 20;
 /// The most characters of a Gate's finding.
 const LONGEST: usize = 400;
 
-/// What the page is made from.
+/// The content of the page.
 pub(super) struct FeaturePage<'a> {
     pub(super) web: &'a str,
     pub(super) secrets: &'a Secrets,
@@ -62,7 +62,7 @@ impl FeaturePage<'_> {
         }
     }
 
-    /// Says how a person resumes after a block. That is done on the forge, not on this page.
+    /// Words how a person resumes after a block, which is done on the forge and not on this page.
     fn way_on(&self) -> Markup {
         let issue = self.view.feature.key.issue;
         html! {
@@ -253,7 +253,7 @@ impl FeaturePage<'_> {
         }
     }
 
-    /// Returns the open steps with what they wait for, and the failed ones.
+    /// Returns the open steps, each with its wait, and the failed ones.
     fn steps(&self) -> Markup {
         let all = self.work.effects.iter();
         let (failed, effects): (Vec<&StoredEffect>, Vec<&StoredEffect>) =

@@ -29,8 +29,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// The number of looks without news after which a comment is sent, so that proxies keep the stream open.
 const QUIET: u32 = 15;
 
-/// The last event of a stream that made room for a newer one: the browser reconnects after 15 seconds, and so shows the
-/// news now and then.
+/// The last event of a stream that made room for a newer one. The browser reconnects after 15 seconds, and so still
+/// shows changes now and then.
 const CROWDED: &str = "retry: 15000\n\n";
 
 struct Stream {
@@ -93,7 +93,7 @@ impl Stream {
 
     /// Returns the event to send now, if there is one.
     async fn look(&mut self) -> Option<String> {
-        // If the database does not answer, whether the session was ended is checked at a later look.
+        // If the database does not answer, a later look checks if the session was ended.
         let Some(viewer) = Viewer::of(&self.inbox, &self.headers).await.ok()? else {
             return self.last(GONE);
         };

@@ -60,7 +60,7 @@ pub(super) fn routes(inbox: &Arc<Inbox>) -> Router<Arc<Inbox>> {
     pages().layer(from_fn(answered)).layer(from_fn_with_state(Arc::clone(inbox), door))
 }
 
-/// Answers on a thread of its own: a page with much text delays no renewal of a lease.
+/// Answers on a thread of its own, so that a page with much text delays no renewal of a lease.
 async fn answered(request: Request, next: Next) -> Response {
     on_own_thread(next.run(request)).await
 }
@@ -107,7 +107,7 @@ fn pages() -> Router<Arc<Inbox>> {
     .fold(router, with_page)
 }
 
-/// Adds the routes of a page about all work, and of what follows it.
+/// Adds the routes of a page about all work: the page, and the stream of its changes.
 fn with_page(
     router: Router<Arc<Inbox>>,
     (page, title, path, live): (Page, &'static str, &str, &'static str),
@@ -185,10 +185,10 @@ async fn run_page(
     }
 }
 
-/// The viewer whose script follows a page; a script is not redirected to the sign-in page.
+/// The viewer of a stream. Unlike a page, a script is not redirected to the sign-in page.
 type Follower = Result<Viewer, NotIn>;
 
-/// Streams a page as it changes, with what the viewer may see.
+/// Streams a page as it changes, limited to what the viewer may see.
 async fn follow(inbox: Arc<Inbox>, viewer: Follower, headers: HeaderMap, page: Page) -> Response {
     let viewer = match viewer {
         Ok(viewer) => viewer,

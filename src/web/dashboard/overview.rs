@@ -105,7 +105,7 @@ fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
     }
 }
 
-/// Says for whom and what the Feature waits; `None` if it goes on by itself.
+/// Words for whom and for what the Feature waits; `None` if it goes on by itself.
 fn waits_for(feature: &Feature) -> Option<String> {
     let of_pull = |pull: Option<PullNumber>| pull.map_or_else(String::new, |pull| format!(" #{pull}"));
     match &feature.state {

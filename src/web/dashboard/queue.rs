@@ -1,4 +1,4 @@
-//! The queue's page: why each step waits, for what and until when; and the failed steps.
+//! The queue's page: the waiting steps, each with its reason and end, and the failed steps.
 
 use crate::{
     engine::{
@@ -51,7 +51,7 @@ pub(super) fn content(
     }
 }
 
-/// Returns when the unfinished Features were compared with GitHub last, and what came of it.
+/// Returns the time and the result of the last comparison of unfinished Features with GitHub.
 fn swept(sweep: &SweepStatus) -> Markup {
     html! {
         @match sweep.ended_at {
@@ -65,7 +65,7 @@ fn swept(sweep: &SweepStatus) -> Markup {
     }
 }
 
-/// Returns when GitHub's log of deliveries was read last, and what was missing.
+/// Returns the time of the last reading of GitHub's log of deliveries, and what was missing.
 fn deliveries(replay: &ReplayStatus) -> Markup {
     html! {
         @match replay.ended_at {
@@ -164,7 +164,7 @@ fn until(step: &QueuedEffect, now: Millis) -> Markup {
 pub(super) enum StepPlace {
     /// The page with the steps of all Features.
     InTheQueue,
-    /// The page of its Feature, which says what to do.
+    /// The page of its Feature, which tells people what to do.
     OnItsFeature,
 }
 

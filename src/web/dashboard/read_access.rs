@@ -1,7 +1,6 @@
-//! Limits what a person signed in with GitHub sees: Features of repositories that they may read there. The question
-//! goes to GitHub with the App's own credentials, once for all who wait for the same answer, and the answer is kept for
-//! two minutes. However many people look, the questions leave the App most of GitHub's rate limit. Operators see
-//! everything.
+//! Limits what a person signed in with GitHub sees: Features of repositories that they may read there. GitHub is asked
+//! with the App's own credentials, once for all who wait for the same answer, and the answer is kept for two minutes.
+//! However many people look, most of GitHub's rate limit is left to the App. Operators see everything.
 
 use crate::{
     engine::view::{ListedView, Overview},
@@ -65,7 +64,7 @@ enum Asker {
 struct Allowances(HashMap<Asker, Millis>);
 
 impl Allowances {
-    /// Returns whether all of these may ask one more question, and counts it if so.
+    /// Returns `true` if all of these may ask one more question, which is then counted.
     fn grant(&mut self, askers: [(Asker, Rate); 2], now: Millis) -> bool {
         if self.0.len() >= MOST {
             self.0.retain(|_, until| *until > now);
@@ -82,7 +81,7 @@ impl Allowances {
     }
 }
 
-/// Whether a person may read a repository.
+/// A person's right to read a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Yes,
@@ -122,7 +121,7 @@ impl KnownAccess {
     }
 }
 
-/// GitHub's last answers on who may read what, and the questions in progress.
+/// GitHub's last answers on people's rights, and the questions in progress.
 pub(super) struct Readers {
     known: Mutex<(HashMap<Key, KnownAccess>, Allowances)>,
     at_once: Semaphore,
@@ -217,7 +216,7 @@ pub(super) async fn read(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page) -> Rea
     instead(inbox, viewer, &reading).await.unwrap_or(reading)
 }
 
-/// Returns what a viewer sees instead of a reading; `None` for the reading itself.
+/// Returns the reading that a viewer sees in place of this one; `None` for this one.
 pub(super) async fn instead(inbox: &Arc<Inbox>, viewer: &Viewer, reading: &Reading) -> Option<Reading> {
     let Who::Person(person) = &viewer.who else {
         return None;

@@ -81,7 +81,7 @@ struct OpenPage {
     turn: tokio::sync::Mutex<()>,
 }
 
-/// Whether a viewer is the first or a later one at an open page.
+/// The place of a viewer at an open page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joined {
     First,
@@ -174,7 +174,7 @@ async fn show_newest(inbox: &Arc<Inbox>, page: Page, open: &OpenPage) {
     error.iter().filter(|_| is_news).for_each(warn);
 }
 
-/// Returns what a page shows now.
+/// Returns the present content of a page.
 pub(super) async fn read(inbox: &Arc<Inbox>, page: Page) -> Reading {
     let (reading, error) = look(inbox, page).await;
     error.iter().for_each(warn);
@@ -185,7 +185,7 @@ fn warn(error: &ViewError) {
     tracing::warn!(%error, "a page could not be made");
 }
 
-/// Returns what a page shows now, and the error if there is one.
+/// Returns the present content of a page, and the error if there is one.
 async fn look(inbox: &Arc<Inbox>, page: Page) -> (Reading, Option<ViewError>) {
     match try_read(inbox.engine(), &inbox.pages, page).await {
         Ok(reading) => {

@@ -14,7 +14,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// The person whose session it is.
+/// The holder of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Who {
     /// An operator, who has the administrator's token or this run's key, and sees everything.

@@ -1,4 +1,4 @@
-//! Decides which browser may see the set-up: the one that opened the link. Only the hash of its cookie is stored.
+//! Admits browsers to the set-up: those that opened the link. Only the hash of a cookie is stored.
 
 use super::{Instead, Setup, back, link::SetupLink, page, progress::Hash};
 use axum::{
@@ -100,7 +100,7 @@ impl Browser {
     }
 }
 
-/// Returns the service's address as the browser uses it; a proxy in front says whether TLS was used.
+/// Returns the service's address as the browser uses it. A proxy in front reports if TLS was used.
 fn address(headers: &HeaderMap) -> Option<Url> {
     let text = |value: Option<&HeaderValue>| value.and_then(|value| value.to_str().ok()).map(str::to_owned);
     let host = text(headers.get("x-forwarded-host")).or_else(|| text(headers.get(HOST)));

@@ -8,7 +8,7 @@ use crate::{
 use axum::{extract::State, response::Response};
 use std::sync::Arc;
 
-/// The most repositories that are set up at once: each costs several writes, while a browser waits.
+/// The most repositories that are set up at once: each takes several writes, while a browser waits.
 pub(super) const MOST: usize = 10;
 
 /// The result for a repository, or the reason why nothing was made.

@@ -43,7 +43,7 @@ impl Which {
         }
     }
 
-    /// Returns this one of the kept Apps, if it is there.
+    /// Returns this App from the kept ones, if it is there.
     pub(super) fn app_in(self, kept: &KeptApps) -> Option<&KeptApp> {
         match self {
             Self::Autobuild => kept.autobuild.as_ref(),
@@ -94,7 +94,7 @@ impl Manifest {
     }
 
     /// Returns the manifest to post, for a service at this address. GitHub must send the browser back to the address
-    /// that it uses now, since its cookie is valid only there.
+    /// that the browser uses now, since its cookie is valid only there.
     pub(super) fn posted(&self, name: &str, service: &Url, browser: &Url) -> Value {
         let under = |url: &Url, path: &str| format!("{}{path}", url.as_str().trim_end_matches('/'));
         let (at, back) = (|path: &str| under(service, path), |path: &str| under(browser, path));

@@ -1,8 +1,8 @@
-//! The set-up: one page for the person with the link that `serve` prints, until there are credentials. It registers the
+//! The set-up: a page for the person with the link that `serve` prints, until there are credentials. It registers the
 //! Apps from manifests, keeps their credentials, checks that GitHub reaches the service, and makes labels and a
 //! proposal in chosen repositories.
 //!
-//! What GitHub gives is saved before it is used. The last step closes the page.
+//! Credentials and codes are saved before they are used. The last step closes the page.
 
 mod browser;
 mod finish;
@@ -61,7 +61,7 @@ const STARTING: Duration = Duration::from_secs(15);
 /// The time that the page waits for the first check of this machine.
 const LOOKING: Duration = Duration::from_secs(3);
 
-/// The end of the masking of kept secrets: never.
+/// The time until which kept secrets are masked: for ever.
 const NEVER: Millis = Millis(i64::MAX);
 
 /// The environment of the set-up.
@@ -79,7 +79,7 @@ pub struct SetupOptions {
     pub public_url: Option<Url>,
 }
 
-/// A set-up that is open or over.
+/// A set-up, open or over.
 pub struct Setup {
     options: SetupOptions,
     now: Mutex<Now>,
@@ -100,7 +100,7 @@ struct Now {
     progress: Progress,
     kept: Option<KeptApps>,
     proof: Proof,
-    /// `true` if the set-up's page is open, or over.
+    /// `true` if the page is open; `false` once the set-up is over.
     is_open: bool,
 }
 
@@ -128,7 +128,7 @@ struct Installations {
     repositories: Vec<Covered>,
     /// The number of further repositories.
     more: u64,
-    /// Whether the Coach App is installed, if it exists.
+    /// The state of the Coach App, if it exists.
     coach: Option<Installed>,
     /// The error, if GitHub did not answer everything.
     trouble: Option<String>,
@@ -208,7 +208,7 @@ impl Setup {
         self.machine.send_replace(Some(rows));
     }
 
-    /// Opens a set-up again that is over: kept Apps are shown, and missing ones can be added.
+    /// Opens a set-up again that was over: shows the kept Apps, and lets missing ones be added.
     fn reopen(self: &Arc<Self>) -> Result<(), NotKept> {
         let mut now = self.now();
         if !now.is_open {
@@ -376,7 +376,7 @@ pub(super) fn routes(setup: Arc<Setup>) -> Router {
         .with_state(setup)
 }
 
-/// The page that a browser gets instead of what it asked for.
+/// The page that a browser gets in place of the requested one.
 struct Instead(Box<Response>);
 
 impl Instead {
@@ -422,7 +422,7 @@ impl Setup {
         self.page_after(browser, note, &Form::default()).await
     }
 
-    /// Returns the page with a note, and with what was typed into the form that was refused.
+    /// Returns the page with a note, and with the text typed into the refused form.
     async fn page_after(&self, browser: &Browser, note: Option<Note>, typed: &Form) -> Result<Response, Instead> {
         let (installations, machine) = tokio::join!(self.installations(), self.known_machine());
         let manifests = self.manifests(browser)?;
@@ -465,7 +465,7 @@ impl Setup {
         looked.ok()?.ok()?.clone()
     }
 
-    /// Returns what the buttons post, with a new state each time that the page is shown.
+    /// Returns the content that the buttons post, with a new state for each view of the page.
     fn manifests(&self, browser: &Browser) -> Result<Vec<page::Posted>, NotKept> {
         let choice = self.now().progress.choice.clone();
         let kept = self.apps();

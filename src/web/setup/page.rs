@@ -1,4 +1,4 @@
-//! The page of the set-up, in words. Each step says what happened, what is missing, and how to undo it.
+//! Words the page of the set-up. Each step shows what happened, what is missing, and how to undo it.
 
 use super::{
     Installations,
@@ -37,7 +37,7 @@ pub(super) struct SetupView<'a> {
     pub(super) github: Option<&'a GithubAddress>,
     /// The proposed public address of the service, if one is known that would be accepted.
     pub(super) proposed: Option<&'a Url>,
-    /// What was typed into a form that was refused.
+    /// The text typed into a refused form.
     pub(super) typed: &'a Form,
     pub(super) proof: &'a Proof,
     /// The reason why the service does not start.
@@ -203,7 +203,7 @@ fn machine_section(rows: Option<&[Row]>) -> Markup {
 fn note_box(note: &Note) -> Markup {
     html! {
         @match note {
-            // These are said beside their fields.
+            // These notes are shown beside their fields.
             Note::Chosen | Note::NoChoice(_) => {}
             Note::ChoiceIsFixed => p.wrong role="alert" {
                 "An App is registered already, so GitHub, owner and address stay as they are. Forget the App first."
@@ -322,7 +322,7 @@ fn choice_form(shown: &SetupView<'_>) -> Markup {
     }
 }
 
-/// Says beside a field why its value was refused.
+/// Words, beside a field, why its value was refused.
 fn beside(id: &str, why: Option<&str>) -> Markup {
     html! { @if let Some(why) = why { p.wrong id=(format!("{id}-error")) role="alert" { (why) } } }
 }
@@ -520,7 +520,7 @@ fn address_section(shown: &SetupView<'_>) -> Markup {
     }
 }
 
-/// Says whether GitHub reaches the service, as far as that is known.
+/// Words if GitHub reaches the service, as far as that is known.
 fn reach(proof: &Proof, kept: &KeptApps) -> Markup {
     let hook = format!("{}/webhook", kept.public_url.as_str().trim_end_matches('/'));
     let told = |words: Markup| html! { p role="status" { (words) } };
@@ -689,8 +689,8 @@ pub(super) fn mark(kept: &KeptApps) -> Hash {
     Hash::of(&variables(kept))
 }
 
-/// Returns the rows of what was made. A first issue is offered unless GitHub cannot reach the service, which then would
-/// not hear of its label.
+/// Returns the rows of the results. A first issue is offered unless GitHub cannot reach the service, which would then
+/// not learn of the label.
 fn made_rows(kept: &KeptApps, proof: &Proof, made: &[Onboarding]) -> Markup {
     let github = kept.github();
     let web = github.web.as_str().trim_end_matches('/');

@@ -80,7 +80,7 @@ pub(super) enum CodeAppStatus {
     /// GitHub does not know the code: it was exchanged already, or is older than an hour. The App exists, but its key
     /// is lost.
     Lost,
-    /// GitHub returned an App that is not the one that was asked for.
+    /// GitHub returned another App than the requested one.
     Foreign {
         page: String,
         /// The reason why it is not the right App.
@@ -215,7 +215,7 @@ impl Choice {
 enum Network {
     /// It always leads to the machine that uses it.
     OneMachine,
-    /// It means something only within a private network.
+    /// It is valid only within a private network.
     Private,
     /// Its form shows no limit.
     Unknown,
@@ -335,7 +335,7 @@ pub(super) enum Step {
     Repositories,
 }
 
-/// Whether the AutoBuild App is installed anywhere.
+/// The result of looking for the AutoBuild App's installations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Installed {
     /// It is installed nowhere, or GitHub was not asked.

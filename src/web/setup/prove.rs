@@ -1,5 +1,5 @@
-//! Checks whether GitHub reaches the service: has the first delivery, a ping, sent again, and reads its result in
-//! GitHub's log.
+//! Checks if GitHub reaches the service: has the first delivery, a ping, sent again, and reads its result in GitHub's
+//! log.
 
 use super::{Service, Setup, back, browser::Sent, manifest::Which};
 use crate::github::{Client, HookDelivery};
@@ -52,7 +52,7 @@ impl Setup {
         self.now().proof = proof;
     }
 
-    /// Returns what is known of the address. Waits for a running proof to end.
+    /// Returns the result so far. Waits for a running check to end.
     pub(super) async fn proof(&self) -> Proof {
         let _ended = self.proving.lock().await;
         self.now().proof.clone()

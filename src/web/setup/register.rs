@@ -120,7 +120,7 @@ pub(super) enum NotImported {
     NoId,
     NoKey,
     NoSecret,
-    /// The client's secret is there without its id.
+    /// The client's secret was given without its id.
     NoClientId,
     /// The key cannot be used, for this masked cause.
     UnusableKey(String),
@@ -203,7 +203,7 @@ impl Setup {
         self.apps().unwrap_or_else(|| KeptApps::none(&choice.github, choice.public_url.clone()))
     }
 
-    /// Accepts an App that GitHub returned, if it is the one that was asked for.
+    /// Accepts an App that GitHub returned, if it is the requested one.
     fn accept(&self, choice: &Choice, which: Which, app: Registered) -> Result<KeptApp, CodeAppStatus> {
         for secret in app.webhook_secret.iter().chain([&app.private_key, &app.client_secret]) {
             self.options.secrets.learn(secret, super::NEVER.0, self.clock().0);
@@ -263,7 +263,7 @@ impl Setup {
     }
 }
 
-/// Reads the form that imports an App; GitHub says the App's name later.
+/// Reads the form that imports an App, whose name GitHub reports later.
 fn entered(form: &Form) -> Result<(Which, KeptApp), NotImported> {
     let which = Which::of_key(form.text("which")).ok_or(NotImported::NoWhich)?;
     let id = form.text("id").trim().parse::<u64>().map_err(|_| NotImported::NoId)?;
