@@ -68,8 +68,8 @@ impl Identity {
     }
 }
 
-/// Returns those of `needed` ([`AUTOBUILD_PERMISSIONS`](super::AUTOBUILD_PERMISSIONS) or
-/// [`COACH_PERMISSIONS`](super::COACH_PERMISSIONS)) that these permissions do not include.
+/// Returns the permissions in `needed` ([`AUTOBUILD_PERMISSIONS`](super::AUTOBUILD_PERMISSIONS) or
+/// [`COACH_PERMISSIONS`](super::COACH_PERMISSIONS)) that are not granted.
 pub fn lacking(
     permissions: &BTreeMap<String, String>,
     needed: &[(&'static str, &'static str)],
@@ -87,7 +87,7 @@ pub(super) async fn identity(wire: &Wire) -> Result<Identity, GithubError> {
     wire.send(&Credential::App, &Call::get("/app")).await?.json()
 }
 
-/// Returns the installation that this path shows, if there is one.
+/// Returns the installation at this path, if there is one.
 pub(super) async fn covering(wire: &Wire, path: &str) -> Result<Option<InstallationId>, GithubError> {
     match wire.send(&Credential::App, &Call::get(path)).await {
         Ok(reply) => reply.at("/id").map(Some),

@@ -106,7 +106,7 @@ impl Client {
         Ok((reply.at("/repositories")?, reply.at("/total_count")?))
     }
 
-    /// Returns the App's bot user, the author of what the App writes; asked once. GitHub shows it only to an
+    /// Returns the App's bot user, who is the author of the App's posts; asked once. GitHub shows it only to an
     /// installation.
     pub async fn bot(&self, installation: InstallationId) -> Result<&User, GithubError> {
         self.bot
@@ -168,7 +168,7 @@ impl Client {
         self.names.lock().get(&repo).map(|known| known.name.clone())
     }
 
-    /// Reads what every installation may see.
+    /// Reads data that every installation may see.
     async fn look(&self, installation: InstallationId, path: &str) -> Result<Reply, GithubError> {
         let key = TokenKey { installation, repo: None, rights: Rights::Metadata };
         self.ask(key, &Call::get(path)).await

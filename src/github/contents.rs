@@ -1,4 +1,4 @@
-//! Reads files at a commit and writes them, and says how commits are related, with the API instead of git.
+//! Reads and writes files and compares commits, with the API instead of git.
 
 use super::{error::GithubError, http::branch_path, repo::Repo, rights::Rights};
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -72,7 +72,7 @@ impl Repo<'_> {
         Ok(files.map(|entry| entry.path).collect())
     }
 
-    /// Returns `true` if `head` is `base` or has it in its history.
+    /// Returns `true` if `head` is `base` or a descendant of it.
     pub async fn stands_on(&self, head: &Sha, base: &Sha) -> Result<bool, GithubError> {
         let tail = format!("/compare/{base}...{head}?per_page=1");
         match self.get_at::<String>(Rights::Read, &tail, "/status").await {

@@ -1,4 +1,4 @@
-//! The failures of a call, by what the caller does next.
+//! The failures of a call, grouped by the caller's next step.
 
 use super::http::{Intent, Reply};
 use domain::ids::Millis;
@@ -28,7 +28,7 @@ pub enum GithubError {
         /// The time until which GitHub asks to wait.
         retry_after: Option<Millis>,
     },
-    /// The reply to a write was lost, so it may have been done. Look for its result before you try again.
+    /// The reply to a write was lost, so it may have been done. Look for its result before another try.
     #[error("GitHub may or may not have obeyed: {}", Causes(&**source))]
     Uncertain {
         source: Cause,

@@ -71,7 +71,7 @@ impl Repo<'_> {
         Ok(issue.last_edited_at.map(|at| IssueEdit { at, editor: issue.editor.map(|editor| editor.login) }))
     }
 
-    /// Marks a draft pull request as ready. Leaves one alone that is no draft.
+    /// Marks a draft pull request as ready. Another one stays as it is.
     pub async fn mark_ready(&self, number: PullNumber) -> Result<(), GithubError> {
         let pull = self.pull(number).await?;
         if !pull.draft {
@@ -80,7 +80,7 @@ impl Repo<'_> {
         self.mark_draft_ready(&pull.node_id).await
     }
 
-    /// Marks a draft as ready that has this GraphQL id. Call [`Repo::mark_ready`] if it may be ready already.
+    /// Marks the draft with this GraphQL id as ready. Call [`Repo::mark_ready`] if it may be ready already.
     pub async fn mark_draft_ready(&self, node_id: &str) -> Result<(), GithubError> {
         let variables = json!({"id": node_id});
         self.query(Rights::Land, MARK_READY, variables, Intent::Write).await.map(drop)

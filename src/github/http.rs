@@ -3,10 +3,10 @@
 //! Requests use only paths, never absolute URLs, so credentials go to GitHub alone. A read is retried here twice, a write
 //! never.
 //!
-//! octocrab signs the App's token; the rest is written here, for these reasons (version 0.54): it sends a failed POST again,
-//! up to three times; it asks for the next page of another server than github.com without credentials; it turns a moved
-//! POST into a GET; it sends GraphQL of an Enterprise Server to a wrong path; eight first calls mint eight tokens; it neither
-//! limits an answer nor knows the limit that comes without a header; and its models refuse a payload for one new action.
+//! octocrab signs the App's token. The rest is written here because octocrab 0.54 repeats a failed POST up to three
+//! times; requests the next page of an Enterprise Server without credentials; turns a moved POST into a GET; sends
+//! GraphQL of an Enterprise Server to a wrong path; mints eight tokens for eight parallel first calls; neither limits
+//! the size of an answer nor recognises a rate limit without a header; and refuses a whole payload for one new action.
 
 use super::{
     app::App,
@@ -31,7 +31,7 @@ use std::{pin::Pin, sync::Arc, task, task::Poll, time::Duration};
 use text::secret::Secrets;
 use uplink::{Connector, NoAuthorities, Uplink};
 
-/// The version of GitHub's REST API. Without it, GitHub would answer in whatever form it takes for usual at that time.
+/// The version of GitHub's REST API. Without it, GitHub would answer in the form that is its default at that time.
 const API_VERSION: &str = "2022-11-28";
 
 /// The time limit of the whole exchange.
@@ -46,14 +46,15 @@ pub const READ_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::fr
 /// A function that returns the present time. The caller passes it in, so that no rule here reads a clock itself.
 pub type Clock = fn() -> Millis;
 
-/// Whether a request changes anything. A lost reply has a different meaning for a write.
+/// The intent of a request. A lost reply means something else for a write than for a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
     Read,
     Write,
 }
 
-/// Says at the last moment whether a write may still be sent. The process may have been frozen since it was decided.
+/// Returns `true` if a write may still be sent, at the last moment: the process may have been frozen since the
+/// decision.
 pub type Permit = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// The body of a request, which is not sent if its permit is gone.
@@ -225,7 +226,7 @@ fn malformed(error: impl std::error::Error + Send + Sync + 'static) -> GithubErr
     GithubError::Malformed { source: error.into() }
 }
 
-/// Makes a call without credentials of its own; the call contains everything needed.
+/// Makes a call without credentials, for calls whose path or body proves the right.
 pub(super) async fn anonymous(
     (base, uplink): (&str, &Uplink),
     call: &Call<'_>,

@@ -91,7 +91,8 @@ impl Client {
         self.wire.send(&Credential::App, &Call::get(&path)).await?.json()
     }
 
-    /// Returns the App's log of deliveries, newest first, back to the time that `since` gives for its newest entry.
+    /// Returns the App's log of deliveries, newest first. `since` maps the time of its newest entry to the time back to
+    /// which it is read.
     pub async fn delivery_log(&self, since: impl Fn(Millis) -> Millis) -> Result<Vec<HookDelivery>, GithubError> {
         let mut log: Vec<HookDelivery> = Vec::new();
         let mut path = format!("/app/hook/deliveries?per_page={PER_PAGE}");

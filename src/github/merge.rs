@@ -48,7 +48,7 @@ pub enum MergeRefusal {
     Draft,
     /// The repository does not allow this method.
     Method,
-    /// A rule of the branch: someone has to do something.
+    /// A rule of the branch, which needs somebody's action.
     Rule,
 }
 
@@ -80,7 +80,7 @@ impl Repo<'_> {
 fn refused(status: u16, text: String) -> Result<Merge, GithubError> {
     let says = |words| contains(&text, words);
     let why = if matches!(status, 403 | 404) {
-        // The App may not merge at all, so this is no rule of the branch.
+        // The App may not merge at all, which is not a rule of the branch.
         return Err(GithubError::Refused { status, text });
     } else if status == 409 && says("head branch was modified") {
         return Ok(Merge::HeadMoved);

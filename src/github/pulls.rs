@@ -36,7 +36,7 @@ pub enum OpenedPull {
 /// The changes to a pull request; `None` leaves a field as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PullChange<'a> {
-    /// Whether to open or close it.
+    /// The state to give it.
     pub state: Option<OpenState>,
     pub title: Option<&'a str>,
     pub body: Option<&'a str>,
@@ -53,7 +53,7 @@ impl Repo<'_> {
         let owner = self.name().await?.owner;
         let tail = format!("/pulls?state=open&head={}:{}", segment(&owner), segment(head));
         let found: Vec<Pull> = self.list(Rights::Read, &tail, |reply| reply.json()).await?;
-        // GitHub ignores a filter that it does not understand, so filter again.
+        // GitHub ignores a filter that it does not understand, so the result is filtered again.
         let fits = |pull: &Pull| pull.head.branch == head && pull.is_from(self.id);
         Ok(found.into_iter().filter(fits).max_by_key(|pull| pull.number))
     }

@@ -1,4 +1,4 @@
-//! What GitHub has of one issue: its state, its branches and pull requests, and what people did there. One call.
+//! Reads GitHub's state of one issue with one call: the issue, its branches and pull requests, and people's acts there.
 
 use super::{
     error::GithubError,
@@ -21,7 +21,7 @@ use domain::{
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 
-/// The names of branches follow this in full names of refs.
+/// The prefix of branches in full names of refs.
 const HEADS: &str = "refs/heads/";
 
 const DOCUMENT: &str = "query($login: String!, $repo: String!, $issue: Int!, $branches: String!, \
@@ -183,7 +183,7 @@ impl EntryWire {
             "ClosedEvent" => TimelineChange::Closed,
             "ReopenedEvent" => TimelineChange::Reopened,
             "UnlabeledEvent" => TimelineChange::Unlabeled(self.label?.name),
-            // An edited comment says nothing of the words that were written first.
+            // An edited comment is left out, since it does not show the words that were written first.
             "IssueComment" if self.last_edited_at.is_none() => {
                 TimelineChange::Commented { id: CommentId(self.full_database_id?), body: self.body.unwrap_or_default() }
             }
@@ -229,7 +229,7 @@ impl From<RepositoryWire> for RemoteWork {
 }
 
 impl Repo<'_> {
-    /// Returns GitHub's state of a Feature, with the newest of what happened since a time.
+    /// Returns GitHub's state of a Feature, with the newest timeline entries since a time.
     pub async fn work(&self, feature: &Feature, since: Millis) -> Result<RemoteWork, GithubError> {
         let name = self.name().await?;
         let since = chrono::DateTime::from_timestamp_millis(since.0).unwrap_or_default();

@@ -37,7 +37,7 @@ pub struct Rule {
     pub ruleset: Option<u64>,
 }
 
-/// Whether AutoBuild's commits are signed.
+/// The maker of AutoBuild's commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Commits {
     /// AutoBuild makes them, unsigned.

@@ -1,5 +1,5 @@
 //! Signing in with GitHub. The code from a person's browser is exchanged for a token, which is used to ask who the
-//! person is and then forgotten. What the person may see is asked with the App's own credentials.
+//! person is and then forgotten. The person's rights are looked up with the App's own credentials.
 
 use super::{
     error::GithubError,
@@ -44,7 +44,7 @@ struct TokenWire {
 }
 
 impl Client {
-    /// Returns the page on which a person lets GitHub tell us who they are. `challenge` is the hash of the verifier.
+    /// Returns the page on which a person agrees to sign in. `challenge` is the hash of the verifier.
     pub fn sign_in_page(&self, app: &OAuthApp, state: &str, challenge: &str) -> Option<Url> {
         let mut page = Url::parse(&format!("{}/login/oauth/authorize", self.urls().web())).ok()?;
         page.query_pairs_mut().extend_pairs([

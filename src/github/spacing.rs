@@ -11,7 +11,7 @@ const HOUR: i64 = 60 * MINUTE;
 const PER_MINUTE: usize = 80;
 const PER_HOUR: usize = 500;
 
-/// Whether GitHub's own limits on writes apply.
+/// The forge's own limits on writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caps {
     /// At most 80 writes a minute and 500 an hour.

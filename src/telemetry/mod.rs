@@ -123,7 +123,7 @@ impl Telemetry {
         Ok(Self(Some(Arc::new(Open { orders, lost, secrets }))))
     }
 
-    /// Returns whether a collector is configured.
+    /// Returns `true` if a collector is configured.
     #[must_use]
     pub fn is_on(&self) -> bool {
         self.0.is_some()

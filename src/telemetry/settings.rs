@@ -21,7 +21,7 @@ pub struct TelemetrySettings {
 #[error("{variable}: {problem}")]
 pub struct TelemetryMistake {
     pub variable: &'static str,
-    /// What is wrong, without the value, which may be secret.
+    /// The problem, without the value, which may be secret.
     pub problem: &'static str,
 }
 

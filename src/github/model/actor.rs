@@ -5,7 +5,7 @@ pub use domain::feature::sweep::AccountType;
 use domain::ids::{User, UserId};
 use serde::{Deserialize, Deserializer};
 
-/// The id of an account that GitHub gives only by its name.
+/// The id of an account that GitHub names without an id.
 const NO_ID: UserId = UserId(0);
 
 /// The suffix of the login of every App's bot user.

@@ -5,7 +5,7 @@ use crate::github::model::actor::Actor;
 use domain::ids::{AppId, CommentId, IssueNumber, Millis};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
 
-/// Whether an issue or pull request is open.
+/// The state of an issue or pull request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenState {
     #[default]
@@ -14,7 +14,7 @@ pub enum OpenState {
     Closed,
 }
 
-/// Whether a number is an issue or a pull request. GitHub calls both issues.
+/// The kind of thing behind a number. GitHub's API calls both issues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conversation {
     #[default]

@@ -13,7 +13,7 @@ const OUR_BRANCHES: &str = "autobuild/";
 /// The text that a comment with a command contains, in any letter case.
 const COMMAND: &[u8] = b"/autobuild";
 
-/// Our own Apps, whose actions also come back as deliveries.
+/// Our own Apps, whose own actions cause deliveries too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnApps {
     pub apps: Vec<AppId>,
@@ -45,7 +45,7 @@ pub struct Summary {
     pub sender: Option<UserId>,
 }
 
-/// Whether a delivery is stored.
+/// The decision about a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// Store it and act on it.
@@ -118,7 +118,7 @@ fn is_own(inbound: &Inbound, own: &OwnApps) -> bool {
     through_us || inbound.origin().is_some_and(by_us)
 }
 
-/// Every event that is parsed is acted on, but for these that arrive too often to be kept all.
+/// Returns `false` for deliveries of frequent events that concern nothing of ours. All other parsed events are needed.
 fn is_needed(inbound: &Inbound) -> bool {
     let is_ours = |branch: &str| branch.starts_with(OUR_BRANCHES);
     match inbound {

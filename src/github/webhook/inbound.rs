@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 pub struct EventOrigin {
     pub installation: InstallationId,
     pub repo: Repository,
-    /// The account that caused it. Its permissions are asked from GitHub, never read from the delivery.
+    /// The account that caused it. GitHub is asked for its permissions, which are never read from the delivery.
     pub sender: Actor,
 }
 
@@ -98,7 +98,7 @@ pub struct Push {
     pub before: Option<Sha>,
     /// The tip after; `None` if the branch was deleted.
     pub after: Option<Sha>,
-    /// Whether commits were added or history was rewritten.
+    /// The way in which the branch moved.
     pub kind: PushKind,
     /// The paths that its commits touch; `None` if the delivery may not name all of them.
     pub paths: Option<BTreeSet<String>>,
@@ -166,7 +166,7 @@ pub enum InstallationEvent {
 }
 
 impl Inbound {
-    /// Returns the same as [`Self::origin`], to be changed.
+    /// Like [`Self::origin`], but mutable.
     pub fn origin_mut(&mut self) -> Option<&mut EventOrigin> {
         match self {
             Self::Issue { origin, .. }
