@@ -4,6 +4,20 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 use text::stored_as_text;
 
+/// A text that is not what it has to be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{given:?} is not {wanted}")]
+pub struct NotAnId {
+    /// The text.
+    pub given: String,
+    /// What it has to be.
+    pub wanted: &'static str,
+}
+
+fn not(wanted: &'static str, given: &str) -> NotAnId {
+    NotAnId { given: given.chars().take(80).collect(), wanted }
+}
+
 macro_rules! numeric_id {
     ($($(#[$doc:meta])* $name:ident($number:ty);)*) => {$(
         $(#[$doc])*
@@ -117,16 +131,11 @@ impl fmt::Display for FeatureKey {
     }
 }
 
-/// A text that is not `<repository id>/<issue>/<run>`.
-#[derive(Debug, thiserror::Error)]
-#[error("{0:?} is not <repository id>/<issue>/<run>")]
-pub struct NotAFeatureKey(String);
-
 impl FromStr for FeatureKey {
-    type Err = NotAFeatureKey;
+    type Err = NotAnId;
 
-    fn from_str(text: &str) -> Result<Self, NotAFeatureKey> {
-        let wrong = || NotAFeatureKey(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
+        let wrong = || not("<repository id>/<issue>/<run>", text);
         let mut parts = text.split('/').map(str::parse::<u64>);
         match (parts.next(), parts.next(), parts.next(), parts.next()) {
             (Some(Ok(repo)), Some(Ok(issue)), Some(Ok(run)), None) if run > 0 => Ok(Self {
@@ -139,7 +148,7 @@ impl FromStr for FeatureKey {
     }
 }
 
-stored_as_text!(FeatureKey, NotAFeatureKey);
+stored_as_text!(FeatureKey, NotAnId);
 
 /// Id of a task within its Feature: `TASK-001` and so on, or one of those that AutoBuild adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -173,15 +182,10 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// A text that is not the name of a task.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a task id; task ids are TASK-001 to TASK-999")]
-pub struct NotATaskId(pub String);
-
 impl FromStr for TaskId {
-    type Err = NotATaskId;
+    type Err = NotAnId;
 
-    fn from_str(text: &str) -> Result<Self, NotATaskId> {
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
         let rest = text.strip_prefix("TASK-").unwrap_or_default();
         let (kind, number) = rest.split_once('-').unwrap_or(("", rest));
         let number: Option<u16> = number.parse().ok().filter(|k| *k > 0);
@@ -193,11 +197,11 @@ impl FromStr for TaskId {
             _ => None,
         });
         let exact = parsed.filter(|id| id.to_string() == text);
-        exact.ok_or_else(|| NotATaskId(text.to_owned()))
+        exact.ok_or_else(|| not("a task id; task ids are TASK-001 to TASK-999", text))
     }
 }
 
-stored_as_text!(TaskId, NotATaskId);
+stored_as_text!(TaskId, NotAnId);
 
 impl TurnNumber {
     /// The first turn.
@@ -232,24 +236,19 @@ impl fmt::Display for Sha {
     }
 }
 
-/// A text that is not a full commit id.
-#[derive(Debug, thiserror::Error)]
-#[error("{0:?} is not a full commit id")]
-pub struct NotASha(String);
-
 impl FromStr for Sha {
-    type Err = NotASha;
+    type Err = NotAnId;
 
-    fn from_str(text: &str) -> Result<Self, NotASha> {
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
         let hex = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         match text.len() {
             40 | 64 if hex => Ok(Self(text.to_owned())),
-            _ => Err(NotASha(text.chars().take(80).collect())),
+            _ => Err(not("a full commit id", text)),
         }
     }
 }
 
-stored_as_text!(Sha, NotASha);
+stored_as_text!(Sha, NotAnId);
 
 /// A person or bot on GitHub. The id identifies it; the login is for reading.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -275,22 +274,17 @@ impl fmt::Display for RepoName {
     }
 }
 
-/// A text that is not `owner/name`.
-#[derive(Debug, thiserror::Error)]
-#[error("{0:?} is not owner/name")]
-pub struct NotARepoName(String);
-
 impl FromStr for RepoName {
-    type Err = NotARepoName;
+    type Err = NotAnId;
 
-    fn from_str(text: &str) -> Result<Self, NotARepoName> {
+    fn from_str(text: &str) -> Result<Self, NotAnId> {
         let in_name = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
         let fine = |part: &str| !["", ".", ".."].contains(&part) && part.bytes().all(in_name);
         match text.split_once('/') {
             Some((owner, name)) if fine(owner) && fine(name) => {
                 Ok(Self { owner: owner.to_owned(), name: name.to_owned() })
             }
-            _ => Err(NotARepoName(text.to_owned())),
+            _ => Err(not("owner/name", text)),
         }
     }
 }

@@ -18,7 +18,7 @@ use axum::{
 use domain::{
     diagnosis,
     diagnosis::{Row, RowStatus},
-    ids::{NotARepoName, RepoName},
+    ids::{NotAnId, RepoName},
 };
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -30,7 +30,7 @@ pub(super) struct DoctorRequest {
 }
 
 impl DoctorRequest {
-    fn repository(&self) -> Result<Option<RepoName>, NotARepoName> {
+    fn repository(&self) -> Result<Option<RepoName>, NotAnId> {
         let name = self.repo.as_deref().unwrap_or_default().trim();
         (!name.is_empty()).then(|| name.parse()).transpose()
     }
@@ -71,7 +71,7 @@ pub(super) async fn doctor_page(
     page(status, "Doctor", &bar(&inbox, Some(&viewer)), None, &content)
 }
 
-async fn json(inbox: &Inbox, repo: Result<Option<RepoName>, NotARepoName>) -> Response {
+async fn json(inbox: &Inbox, repo: Result<Option<RepoName>, NotAnId>) -> Response {
     match (&inbox.doctor, repo) {
         (Some(doctor), Ok(repo)) => Json(diagnosis::report(&doctor(repo).await)).into_response(),
         (Some(_), Err(error)) => {
