@@ -3,6 +3,7 @@
 use crate::plan::TaskType;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
+use text::{stored_as_text, words};
 
 /// The form of titles, such as `{type}: {subject}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,11 +15,11 @@ pub struct TitleForm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Text(String),
-    Value(Value),
+    Value(Placeholder),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Value {
+enum Placeholder {
     Type,
     Name,
     Subject,
@@ -26,13 +27,7 @@ enum Value {
     Issue,
 }
 
-const VALUES: [(&str, Value); 5] = [
-    ("type", Value::Type),
-    ("name", Value::Name),
-    ("subject", Value::Subject),
-    ("id", Value::Id),
-    ("issue", Value::Issue),
-];
+words!(Placeholder { Type = "type", Name = "name", Subject = "subject", Id = "id", Issue = "issue" });
 
 /// The values that fill the placeholders of a title.
 #[derive(Clone, Copy, Debug)]
@@ -66,25 +61,25 @@ impl TitleForm {
     pub fn fill(&self, titled: &Titled<'_>) -> String {
         let part = |part: &Part| match part {
             Part::Text(text) => text.clone(),
-            Part::Value(Value::Type) => titled.kind.to_owned(),
-            Part::Value(Value::Name) => titled.name.to_owned(),
-            Part::Value(Value::Subject) => uncapitalized(titled.name),
-            Part::Value(Value::Id) => titled.id.to_owned(),
-            Part::Value(Value::Issue) => titled.issue.to_string(),
+            Part::Value(Placeholder::Type) => titled.kind.to_owned(),
+            Part::Value(Placeholder::Name) => titled.name.to_owned(),
+            Part::Value(Placeholder::Subject) => uncapitalized(titled.name),
+            Part::Value(Placeholder::Id) => titled.id.to_owned(),
+            Part::Value(Placeholder::Issue) => titled.issue.to_string(),
         };
         self.parts.iter().map(part).collect()
     }
 
     /// `true` if its titles begin with a type, so that every commit needs one.
     pub fn has_type(&self) -> bool {
-        self.parts.contains(&Part::Value(Value::Type))
+        self.parts.contains(&Part::Value(Placeholder::Type))
     }
 }
 
 impl Default for TitleForm {
     fn default() -> Self {
         let colon = Part::Text(": ".to_owned());
-        Self { parts: vec![Part::Value(Value::Id), colon, Part::Value(Value::Name)] }
+        Self { parts: vec![Part::Value(Placeholder::Id), colon, Part::Value(Placeholder::Name)] }
     }
 }
 
@@ -99,12 +94,11 @@ impl FromStr for TitleForm {
             if before.contains('}') {
                 return Err(NotAForm::Open);
             }
-            let known = VALUES.iter().find(|(known, _)| *known == name);
-            let (_, value) = known.ok_or_else(|| NotAForm::Unknown(name.to_owned()))?;
+            let placeholder: Placeholder = name.parse().map_err(|_| NotAForm::Unknown(name.to_owned()))?;
             if !before.is_empty() {
                 parts.push(Part::Text(before.to_owned()));
             }
-            parts.push(Part::Value(*value));
+            parts.push(Part::Value(placeholder));
             rest = after;
         }
         if rest.contains('}') {
@@ -113,34 +107,19 @@ impl FromStr for TitleForm {
         if !rest.is_empty() {
             parts.push(Part::Text(rest.to_owned()));
         }
-        let names = [Part::Value(Value::Name), Part::Value(Value::Subject)];
+        let names = [Part::Value(Placeholder::Name), Part::Value(Placeholder::Subject)];
         if names.iter().any(|name| parts.contains(name)) { Ok(Self { parts }) } else { Err(NotAForm::Nameless) }
     }
 }
 
-impl TryFrom<String> for TitleForm {
-    type Error = NotAForm;
-
-    fn try_from(text: String) -> Result<Self, NotAForm> {
-        text.parse()
-    }
-}
-
-impl From<TitleForm> for String {
-    fn from(form: TitleForm) -> Self {
-        form.to_string()
-    }
-}
+stored_as_text!(TitleForm, NotAForm);
 
 impl fmt::Display for TitleForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {
             match part {
                 Part::Text(text) => f.write_str(text)?,
-                Part::Value(value) => {
-                    let name = VALUES.iter().find(|(_, known)| known == value);
-                    write!(f, "{{{}}}", name.map_or("", |(name, _)| name))?;
-                }
+                Part::Value(value) => write!(f, "{{{value}}}")?,
             }
         }
         Ok(())
