@@ -1,4 +1,4 @@
-//! Says how programs reach their models: the provider, the address and the account. No key ever enters a run.
+//! Leads programs to their models: the provider, the address and the account. No key ever enters a run.
 
 use crate::{
     agents::{
@@ -31,7 +31,7 @@ pub(crate) const NO_KEY: &str = "added-outside";
 pub enum Login {
     /// The key of the service's settings.
     Service,
-    /// The log-in of the person who started the command line, where the settings have no key.
+    /// The log-in of the person who started the command line, if the settings have no key.
     Person(PersonLogin),
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Provider {
     OpenAi,
 }
 
-/// What differs between providers.
+/// The differences between providers.
 struct Facts {
     name: &'static str,
     address: &'static str,
@@ -131,7 +131,7 @@ impl Access {
         Self { models: Arc::new(models), login: Login::Service }
     }
 
-    /// Returns the keys and tokens that are added to calls, without what stands before them in a header.
+    /// Returns the keys and tokens that are added to calls, without their prefixes in headers.
     pub fn keys(&self) -> impl Iterator<Item = SecretString> {
         let lent = [Provider::Anthropic, Provider::OpenAi].map(|provider| self.account(provider));
         let accounts = lent.into_iter().flatten().flatten();
@@ -193,7 +193,7 @@ impl Access {
         rules.caps.usd_micros = spec.most_usd_micros;
         let mut set = Vec::new();
         for provider in providers {
-            // The program itself says that it has no account, or does without one.
+            // Without an account, the program itself reports that, or needs none.
             if let Ok(Some(account)) = self.account(*provider) {
                 set.push((*provider, account.variable));
                 rules.models.push(route(*provider, account, spec)?);

@@ -22,7 +22,7 @@ pub(crate) enum NoAnswer {
     /// It is an object, but not the requested one.
     #[error("{0}")]
     Malformed(String),
-    /// It is not the requested one, and the program does not say why.
+    /// It is not the requested one, and the program gives no reason.
     #[error("it does not fit the schema")]
     Unfit,
 }
@@ -33,8 +33,8 @@ pub(crate) type AgentAnswer = Result<Value, NoAnswer>;
 /// Returns the last object in `output` that has a key of the answer's schema, or else the last one. Objects inside
 /// other objects do not count.
 ///
-/// A later piece that begins like an object, names a key of the schema and is no JSON is a broken answer. It is not
-/// passed over, because the object before it may be an example or an earlier draft.
+/// A later piece that begins like an object and names a key of the schema, but is not JSON, is a broken answer. It is
+/// not skipped, because the object before it may be an example or an earlier draft.
 pub(crate) fn last_object(output: &str, schema: &Value) -> AgentAnswer {
     let keys: Vec<&String> = properties(schema).collect();
     let (mut answer, mut other) = (None, None);

@@ -1,4 +1,4 @@
-//! Asks an agent, and asks once more after a missing or malformed answer, with what was wrong. If there was no JSON, only
+//! Asks an agent, and asks once more after a missing or malformed answer, with its mistake. If there was no JSON, only
 //! the answer is asked for, not the work.
 
 use crate::{
@@ -31,7 +31,7 @@ const MAX_MODEL: usize = 200;
 pub struct Answered<T> {
     /// The agent's answer, as converted by its reader.
     pub answer: T,
-    /// What is known about its runs.
+    /// The record of its runs.
     pub record: Record,
 }
 
@@ -121,8 +121,8 @@ impl RunSpec {
         self.usd_micros == Some(0) || self.tokens == Some(0) || self.deadline < LEAST_TIME
     }
 
-    /// Returns the prompt of a second run, after an unusable answer. An agent that printed no JSON is asked for its answer
-    /// alone, if it left something to answer from: words, or a Player its working copy.
+    /// Returns the prompt of a second run, after an unusable answer. An agent that printed no JSON is asked only for
+    /// its answer, if it left something to answer from: its words, or a Player's working copy.
     fn repaired(&self, why: &NoAnswer, failure: &Failure, words: &str) -> Prompt {
         let problem = bounded(&failure.to_string());
         let words = plain(&self.secrets, clean(words).trim(), MAX_WORDS);
@@ -138,7 +138,7 @@ impl RunSpec {
         }
     }
 
-    /// Subtracts what a run used from what is left for the next one.
+    /// Subtracts a run's usage from the share that is left for the next run.
     fn charge(&mut self, record: &Record) {
         let (micros, tokens) = (record.usage.usd_micros.unwrap_or(0), record.usage.tokens.total());
         self.usd_micros = self.usd_micros.map(|left| left.saturating_sub(micros));
@@ -171,7 +171,7 @@ fn priced(record: Record, spec: &RunSpec) -> Record {
     let model = record.model.or_else(|| spec.model.clone());
     Record {
         usage: price::priced(record.usage, model.as_deref()),
-        // The program chose the name, which is displayed among figures.
+        // The program chose the name, so it is cleaned before pages show it.
         model: model.map(|model| plain(&spec.secrets, &model, MAX_MODEL)),
         ..record
     }

@@ -1,4 +1,4 @@
-//! The back-ends: the kinds of agents, and how one of them is run.
+//! The back-ends: the kinds of agents, and the run of one of them.
 
 use crate::{
     agents::{
@@ -62,12 +62,12 @@ impl Backend {
         Self { kind, agent: agent.clone() }
     }
 
-    /// Checks, before any work is done, for what would keep this agent from working: a missing or outdated program, a
+    /// Checks, before any work is done, that nothing keeps this agent from working: a missing or outdated program, a
     /// missing key, or a script with mistakes.
     ///
     /// # Errors
     ///
-    /// Returns what is wrong and how to fix it, for an operator.
+    /// The problem and its remedy, for an operator.
     pub async fn check(&self) -> Result<(), String> {
         let found = match &self.kind {
             BackendKind::Acp(agent) => agent.check().await,
@@ -96,7 +96,7 @@ impl Backend {
         words.fallback(&self.agent)
     }
 
-    /// Returns whether its runs report money, or tokens that have a price.
+    /// Returns the usage that its runs report.
     pub fn cost_reporting(&self) -> CostReporting {
         match &self.kind {
             BackendKind::Acp(_) | BackendKind::Claude(_) | BackendKind::Codex(_) => CostReporting::Cost,

@@ -32,7 +32,7 @@ pub(crate) fn delete(root: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// What to do about a missing parent folder.
+/// The treatment of a missing parent folder.
 #[derive(Clone, Copy)]
 enum Missing {
     Make,

@@ -88,8 +88,8 @@ pub(crate) fn is_there(program: &Path, folders: &OsStr) -> bool {
     }
 }
 
-/// Returns the program's path. A relative path that exists where the service was started is the operator's, not the
-/// checkout's.
+/// Returns the program's path. A relative path that exists in the service's own folder means that file, not one of the
+/// checkout.
 pub(crate) fn program(command: &CommandLine) -> OsString {
     let given = PathBuf::from(command.program());
     if given.is_relative()

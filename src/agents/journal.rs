@@ -1,4 +1,4 @@
-//! Records what happens during one run: the events to keep, and the activity to show while it runs.
+//! Records one run: the events to keep, and the activity to show while it runs.
 
 use domain::trace::{TraceEvent, TraceKind};
 use serde_json::Value;
@@ -24,13 +24,13 @@ const MAX_EVENTS: usize = 5_000;
 /// The number of recent tool calls that people see while it runs.
 const MOST_RECENT: usize = 20;
 
-/// What a running agent is doing, for people who watch.
+/// The activity of a running agent, for people who watch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
     pub tool_calls: u32,
     /// The most recent tool calls, the newest last. Each is one line with the beginning of its input.
     pub recent: VecDeque<String>,
-    /// Why it is waiting for its model; `None` if it is not.
+    /// The reason why it waits for its model; `None` if it does not.
     pub waiting: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads JSON values of which only some keys matter, without relying on any of them.
+//! Reads some keys of JSON values, without relying on their presence or type.
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
-//! The log-in of the person who started the command line, for `--use-my-login`. It is lent: the door to the model adds the
-//! token of their program to a run's calls. No run sees the token, what renews it, or a file of theirs. The token is read
-//! for each run, because the person's own program may have renewed it; nothing here renews it.
+//! The log-in of the person who started the command line, for `--use-my-login`. It is lent: the door to the model adds
+//! the token of their program to a run's calls. No run sees the token, its refresh token, or a file of the person. The
+//! token is read for each run, because the person's own program may have renewed it; nothing here renews it.
 
 use crate::{agents::access::Provider, config::safe_address};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -23,7 +23,7 @@ const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 /// The variables with which Claude Code goes to a cloud provider, whose calls it signs itself.
 const CLOUDS: [&str; 3] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_VERTEX"];
 
-/// The variables that choose an account or say where its files are. Besides these, only [`CLOUDS`] are read.
+/// The variables that choose an account or name the folder of its files. Besides these, only [`CLOUDS`] are read.
 const ACCOUNT: [&str; 7] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -37,12 +37,12 @@ const ACCOUNT: [&str; 7] = [
 /// Finds the log-in of a person's own Claude Code or Codex.
 #[derive(Clone, Debug)]
 pub struct PersonLogin {
-    /// The variables of their shell that choose an account or say where its files are.
+    /// The variables of their shell that choose an account or name the folder of its files.
     variables: BTreeMap<String, SecretString>,
     now: fn() -> Millis,
 }
 
-/// The account that a run uses, as the door to the model needs it.
+/// The account of a run, in the form that the door to the model needs.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelAccount {
     /// The header that carries the key or token, and its whole value.
@@ -56,7 +56,7 @@ pub(crate) struct ModelAccount {
 }
 
 impl PersonLogin {
-    /// Looks for log-ins where this process's variables say, by this clock.
+    /// Looks for log-ins by this process's variables, with this clock.
     pub fn of_process(now: fn() -> Millis) -> Self {
         let variables = ACCOUNT.into_iter().filter_map(|name| {
             let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
@@ -67,7 +67,7 @@ impl PersonLogin {
         Self::new(variables.chain(clouds), now)
     }
 
-    /// Looks for log-ins where these variables say, by this clock.
+    /// Looks for log-ins by these variables, with this clock.
     pub fn new(variables: impl IntoIterator<Item = (String, String)>, now: fn() -> Millis) -> Self {
         let variables = variables.into_iter().map(|(name, value)| (name, value.into()));
         Self { variables: variables.collect(), now }
@@ -85,7 +85,8 @@ impl PersonLogin {
         self.variables.get(name).map(|value| value.expose_secret().to_owned())
     }
 
-    /// Returns the folder that a variable names, else this one in the home. A relative one would lie in the repository.
+    /// Returns the folder that a variable names, or else this one in the home. A relative path is refused: it would be
+    /// inside the repository.
     fn folder(&self, variable: &str, usual: &str) -> Result<PathBuf, LoginLack> {
         let home = || PathBuf::from(self.variable("HOME").unwrap_or_default()).join(usual);
         let folder = self.variable(variable).map_or_else(home, PathBuf::from);
@@ -120,7 +121,7 @@ impl PersonLogin {
         Ok(ModelAccount { upstream, ..account })
     }
 
-    /// Returns the token of a Claude subscription: one that was made to last, else that of the log-in.
+    /// Returns the token of a Claude subscription: a long-lived one, or else that of the log-in.
     fn claude_subscription(&self, folder: &Path, lasting: Option<String>) -> Result<Option<String>, LoginLack> {
         if lasting.is_some() {
             return Ok(lasting);
@@ -188,7 +189,7 @@ impl ModelAccount {
     }
 }
 
-/// Returns when a signed token (JWT) ends, in milliseconds since the Unix epoch; `None` if it does not say so.
+/// Returns the expiry of a signed token (JWT), in milliseconds since the Unix epoch; `None` if it names none.
 fn end_of(token: &str) -> Option<i64> {
     let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1)?).ok()?;
     let claims: Value = serde_json::from_slice(&claims).ok()?;
@@ -221,7 +222,8 @@ mod tests {
     /// Variables with their values, or files with their contents.
     type Named<'a> = &'a [(&'a str, &'a str)];
 
-    /// A home with these files, and what is lent from there: the value of the header and where it goes, or why nothing is.
+    /// Makes a home with these files, and returns what is lent from there: the header's value and its destination, or
+    /// the reason why nothing is.
     fn lent(provider: Provider, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Result<String, LoginLack> {
         let home = tempfile::tempdir().unwrap();
         for (name, content) in files {

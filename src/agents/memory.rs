@@ -1,4 +1,4 @@
-//! Remembers which step of a script each run took, so that a run that is repeated after a crash takes the same one.
+//! Remembers the step of a script that each run took, so that a run that is repeated after a crash takes the same one.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -1,8 +1,8 @@
 //! Agents: a prompt goes in, an answer comes out.
 //!
 //! A [`Backend`] runs one agent on one checkout and reports facts. [`Backend::ask`] asks once more if an answer is
-//! missing or has the wrong form. Nothing here decides what an answer means, retries after other failures except once
-//! with a fallback model, or inspects what an agent changed.
+//! missing or has the wrong form. Nothing here interprets an answer, retries after other failures except once with a
+//! fallback model, or inspects an agent's changes.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

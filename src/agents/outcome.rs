@@ -33,7 +33,7 @@ impl From<Failure> for Unfinished {
     }
 }
 
-/// Returns how a program was ended before its output was complete; `None` if its output counts.
+/// Returns the way in which a program was ended before its output was complete; `None` if its output counts.
 pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<Unfinished> {
     match (&ended.stopped, ended.finished.exit) {
         (Some(Stopped::Failed(failure)), _) => Some(failure.clone().into()),
@@ -71,7 +71,7 @@ pub(crate) fn fault(fault: AgentFault) -> Failure {
     Failure::AgentFault { fault }
 }
 
-/// Returns how a program ended, for a message, or the fault that the end is itself.
+/// Returns a description of a program's end for a message, or the fault if the end itself is one.
 pub(crate) fn describe_exit(exit: Exit) -> Result<String, AgentFault> {
     match exit {
         Exit::Exited(code) => Ok(format!("exit code {code}")),
@@ -93,7 +93,7 @@ fn log(journal: &Journal, last_words: Option<&str>, finished: &Finished) -> Stri
     journal.plain(&with_stderr(finished, said), MAX_LOG)
 }
 
-/// Returns what was printed on standard error, if anything was, followed by what was said.
+/// Returns the text on standard error, if there is any, followed by `said`.
 pub(crate) fn with_stderr(finished: &Finished, said: String) -> String {
     match finished.stderr.text().trim() {
         "" => said,
@@ -114,13 +114,13 @@ pub(crate) struct Told {
     pub(crate) tokens: Tokens,
     /// The cost in millionths of a dollar, if it reported one.
     pub(crate) usd_micros: Option<u64>,
-    /// `true` if the cost is its estimate.
+    /// `true` if the program only estimates the cost.
     pub(crate) estimated: bool,
     pub(crate) model: Option<String>,
     pub(crate) last_words: Option<String>,
 }
 
-/// Combines a run's outcome with everything that is known about the run.
+/// Combines a run's outcome with the record of the run.
 pub(crate) fn printed(
     outcome: Result<AgentAnswer, Unfinished>,
     told: Told,

@@ -47,7 +47,7 @@ impl Private {
         Ok(path)
     }
 
-    /// Returns what a run may read and change: this folder and its checkout, which only a Player may change.
+    /// Returns the files that a run may read and change: this folder and its checkout, which only a Player may change.
     pub(crate) fn confine(&self, spec: &RunSpec) -> Confine {
         let mut confine =
             Confine { read: spec.objects.iter().cloned().collect(), write: vec![self.1.clone()], ..Confine::default() };
@@ -82,12 +82,12 @@ impl Private {
     }
 }
 
-/// Whether variables that lead to an account may be passed on.
+/// The treatment of listed variables that lead to an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccountVariables {
-    /// Yes: the operator decides which variables a program gets.
+    /// They are passed on, because the operator decides which variables a program gets.
     AsNamed,
-    /// No: the program reaches its model only through us.
+    /// They are dropped, because the program reaches its model only through us.
     Ours,
 }
 
@@ -100,8 +100,8 @@ impl AccountVariables {
 impl Drop for Private {
     fn drop(&mut self) {
         let folder = self.0.take();
-        // A home with a thousand files is not deleted on a thread that others wait for. What is left is removed at the
-        // next start.
+        // A home may have thousands of files, so it is deleted on a thread for blocking work. Anything that remains is
+        // removed at the next start.
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(move || drop(folder))),
             Err(_) => drop(folder),

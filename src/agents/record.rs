@@ -7,8 +7,7 @@ use domain::{
 };
 use text::usage::Usage;
 
-/// What is known about one or more runs of one request, with or without an answer. Credentials are masked in all its
-/// texts.
+/// The facts about one or more runs of one request, with or without an answer. Credentials are masked in all its texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// The end of the output, for people.

@@ -47,9 +47,9 @@ pub struct RunSpec {
     pub fallback_model: Option<String>,
     /// The most calls of its model in one run.
     pub agent_turns: u32,
-    /// The money within which the program is told to stay, in millionths of a US dollar; `None` for no limit.
+    /// The money that the program should not exceed, in millionths of a US dollar; `None` for no limit.
     pub usd_micros: Option<u64>,
-    /// The money at which the proxy passes no more calls, in millionths of a US dollar; `None` for no limit.
+    /// The money after which the proxy refuses further calls, in millionths of a US dollar; `None` for no limit.
     pub most_usd_micros: Option<u64>,
     /// The most tokens of every kind for one run; `None` for no limit. The program does not know it. It is checked
     /// before the agent is asked once more.
@@ -58,7 +58,7 @@ pub struct RunSpec {
     pub time: Option<Duration>,
     /// The hosts that it may reach besides its model.
     pub network: Rules,
-    /// Receives what the agent is doing.
+    /// Receives the agent's activity.
     pub activity: Option<watch::Sender<Activity>>,
     pub secrets: Secrets,
     /// The part of `run_key` that all attempts at the same work share: `run_key` begins with it and a slash.
@@ -74,13 +74,13 @@ pub enum RunError {
     #[error("{failure}")]
     Agent {
         failure: Failure,
-        /// What is known about the run.
+        /// The record of the run.
         record: Box<Record>,
     },
     /// The caller cancelled.
     #[error("the run was cancelled")]
     Cancelled {
-        /// What is known about the run.
+        /// The record of the run.
         record: Box<Record>,
     },
     /// The service itself could not run it.
@@ -92,9 +92,9 @@ pub enum RunError {
 #[derive(Debug)]
 pub(super) struct Printed {
     pub(super) answer: AgentAnswer,
-    /// The agent's last words, as far as its answer may stand in them.
+    /// The agent's last words, which may contain its answer.
     pub(super) words: String,
-    /// What is known about the run.
+    /// The record of the run.
     pub(super) record: Record,
 }
 

@@ -3,7 +3,7 @@
 use crate::agents::json::items;
 use serde_json::{Map, Value, json};
 
-/// Keywords of a schema that say nothing about the values.
+/// Keywords of a schema that do not restrict the values.
 const LEFT_OUT: [&str; 5] = ["$schema", "title", "default", "examples", "format"];
 
 /// Returns a schema without descriptive keywords, because programs refuse keywords that they do not know.

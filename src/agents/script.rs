@@ -14,7 +14,7 @@ use text::{
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 const KEYS: [&str; 9] = ["role", "task", "turn", "write", "delete", "answer", "fail", "retry_after", "usage"];
 
-/// One prepared run. A role, task or turn that it does not give matches every run.
+/// One prepared run. A missing role, task or turn matches every run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ScriptStep {
     pub(crate) role: Option<Role>,
@@ -87,7 +87,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
 }
 
 impl ScriptStep {
-    /// Returns `true` if the run has the role, task and turn that this step gives.
+    /// Returns `true` if the run has this step's role, task and turn.
     pub(crate) fn matches(&self, role: Role, task: Option<TaskId>, turn: Option<u32>) -> bool {
         self.role.is_none_or(|given| given == role)
             && self.task.is_none_or(|given| Some(given) == task)

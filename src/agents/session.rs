@@ -55,12 +55,12 @@ pub(crate) struct Ended {
     pub(crate) stopped: Option<Stopped>,
 }
 
-/// Whether the program gets input while it runs.
+/// The way in which the program gets its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InputMode {
-    /// No, all of its input is there from the start.
+    /// All at once, at the start.
     Once,
-    /// Yes, answers follow.
+    /// As a dialogue while it runs.
     Dialogue,
 }
 

@@ -1,4 +1,4 @@
-//! Every reader of what agents print does linear work.
+//! Every reader of agents' output does linear work.
 
 use super::{answer, fence, journal, lines::Lines, script};
 use effort::{Reader, Text, assert_linear};

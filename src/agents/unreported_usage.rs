@@ -1,6 +1,6 @@
-//! Counts a run's usage by the calls that its proxy saw, rather than by the program's own report. A program may die
-//! before it reports, its child processes may forge its report, and it does not know about calls of other processes.
-//! Also finds how long the model's API asked to wait, and if it was the API that was silent.
+//! Counts a run's usage by the calls that its proxy saw, not by the program's own report. A program may die before it
+//! reports, its child processes may forge the report, and it does not know about calls of other processes. Also finds
+//! the wait that the model's API asked for, and a silence of the API.
 
 use crate::agents::{
     journal::plain,
@@ -36,7 +36,7 @@ pub(crate) enum Model {
     Perhaps,
 }
 
-/// How much of a run's model calls the proxy sees.
+/// The part of a run's model calls that the proxy sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum View {
     /// Every call.
@@ -45,8 +45,8 @@ enum View {
     Part,
 }
 
-/// Adds to a run's outcome what the door of `order` saw. `told` are the tokens that the program reported, if it
-/// reported more than the record contains.
+/// Adds the calls that the door of `order` saw to a run's outcome. `told` are the tokens that the program reported, if
+/// it reported more than the record contains.
 pub(crate) async fn add_door_usage(
     outcome: Result<Printed, RunError>,
     model: Model,

@@ -1,4 +1,4 @@
-//! Checks what an agent reports about itself when the conversation begins, and chooses its mode.
+//! Checks an agent's introduction at the beginning of the conversation, and chooses its mode.
 
 use crate::{
     agents::{
@@ -15,8 +15,8 @@ use domain::{
 };
 use serde_json::Value;
 
-/// The agents that we know by the names they report: their programs, and their oldest versions known to do everything
-/// we need.
+/// The agents that we know by their reported names: their programs, and the oldest versions known to do everything we
+/// need.
 const LEAST: [(&str, &str, Version); 2] = [
     ("@agentclientprotocol/claude-agent-acp", "claude-agent-acp", Version(0, 49, 0)),
     ("@agentclientprotocol/codex-acp", "codex-acp", Version(2, 6, 0)),
@@ -25,8 +25,8 @@ const LEAST: [(&str, &str, Version); 2] = [
 /// The version of the protocol that we speak.
 pub(crate) const PROTOCOL: u64 = 1;
 
-/// The modes in which an agent changes nothing; in which it asks for nothing, if our own sandbox isolates it; and in
-/// which it keeps to its checkout by itself, if nothing else does.
+/// Three lists of modes: those in which an agent changes nothing; those in which it asks for nothing, since our sandbox
+/// isolates it; and those in which it keeps to its checkout by itself, since nothing else does.
 const READING_MODES: [&str; 1] = ["read-only"];
 const FREE_MODES: [&str; 3] = ["agent-full-access", "full-access", "acceptEdits"];
 const WRITING_MODES: [&str; 2] = ["workspace-write", "acceptEdits"];

@@ -42,7 +42,7 @@ use tokio_util::sync::CancellationToken;
 /// The longest time that the program may take to end after its input has ended.
 const LAST: Duration = Duration::from_secs(2);
 
-/// What is sent to the agent during the conversation.
+/// Our part of the conversation with the agent.
 #[derive(Debug)]
 pub(crate) struct Script {
     /// The agent's role in the loop.
@@ -170,7 +170,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer
         Some("refusal") => Err(Failure::ModelRefused { message: plain(&spec.secrets, &stream.text, 500) }),
         Some("max_tokens") => Err(Failure::OutputLimit),
         Some("max_turn_requests") => Err(Failure::OutOfAgentTurns { turns: spec.agent_turns }),
-        // An agent that was denied something may cancel its own turn, so look for an answer in any case.
+        // An agent that was denied something may cancel its own turn, so its answer counts in any case.
         Some(_) => Ok(match stream.handed_in() {
             Some(answer) => Ok(answer.clone()),
             None => answer::last_object(&stream.text, &spec.schema).map(schema::without_nulls),

@@ -23,7 +23,7 @@ const NEW_SESSION: u64 = 1;
 const SET_MODE: u64 = 2;
 const PROMPT: u64 = 3;
 
-/// What has been read so far.
+/// The part of the conversation that was read so far.
 #[derive(Debug)]
 pub(crate) struct Stream {
     script: Script,
@@ -86,7 +86,7 @@ impl Stream {
         }
         self.awaited = None;
         if let Some(error) = message.get("error") {
-            // If the mode cannot be set, the run continues, because the checkout is compared for changes afterwards.
+            // If the mode cannot be set, the run continues, because changes in the checkout are found afterwards.
             if id == SET_MODE {
                 return self.send_prompt();
             }
@@ -180,8 +180,7 @@ impl Stream {
         Next::Listen
     }
 
-    /// Reads what the Codex adapter reports beyond the protocol: that its work broke, or that it retries its model's
-    /// API.
+    /// Reads the Codex adapter's reports beyond the protocol: its work broke, or it retries its model's API.
     fn read_codex_report(&mut self, update: &Value, journal: &mut Journal) -> Next {
         if update.pointer("/_meta/codex/threadStatus/type").and_then(Value::as_str) == Some("systemError") {
             self.broken = true;

@@ -13,7 +13,7 @@ pub(crate) fn request(id: u64, method: &str, params: Value) -> Vec<u8> {
     line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
 }
 
-/// Returns our introduction. It says that we offer no file access and no terminal, so the agent must use its own.
+/// Returns our introduction. It offers no file access and no terminal, so the agent must use its own.
 pub(crate) fn introduction() -> Value {
     json!({
         "protocolVersion": PROTOCOL,

@@ -56,7 +56,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer
     }
 }
 
-/// Returns why the program gave up on an answer that fits the schema.
+/// Returns the reason why the program gave up on an answer that fits the schema.
 fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> NoAnswer {
     let errors = result.get("errors").map(Value::to_string);
     match stream.refused_answer.clone().or(errors) {
@@ -87,7 +87,7 @@ fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &Stream, resu
     match (stream.error.as_deref().unwrap_or_default(), status) {
         ("max_output_tokens", _) => Failure::OutputLimit,
         ("billing_error" | "oauth_org_not_allowed", _) => Failure::NotAuthorised { message },
-        // The program says that it is not logged in if it has no key that it can use.
+        // This is the program's message if it has no usable key.
         _ if status.is_none() && text.starts_with("Not logged in") => Failure::NotAuthorised { message },
         ("authentication_failed", _) | (_, Some(401..=403)) => Failure::NotAuthorised { message },
         ("model_not_found", _) | (_, Some(404)) => {

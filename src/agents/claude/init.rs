@@ -1,4 +1,4 @@
-//! Compares what the program reports when it starts with what was requested.
+//! Compares the program's report at its start with the request.
 
 use crate::agents::json::items;
 use domain::blocked::StartDifference;
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The tool for the answer, which the program adds to the requested ones.
 pub(crate) const ANSWER_TOOL: &str = "StructuredOutput";
 
-/// The mode and tools that a role's program is started with.
+/// The mode and tools with which a role's program is started.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartRequest {
     pub(crate) mode: &'static str,

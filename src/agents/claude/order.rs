@@ -13,7 +13,7 @@ use crate::{
 use sandbox::Spec;
 use std::ffi::OsString;
 
-/// Returns the mode and tools that a role's program is started with.
+/// Returns the mode and tools with which a role's program is started.
 pub(crate) fn request_for(role: Role) -> StartRequest {
     match role {
         Role::Player => StartRequest {

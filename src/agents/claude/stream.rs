@@ -21,16 +21,16 @@ use text::{json, usage::Tokens};
 const LONGEST_WAIT_MS: u64 = 120_000;
 /// The model name of messages that the program itself writes in place of a model.
 const SYNTHETIC: &str = "<synthetic>";
-/// The least usual length of a token in bytes.
+/// The usual length of a token in bytes, at its lowest.
 const BYTES_PER_TOKEN: usize = 3;
 /// The most open calls, and the most messages, that are remembered.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// What has been read so far.
+/// The part of the output that was read so far.
 #[derive(Debug)]
 pub(crate) struct Stream {
     asked: StartRequest,
-    /// `true` if the program reported its mode and tools and they are the requested ones.
+    /// `true` if the program reported the requested mode and tools.
     pub(crate) as_asked: bool,
     pub(crate) model: Option<String>,
     /// The error code of the last failure of the model's API.
@@ -45,7 +45,7 @@ pub(crate) struct Stream {
     handed_in: Option<(String, Value)>,
     /// The last submitted answer that was accepted.
     pub(crate) taken: Option<Value>,
-    /// Why the last submitted answer did not fit.
+    /// The reason why the last submitted answer did not fit.
     pub(crate) refused_answer: Option<String>,
     pub(crate) tokens: Tokens,
     /// The input tokens and the estimated output tokens by message, for a run without a result.

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 const LEAST: Version = Version(0, 169, 0);
 /// The longest time from the program's last line to its end.
 const LAST: Duration = Duration::from_secs(10);
-/// The setting that stops it from reading the project's own instructions. They are in the prompt, as on the default
+/// The setting that stops it from reading the project's own instructions. The prompt has them already, from the default
 /// branch.
 const NO_DOCUMENTS: &str = "project_doc_max_bytes=0";
 /// The variable from which it reads its key.
@@ -104,8 +104,8 @@ pub(crate) fn variables(home: PathBuf) -> [(OsString, OsString); 2] {
     [("CODEX_HOME".into(), home.into_os_string()), (KEY.into(), NO_KEY.into())]
 }
 
-/// Makes a home for the program that contains only the model, its address, and that web search is off, because the door
-/// to the model refuses searches.
+/// Makes a home for the program that contains only the model, its address, and the setting that turns web search off,
+/// because the door to the model refuses searches.
 pub(crate) fn home(private: &Private, address: &str, model: Option<&str>) -> Result<PathBuf, RunError> {
     let home = private.folder("codex")?;
     let model = model.map(|model| format!("model = \"{model}\"\n")).unwrap_or_default();

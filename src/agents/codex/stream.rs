@@ -14,7 +14,7 @@ use text::{json, usage::Tokens};
 
 const MAX_REMEMBERED: usize = 10_000;
 
-/// What has been read so far.
+/// The part of the output that was read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     /// The agent's last message.

@@ -45,12 +45,12 @@ pub struct CoachInput<'a> {
     pub remarks: &'a [String],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
-    /// Whether it may still ask to run commands.
+    /// Its right to ask for commands.
     pub probing: Probing,
 }
 
 impl CoachInput<'_> {
-    /// Returns the prompt, without how to answer.
+    /// Returns the prompt, without the form of the answer.
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "your decision");
         prompt.issue(self.issue);

@@ -30,7 +30,7 @@ pub enum ToDesign<'a> {
 }
 
 impl DesignerInput<'_> {
-    /// Returns the prompt, without how to answer.
+    /// Returns the prompt, without the form of the answer.
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "your design");
         prompt.issue(self.issue);

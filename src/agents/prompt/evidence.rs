@@ -127,7 +127,7 @@ fn evidence(what: &str, evidence: &Evidence, max: usize) -> String {
     render_evidence(what, "", evidence, max)
 }
 
-/// Shows a test run. Says so if the number of tests is unknown.
+/// Shows a test run, and says so if the number of tests is unknown.
 fn evidence_of_tests(what: &str, evidence: &Evidence, max: usize) -> String {
     render_evidence(what, ", count unknown", evidence, max)
 }

@@ -1,4 +1,4 @@
-//! What an agent may ask a person, and what was answered before.
+//! The rules for an agent's questions to a person, and the earlier answers.
 
 use crate::agents::{
     fence::fenced,
@@ -8,7 +8,7 @@ use domain::inquiry::{Answer, Hearing, Round};
 use std::fmt::Write;
 
 impl Prompt {
-    /// Adds the answered inquiries, oldest first, and what follows if the agent asks now.
+    /// Adds the answered inquiries, oldest first, and the consequence of asking now.
     pub fn with_inquiries<'a>(mut self, rounds: impl IntoIterator<Item = &'a Round>, hearing: Hearing) -> Self {
         for round in rounds {
             self.section("Questions that were answered", &answered(round));

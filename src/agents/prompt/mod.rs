@@ -21,7 +21,7 @@ pub use player::{Delivered, Demands, PlayerInput};
 pub const SECOND_PROBE: &str =
     "`decision: probe` may be answered once in a turn, and it was: answer `approve` or `feedback`";
 
-/// The mistake of asking instead of designing once nobody hears it.
+/// The mistake of asking instead of designing when nobody will answer.
 pub const NO_DESIGN: &str = "plan is empty, and nobody answers questions: take your own defaults";
 
 use crate::{
@@ -46,14 +46,14 @@ pub struct Snapshot<'a> {
     pub comments: &'a [EarlierComment],
 }
 
-/// A file of the repository's default branch that tells agents how to work there.
+/// A file of the repository's default branch with instructions for agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionFile {
     pub path: String,
     pub text: String,
 }
 
-/// What an earlier run left for the one that continues it.
+/// The leftovers of an earlier run for the one that continues it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leftovers {
     /// Changes in the working copy.
@@ -71,7 +71,7 @@ pub struct Prompt {
     system: String,
     /// The sections, whose fences have no mark yet.
     draft: String,
-    /// The length of the part of `draft` that says what the work is: the issue, and the task.
+    /// The length of the part of `draft` that describes the work: the issue, and the task.
     subject: usize,
     answer: &'static str,
 }
@@ -87,7 +87,7 @@ impl Prompt {
         &self.system
     }
 
-    /// Returns the details of this run, without how to answer.
+    /// Returns the details of this run, without the form of the answer.
     pub fn text(&self) -> String {
         self.closed("")
     }
@@ -135,12 +135,12 @@ impl Prompt {
         again
     }
 
-    /// Returns the part of the prompt that says what the work is.
+    /// Returns the part of the prompt that describes the work.
     fn subject(&self) -> Self {
         Self { draft: self.draft.get(..self.subject).unwrap_or_default().to_owned(), ..self.clone() }
     }
 
-    /// Returns the prompt that asks for the answer of a run that is over, and for none of its work.
+    /// Returns the prompt that asks only for the answer of a run that has ended, not for more work.
     pub(crate) fn answer_alone(&self, problem: &str, words: &str) -> Self {
         let mut again = self.subject();
         let problem = fenced("problem", problem, MAX_PROBLEM);
@@ -225,7 +225,7 @@ impl Prompt {
         next
     }
 
-    /// Ends the part that says what the work is.
+    /// Ends the part that describes the work.
     fn end_subject(&mut self) {
         self.subject = self.draft.len();
     }

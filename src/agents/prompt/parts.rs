@@ -104,7 +104,7 @@ impl Prompt {
         self.section(heading, &format!("{intro}\n\n{list}"));
     }
 
-    /// Adds the texts of people with the right to decide, which shape what the agent makes.
+    /// Adds the texts of people with the right to decide, which the agent has to follow.
     pub(super) fn words(&mut self, words: &[String], what: &str) {
         for words in words {
             let body = format!("A person with the right to decide adds this. Follow it where it shapes the {what}:");
@@ -113,7 +113,7 @@ impl Prompt {
         }
     }
 
-    /// Adds what is known of the repository: how its tests are run, `more`, and its files.
+    /// Adds the facts about the repository: its test command, `more`, and its files.
     pub(super) fn repository(&mut self, tests: Tests<'_>, more: &str, files: &[String]) {
         let files = fenced("paths", &list(files, MAX_FILES), MAX_FILES_TEXT);
         let known = tests.sentence("Its");

@@ -21,7 +21,7 @@ pub struct PlannerInput<'a> {
 }
 
 impl PlannerInput<'_> {
-    /// Returns the prompt, without how to answer.
+    /// Returns the prompt, without the form of the answer.
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "the plan");
         prompt.issue(self.issue);

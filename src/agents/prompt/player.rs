@@ -72,7 +72,7 @@ pub struct Demands<'a> {
 }
 
 impl PlayerInput<'_> {
-    /// Returns the prompt, without how to answer.
+    /// Returns the prompt, without the form of the answer.
     pub fn prompt(&self, definition: &Definition) -> Prompt {
         let mut prompt = Prompt::new(&definition.prompt, "your report");
         prompt.issue(self.issue);

@@ -21,7 +21,7 @@ const MAX_CLAIM: usize = 2_000;
 const MAX_WORDS: usize = 8_000;
 const MOST_PEOPLE: usize = 10;
 
-/// Adds what people said about the work after the issue. The answers to questions may quote it.
+/// Adds the words of people about the work after the issue. The answers to questions may quote them.
 pub(super) fn people(prompt: &mut Prompt, words: &[String]) {
     let newest = words.iter().skip(words.len().saturating_sub(MOST_PEOPLE));
     let words: Vec<String> = newest.map(|words| fenced("words", words, MAX_WORDS)).collect();
@@ -32,7 +32,7 @@ pub(super) fn people(prompt: &mut Prompt, words: &[String]) {
     prompt.end_subject();
 }
 
-/// Adds the questions that the Coach has to answer, with what the author claims about those of the last turn.
+/// Adds the questions that the Coach has to answer, with the author's claims about those of the last turn.
 pub(super) fn to_coach(prompt: &mut Prompt, questions: &[Question], claims: &[(&Question, &AnswerClaim)]) {
     if questions.is_empty() {
         return;
