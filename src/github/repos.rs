@@ -77,7 +77,7 @@ impl Rule {
     }
 }
 
-/// What GitHub says of a person's access. The role is more precise than the permission, which has neither triage nor
+/// A person's access, in GitHub's answer. The role is more precise than the permission, which has neither triage nor
 /// maintain.
 #[derive(Deserialize)]
 pub(super) struct PermissionWire {

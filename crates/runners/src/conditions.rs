@@ -1,4 +1,4 @@
-//! Finds the condition that keeps a test from running, where its language or tool chain says so.
+//! Finds the condition that keeps a test from running, in the forms of its language and tool chain.
 
 use crate::test_index::ends_with;
 use integrity::language::{
@@ -7,10 +7,10 @@ use integrity::language::{
 };
 use toml::{Table, Value};
 
-/// The annotations that keep JUnit from running a test begin with one of these.
+/// The beginnings of annotations that keep JUnit from running a test.
 const ANNOTATIONS: [&str; 3] = ["@Disabled", "@Enabled", "@Ignore"];
 
-/// Returns a command that lets the tests run: with the features, the build tag or the mark of their condition.
+/// Returns a command that runs the tests: with the features, the build tag or the mark of their condition.
 #[must_use]
 pub fn example(condition: &str) -> Option<String> {
     if condition.contains("not(") {

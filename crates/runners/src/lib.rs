@@ -1,5 +1,5 @@
-//! Test runners, from a repository's files and a runner's output: which command runs the tests, how it names or selects
-//! them, and what it found.
+//! Test runners: detects the test command from a repository's files, adds arguments that name or select tests, and
+//! reads the results from a runner's output.
 //!
 //! Pure: text in, data out. It starts no program and reads no file; the Gates do.
 

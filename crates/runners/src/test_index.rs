@@ -36,13 +36,13 @@ pub struct TestSite {
     pub line: u32,
     /// The words of its body.
     pub words: Vec<String>,
-    /// Who writes its function.
+    /// The origin of its function.
     pub origin: Origin,
-    /// What may keep it from running, the nearest first.
+    /// The conditions that may keep it from running, the nearest first.
     pub conditions: Vec<Condition>,
 }
 
-/// Who writes the function of a test.
+/// The origin of a test's function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
     /// A person or an agent.
@@ -64,7 +64,7 @@ impl TestIndex {
             let functions = functions.map(|function| (function.line, Begins::Function));
             let tests = outline.tests.iter().map(|test| (test.line, Begins::Test));
             sites.read.insert(path.to_owned(), functions.chain(tests).collect());
-            // A runner numbers tests without a title, so no name leads to them.
+            // Runners give tests without a title only a number, so they cannot be found by name.
             for test in outline.tests.into_iter().filter(|test| !test.name.is_empty()) {
                 let site = TestSite {
                     path: path.to_owned(),
@@ -183,7 +183,7 @@ impl TestSite {
         }
     }
 
-    /// `true` if a macro call in this module may make a test of this name. A runner may put a program's name before.
+    /// `true` if a macro call in this module may make a test of this name. A runner may put a program's name before it.
     fn makes(&self, name: &str) -> bool {
         let name = own_name(name).rsplit(' ').next().unwrap_or_default();
         let mut parts = name.split("::");
@@ -202,7 +202,7 @@ impl TestSite {
         !self.scope.is_empty() && rest == Some(own)
     }
 
-    /// `true` if the name lacks a multi-word title of a suite around this test: then it means another test.
+    /// `true` if the name lacks a multi-word title of a suite around this test, and therefore means another test.
     fn is_elsewhere(&self, name: &str) -> bool {
         let is_title = |part: &&String| part.contains(' ') && !part.contains(['$', '%', '+', '(']);
         let mut titles = self.scope.iter().filter(is_title);
@@ -245,7 +245,7 @@ fn ends(name: &str) -> impl Iterator<Item = &str> {
 const SEPARATORS: [char; 5] = [':', '.', '>', '›', '/'];
 
 /// `true` if the last part or parts of a runner's name are `own`. A title of several words never matches the end of a
-/// longer title. If a runner puts a program's name before, `own` must be an identifier.
+/// longer title. If a runner puts a program's name before it, `own` must be an identifier.
 pub fn ends_with(name: &str, own: &str) -> bool {
     let is_identifier = || own.chars().all(|c| c.is_alphanumeric() || c == '_');
     match name.strip_suffix(own) {
@@ -260,7 +260,7 @@ pub fn ends_with(name: &str, own: &str) -> bool {
 /// name.
 pub fn bare(name: &str) -> &str {
     let name = own_name(name);
-    // PHPUnit names the row of a data provider so.
+    // PHPUnit's form for a row of a data provider.
     let name = name.split_once(" with data set ").map_or(name, |(before, _)| before);
     let name = match name.rsplit_once(" (") {
         Some((before, inside)) if inside.ends_with(')') => before,

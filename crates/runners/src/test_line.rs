@@ -1,5 +1,5 @@
-//! The line that runs the tests: the repository's command, with additions if it is one plain command of a known runner.
-//! Nothing else in it is ever changed.
+//! Builds the line that runs the tests: the repository's command, with additions if it is one plain command of a known
+//! runner. Nothing else in it is ever changed.
 
 use crate::{
     detect::Repository,
@@ -190,7 +190,7 @@ impl TestLine {
         let names: Vec<&str> = wanted.names.iter().map(|name| own_name(name)).collect();
         let files = wanted.files.iter().map(|file| file.strip_prefix(&self.folder));
         let files: Vec<&str> = files.collect::<Option<_>>().unwrap_or_default();
-        // The runner would take it for an option.
+        // The runner would read it as an option.
         if names.iter().chain(&files).any(|name| name.starts_with('-')) {
             return None;
         }
@@ -294,7 +294,7 @@ impl Call {
                 words.extend(before);
                 words.extend(arguments.words);
             }
-            // Arguments end up after the script's words, so they come after its options only if it has nothing else.
+            // Arguments are appended to the script's words, so they follow its options only if it has nothing else.
             (ArgumentStyle::Script(own, separator), ArgumentPosition::Options)
                 if own.iter().skip(1).all(|word| word.starts_with('-')) =>
             {

@@ -1,4 +1,4 @@
-//! Every reader of what foreign programs print or write does linear work.
+//! Every reader of foreign programs' output and files does linear work.
 
 use super::{results, shell, workflows};
 use effort::{Reader, Text, assert_linear};

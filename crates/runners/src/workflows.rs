@@ -40,7 +40,7 @@ pub fn started_by(workflow: &str) -> Vec<String> {
     caused.map(str::to_owned).collect()
 }
 
-/// `true` if the `push` filter includes AutoBuild's branches: it is not for tags alone, nor for a list of other
+/// `true` if the `push` filter includes AutoBuild's branches: it is not only for tags, nor for a list of other
 /// branches.
 fn is_for_branches(filter: &Value) -> bool {
     match filter.get("branches").and_then(Value::as_array) {
@@ -76,7 +76,7 @@ impl Jobs {
                 }
                 Some(_) | None => CheckOrigin::CodeJob,
             };
-            // Of jobs of one name, one that has the code counts.
+            // If several jobs have one name, one with the code counts.
             let known = self.all.entry(name).or_insert(origin);
             if origin == CheckOrigin::CodeJob {
                 *known = origin;

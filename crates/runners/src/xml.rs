@@ -25,7 +25,7 @@ pub enum NotXml {
     /// A second root element follows the first.
     #[error("it is not XML that can be read: more than one element at its top")]
     SecondRoot,
-    /// Text stands before or behind the root element.
+    /// There is text before or after the root element.
     #[error("it is not XML that can be read: text outside its first element")]
     TextOutside,
     /// The file ends before its root element does.

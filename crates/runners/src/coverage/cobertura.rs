@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Measured, String> {
 #[derive(Default)]
 struct Report {
     measured: Measured,
-    /// At most two source folders: if there is more than one, none can be used as the root.
+    /// At most two source folders, since with more than one none can be the root.
     sources: Vec<String>,
     is_cobertura: bool,
     open: Vec<Open>,

@@ -1,4 +1,4 @@
-//! Reads lcov's tracefiles: `SF:` begins a file, `DA:` gives a line and how often it ran.
+//! Reads lcov's tracefiles: `SF:` begins a file, `DA:` gives a line and its count.
 
 use crate::coverage::Measured;
 

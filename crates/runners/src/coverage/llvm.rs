@@ -34,7 +34,7 @@ struct File {
 struct Segment {
     line: u32,
     column: u32,
-    /// How often the code after it ran.
+    /// The count of the code after it.
     count: u64,
     has_count: bool,
     is_entry: bool,
@@ -69,7 +69,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
 }
 
 impl Segment {
-    /// Returns how often the code after it ran; `None` if that was not counted.
+    /// Returns the count of the code after it; `None` if that was not counted.
     fn count_after(&self) -> Option<u64> {
         self.has_count.then_some(self.count)
     }
@@ -80,7 +80,7 @@ impl Segment {
     }
 }
 
-/// The most lines between two segments that are counted; no file is longer.
+/// The most lines between two segments; no file is longer.
 const MOST_LINES: u32 = 1_000_000;
 
 pub(super) fn read(text: &str) -> Result<Measured, String> {

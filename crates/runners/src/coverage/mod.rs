@@ -1,4 +1,4 @@
-//! Reads coverage files in the formats that tools write: how often each line of each file ran.
+//! Reads coverage files in the formats of common tools, as the number of times that each line of each file ran.
 
 mod cobertura;
 mod go;
@@ -14,7 +14,7 @@ const MOST_FILES: usize = 200_000;
 /// The longest file name, in bytes; no system allows a longer one.
 const LONGEST_NAME: usize = 4_096;
 
-/// The content of a coverage file: how often each line of each file ran.
+/// The content of a coverage file: the number of times that each line of each file ran.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     files: BTreeMap<String, BTreeMap<u32, u64>>,
@@ -42,7 +42,7 @@ enum TooMuch {
 }
 
 impl Measured {
-    /// Notes how often a line ran; of several counts for a line, the highest stays.
+    /// Records a line's count. If there are several for a line, the highest stays.
     fn line(&mut self, file: &str, line: u32, hits: u64) -> Result<(), TooMuch> {
         if self.noted >= MOST_LINES {
             return Err(TooMuch::Lines);
@@ -53,7 +53,7 @@ impl Measured {
         Ok(())
     }
 
-    /// Returns the lines of a file, and notes that the file is measured.
+    /// Returns the lines of a file, which counts as measured from then on.
     fn file(&mut self, file: &str) -> Result<&mut BTreeMap<u32, u64>, TooMuch> {
         if file.len() > LONGEST_NAME {
             return Err(TooMuch::Name);

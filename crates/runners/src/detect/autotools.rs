@@ -19,7 +19,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     };
     let generate = match (repository.has(script), repository.has("autogen.sh")) {
         (true, _) => "",
-        // Some of these scripts would configure too, unless this variable is set.
+        // Without this variable, some of these scripts would also configure.
         (false, true) => "NOCONFIGURE=1 sh ./autogen.sh && ",
         (false, false) => "autoreconf --install && ",
     };

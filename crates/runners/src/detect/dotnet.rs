@@ -2,14 +2,14 @@
 
 use crate::detect::repository::{Detection, Repository};
 
-/// Nothing is read from .NET's files: their names suffice.
+/// The names of .NET's files suffice, so none is read.
 pub(super) const FILES: &[&str] = &[];
 
 const SOLUTIONS: [&str; 3] = [".sln", ".slnx", ".slnf"];
 pub(super) const PROJECTS: [&str; 3] = [".csproj", ".fsproj", ".vbproj"];
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
-    // Where several solutions or projects lie side by side, .NET asks which one is meant.
+    // If a folder has several solutions or projects, .NET needs to be told which one to use.
     let only = |endings: &[&str]| {
         let is_one = |path: &&str| !path.contains('/') && endings.iter().any(|ending| path.ends_with(ending));
         let mut all = repository.own().filter(is_one);

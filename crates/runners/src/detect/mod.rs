@@ -1,4 +1,4 @@
-//! Detects from a repository's files how to set it up and test it. It reads names and small files, and runs nothing.
+//! Detects a repository's set-up and test commands from its files. It reads names and small files, and runs nothing.
 //!
 //! Tests run without network, so set-up must fetch whatever they need.
 
@@ -158,8 +158,8 @@ pub fn in_folders(repository: &Repository<'_>) -> impl Iterator<Item = Detected>
     })
 }
 
-/// Returns commands of the repository's own workflows and make files that seem to run tests by a runner of which no tool
-/// chain knows.
+/// Returns commands of the repository's own workflows and make files that seem to run tests with a runner unknown to
+/// every tool chain.
 pub fn mentioned(repository: &Repository<'_>) -> impl Iterator<Item = String> {
     workflow::test_commands(repository).into_iter().chain(make::test_targets(repository))
 }

@@ -1,4 +1,4 @@
-//! Detects npm, pnpm and yarn. The lock file decides which one is used, then `packageManager`. Where pnpm or yarn is not
+//! Detects npm, pnpm and yarn. The lock file decides which one is used, then `packageManager`. If pnpm or yarn is not
 //! installed, Corepack fetches the version that `packageManager` names.
 
 use crate::detect::repository::{Detection, Repository};
@@ -71,7 +71,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     Some(Detection::new(setup, test, evidence))
 }
 
-/// Returns the word before a call of a program that only Corepack has, with a blank; usually nothing.
+/// Returns `corepack` and a blank for a program that only Corepack has; usually nothing.
 pub(super) fn starter(repository: &Repository<'_>, program: &str) -> &'static str {
     const COREPACK: &str = "corepack";
     let is_served = ["pnpm", "yarn"].contains(&program);

@@ -39,7 +39,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     Some(Detection::new(setup, test, format!("{evidence}{imports}{more}")))
 }
 
-/// Returns the set-up, and how to call a line that begins with `python3` afterwards.
+/// Returns the set-up, and the form of a line that begins with `python3` after it.
 pub(super) fn set_up(repository: &Repository<'_>, line: &str) -> (String, String) {
     let (setup, test, _) = Project::read(repository).commands(repository, Some(line));
     (setup, test)
@@ -55,7 +55,7 @@ struct Project {
     group: Option<String>,
     /// `true` if any package must be installed.
     needs: bool,
-    /// The pip arguments that install what the tests need.
+    /// The pip arguments that install the packages that the tests need.
     packages: Vec<String>,
     has_pytest: bool,
     /// The path of the workflow that names some of the packages.
@@ -99,13 +99,13 @@ impl Project {
         Self { manifest, extra, group, ..found }
     }
 
-    /// Adds what requirements files, hatch and tox list.
+    /// Adds the packages that requirements files, hatch and tox list.
     fn add_listed(&mut self, repository: &Repository<'_>, (manifest, by_workflow): (&Table, &[String])) {
         let own = Some(OWN_NEEDS).filter(|file| repository.has(file));
         let lists = |file: &&&str| by_workflow.windows(2).any(|pair| matches!(pair, [_, named] if named == **file));
         let all = requirements(repository);
-        // Separate pinned lists for tests and for development often conflict, so only one is installed: that of the
-        // repository's own CI, else the likeliest.
+        // Separate pinned lists for tests and for development often conflict, so only one is installed: the one of the
+        // repository's own CI, or else the likeliest.
         let chosen = all.iter().find(lists).or(all.first());
         for file in own.into_iter().chain(chosen.copied()) {
             self.packages.extend(["-r".to_owned(), file.to_owned()]);
@@ -124,7 +124,7 @@ impl Project {
         }
     }
 
-    /// Adds what a workflow installs besides, by pip's arguments.
+    /// Adds the packages that a workflow installs besides, as pip's arguments.
     fn add_from(&mut self, workflow: &str, arguments: &[String]) {
         for group in workflow::groups(arguments) {
             let Some(value) = group.last() else { continue };
@@ -141,7 +141,7 @@ impl Project {
         }
     }
 
-    /// Notes what packages there are.
+    /// Records a list of packages.
     fn add(&mut self, packages: &[String]) {
         self.needs |= !packages.is_empty();
         self.has_pytest |= has_pytest(packages);
@@ -195,7 +195,7 @@ fn is_itself(argument: &str) -> bool {
     argument == "." || argument.starts_with(".[")
 }
 
-/// Returns the files that list what tests need, the likeliest first.
+/// Returns the files that list the packages for tests, the likeliest first.
 pub(super) fn requirements<'r>(repository: &'r Repository<'_>) -> Vec<&'r str> {
     let ranked = repository.own().filter_map(|path| Some((rank(path)?, path)));
     let mut ranked: Vec<_> = ranked.collect();
@@ -223,7 +223,7 @@ fn has_pytest(packages: &[String]) -> bool {
 
 /// Returns the pip arguments that tox uses in every environment: `deps` of `[testenv]`, without the lines for some
 /// environments only. tox itself would run all environments, also those for lints and for other versions of Python.
-/// Empty if a line is more than pip can read, or if the tests are run by something else than pytest.
+/// Empty if pip cannot read a line, or if the tests do not run with pytest.
 fn tox_packages(text: &str) -> Vec<String> {
     let section = text.lines().skip_while(|line| line.trim() != "[testenv]").skip(1);
     let section: Vec<&str> = section.take_while(|line| !line.starts_with('[')).collect();
@@ -314,7 +314,7 @@ fn unittest(repository: &Repository<'_>, evidence: &str) -> Option<String> {
     }
 }
 
-/// `true` if the folder is known by files of a project in another language, some of whose tests may be Python scripts.
+/// `true` if the folder has files of a project in another language, some of whose tests may be Python scripts.
 fn has_other_sign(repository: &Repository<'_>) -> bool {
     let signs = [jvm::FILES, ruby::FILES, php::FILES, mix::FILES, cmake::FILES, meson::FILES, autotools::FILES];
     signs.iter().any(|files| repository.first(files).is_some())

@@ -13,7 +13,7 @@ pub struct Repository<'a> {
     folder: String,
     /// `true` for a program that is installed here.
     is_installed: &'a dyn Fn(&str) -> bool,
-    /// What its own workflows do before they run tests; read once.
+    /// The steps of its own workflows before their tests; read once.
     workflow: Rc<OnceCell<Option<Workflow>>>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Repository<'a> {
         Self { paths, read, folder: String::new(), is_installed: &|_| true, workflow: Rc::default() }
     }
 
-    /// Says which programs are installed. Without this, every program counts as installed.
+    /// Sets the check for installed programs. Without it, every program counts as installed.
     #[must_use]
     pub fn on_machine(self, is_installed: &'a dyn Fn(&str) -> bool) -> Self {
         Self { is_installed, ..self }
@@ -105,7 +105,7 @@ impl Repository<'_> {
         self.paths.iter().any(|known| known == path)
     }
 
-    /// Returns what its own workflows do inside the folder before they run tests.
+    /// Returns the steps of its own workflows inside the folder before their tests.
     pub fn workflow(&self) -> Option<Workflow> {
         let read = self.workflow.get_or_init(|| workflow::read(self));
         Some(read.as_ref()?.below(&self.folder))
@@ -122,12 +122,13 @@ impl Repository<'_> {
     }
 }
 
-/// Returns the folder for built files: one that the repository does not use for its own.
+/// Returns a folder for built files that the repository does not use otherwise.
 pub(super) fn build_folder(repository: &Repository<'_>) -> &'static str {
     if repository.own().any(|path| path.starts_with("build/")) { "build-autobuild" } else { "build" }
 }
 
-/// `true` if a part of a name or a command speaks of tests, as in `run-tests` and `testament`, but not in `latest`.
+/// `true` if a word in a name or a command begins with `test` or ends with `tests`, as in `run-tests` and `testament`,
+/// but not in `latest`.
 pub(super) fn speaks_of_tests(text: &str) -> bool {
     let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_lowercase);
     parts.into_iter().any(|part| part.starts_with("test") || part.ends_with("tests"))

@@ -22,7 +22,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     if !repository.has(gems) {
         return Some(Detection::new("", test, evidence));
     }
-    // Gems that the machine has are used. Others are installed in the checkout, where no right is needed.
+    // Gems of the machine are used. Others are installed in the checkout, which needs no rights.
     let setup = "bundle check || (bundle config set --local path vendor/bundle && bundle install)";
     let lock = if repository.has(lock) { *lock } else { *gems };
     Some(Detection::new(setup, format!("bundle exec {test}"), format!("{evidence} and {lock}")))

@@ -1,5 +1,5 @@
-//! Reads from the repository's own workflows what they install before they run the tests. A workflow is data: only
-//! install commands of known package managers are taken from it, each with its words quoted anew.
+//! Reads from the repository's own workflows the packages that they install before their tests. A workflow is data:
+//! only install commands of known package managers are taken from it, each with its words quoted anew.
 
 use crate::{
     detect::{
@@ -13,7 +13,7 @@ use domain::{registries, registries::Ecosystem};
 use serde_json::{Map, Value};
 use text::shell_command::ShellCommand;
 
-/// What one workflow does on its machine before it runs the tests.
+/// The steps of one workflow on its machine before its tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Workflow {
     /// The path of its file.
@@ -85,7 +85,7 @@ const PIP_WITHOUT_EFFECT: [&str; 12] = [
     "--break-system-packages",
 ];
 
-/// Programs that run tests by what they are called with.
+/// Programs that run tests if their arguments name them.
 const TASK_RUNNERS: [&str; 7] = ["make", "tox", "nox", "rake", "just", "task", "ctest"];
 
 /// The most workflows that are read, and the most install commands and system packages that are taken from a job.
@@ -98,7 +98,7 @@ pub(super) fn telling(paths: &[String]) -> impl Iterator<Item = &String> {
     paths.iter().filter(|path| is_workflow(path)).take(MOST_WORKFLOWS)
 }
 
-/// Returns what the first workflow does that runs tests and installs or starts anything for them.
+/// Returns the steps of the first workflow that runs tests and installs or starts anything for them.
 pub(crate) fn read(repository: &Repository<'_>) -> Option<Workflow> {
     let mut paths = telling(repository.paths).peekable();
     paths.peek()?;
@@ -152,12 +152,12 @@ impl<'r> Job<'r> {
                 needed = read.found.installs.len();
             }
         }
-        // What is installed after the last test serves something else.
+        // Packages that are installed after the last test are for something else.
         read.found.installs.truncate(needed);
         Some(read)
     }
 
-    /// Reads the lines of a step. Returns whether it runs tests.
+    /// Reads the lines of a step. Returns `true` if it runs tests.
     fn step(&mut self, run: &str, folder: &str) -> bool {
         let mut folder = folder.trim_start_matches("./").trim_end_matches('/').to_owned();
         let mut tests = false;
@@ -187,7 +187,8 @@ impl<'r> Job<'r> {
         }
     }
 
-    /// Notes a command that installs packages. Returns whether it is one, also if it is none that AutoBuild could run.
+    /// Records a command that installs packages. Returns `true` for every such command, even if AutoBuild could not run
+    /// it.
     fn install(&mut self, words: &[&str], folder: &str) -> bool {
         let words = match words {
             ["python" | "python3" | "py" | "uv", rest @ ..] => match rest {
@@ -275,7 +276,7 @@ fn test_command(id: &str, job: &Value) -> Option<String> {
 }
 
 impl Workflow {
-    /// Returns what it does inside a folder, which ends with a slash, or is empty for the root.
+    /// Returns its steps inside a folder, which ends with a slash, or is empty for the root.
     pub(super) fn below(&self, folder: &str) -> Self {
         let inside = |install: &Install| {
             let whole = format!("{}/", install.folder);
@@ -297,7 +298,7 @@ impl Workflow {
         all
     }
 
-    /// Adds to a set-up what the workflow installs besides.
+    /// Adds to a set-up the packages that the workflow installs besides.
     pub(super) fn complete(&self, found: Detection, repository: &Repository<'_>) -> Detection {
         let mut setup = found.setup.clone();
         let mut more: Vec<String> = Vec::new();
@@ -380,7 +381,7 @@ fn pip(repository: &Repository<'_>, folder: &str, words: &[&str]) -> Option<Vec<
     let mut arguments = Vec::new();
     let mut words = words.iter();
     while let Some(word) = words.next() {
-        // Set-up brings a new pip.
+        // Set-up installs a new pip anyway.
         if PIP_WITHOUT_EFFECT.contains(word) || *word == "pip" {
             continue;
         }

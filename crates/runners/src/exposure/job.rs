@@ -1,4 +1,5 @@
-//! What the jobs of a workflow give to the code that they run, with the local actions and workflows that they use.
+//! Judges what the jobs of a workflow, with the local actions and workflows that they use, give to the code that they
+//! run.
 
 use crate::exposure::{Files, MAX_BYTES, entry};
 use domain::exposure::{Grant, Unjudged};
@@ -44,11 +45,11 @@ const OF_STEP: [&str; 11] = [
     "timeout-minutes",
 ];
 
-/// Keys whose expressions choose what runs, and hand nothing over.
+/// Keys whose expressions only choose what runs, and pass nothing on.
 const CHOOSING: [&str; 4] = ["if", "concurrency", "name", "run-name"];
 
-/// Words by which a step gets the head, or something made from it, where a workflow does not have it by itself. Commands of
-/// git are looked for apart.
+/// Words of steps that fetch the head, or something made from it, in a workflow that does not start on it. Commands of
+/// git have their own list.
 const TAKING: [&str; 20] = [
     ".head.",
     "head_ref",
@@ -72,7 +73,7 @@ const TAKING: [&str; 20] = [
     "/archive/",
 ];
 
-/// Commands of git that bring other code into a checkout. Options may stand before them.
+/// Commands of git that bring other code into a checkout. Options may come before them.
 const TAKING_OF_GIT: [&str; 11] =
     ["am", "apply", "checkout", "cherry-pick", "clone", "fetch", "merge", "pull", "restore", "switch", "worktree"];
 
@@ -144,7 +145,7 @@ impl<'f> Judge<'f> {
 
     /// Judges a job that is a workflow of its own.
     fn judge_called(&mut self, job: &Node, uses: &Node, permissions: Option<&Node>) {
-        // `inherit` is the only word that GitHub takes here.
+        // `inherit` is the only word that GitHub accepts here.
         if entry(job, "secrets").is_some_and(|secrets| secrets.text().is_some()) {
             self.grants.insert(Grant::AllSecrets);
         }
@@ -189,7 +190,7 @@ impl<'f> Judge<'f> {
         }
     }
 
-    /// Judges the steps of a local action. One that is a program gets nothing that its job does not have.
+    /// Judges the steps of a local action. An action that is a program gets only what its job has.
     fn action(&mut self, names: &[String], action: &Node) {
         self.texts(action);
         let steps = entry(action, "runs").and_then(|runs| entry(runs, "steps"));
@@ -274,7 +275,7 @@ impl<'f> Judge<'f> {
         }
     }
 
-    /// Looks through all texts for secrets, and for the head.
+    /// Searches all texts for secrets, and for ways to get the head.
     fn texts(&mut self, node: &Node) {
         self.under("", node);
     }
@@ -308,15 +309,15 @@ impl<'f> Judge<'f> {
         self.unknown(Unjudged::NotLiteral { key: key.to_owned() });
     }
 
-    /// What could not be judged may do anything, so it may fetch the head too.
+    /// Records a part that cannot be judged. It may do anything, so it may fetch the head too.
     fn unknown(&mut self, why: Unjudged) {
         self.takes_head = true;
         self.grants.insert(Grant::Unknown(why));
     }
 }
 
-/// Returns the texts that a text with one expression such as `${{ matrix.os || 'ubuntu-latest' }}` stands for: one for each
-/// value in the job's matrix, `None` for each that is not plain text. `None` for any other text.
+/// Returns the possible values of a text with one expression such as `${{ matrix.os || 'ubuntu-latest' }}`: one for
+/// each value in the job's matrix, `None` for each that is not plain text. `None` for any other text.
 fn of_matrix(job: &Node, text: &str) -> Option<Vec<Option<String>>> {
     let (before, rest) = text.split_once("${{")?;
     let (expression, after) = rest.split_once("}}")?;

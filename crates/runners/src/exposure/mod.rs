@@ -1,5 +1,5 @@
-//! Reads from a repository's workflows which of them would run the head of AutoBuild's branches and pull requests, and
-//! what they would give to it. It decides nothing: what cannot be judged is a grant of its own.
+//! Finds the workflows that would run the head of AutoBuild's branches and pull requests, and what they would give to
+//! it. It decides nothing: a part that cannot be judged is a grant of its own.
 
 mod job;
 mod trigger;
@@ -26,7 +26,7 @@ pub fn files_to_read<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> impl I
     workflows.chain(actions).take(MOST_FILES)
 }
 
-/// The files of a tree that workflows are made of: the text by path, at most [`MAX_BYTES`] long; `None` if it is longer.
+/// The workflows and local actions of a tree: the text by path, at most [`MAX_BYTES`] long; `None` if it is longer.
 pub type Files = BTreeMap<String, Option<String>>;
 
 /// Returns the workflows that would run the head, by path.

@@ -1,4 +1,4 @@
-//! Which events start a workflow on AutoBuild's branches and pull requests.
+//! Finds the events that start a workflow on AutoBuild's branches and pull requests.
 
 use crate::exposure::entry;
 use domain::exposure::Trigger;
@@ -8,9 +8,9 @@ use text::node::{Node, Shape};
 /// The branches of a run, as the filters of workflows see them, and the machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surroundings {
-    /// The branches that AutoBuild pushes, but for those of tasks.
+    /// The branches that AutoBuild pushes, except those of tasks.
     pub pushed: Vec<String>,
-    /// The start of the names of the tasks' branches. The planner words the rest, without a slash.
+    /// The prefix of the tasks' branches. The planner words the rest, without a slash.
     pub tasks: String,
     /// The branches into which it opens pull requests.
     pub bases: Vec<String>,
@@ -33,7 +33,8 @@ impl Surroundings {
     }
 }
 
-/// The events that never give a workflow the head of a branch: it runs on the default branch, or on what a person named.
+/// The events that never give a workflow the head of a branch: it runs on the default branch, or on a ref that a person
+/// named.
 const ELSEWHERE: [&str; 21] = [
     "branch_protection_rule",
     "delete",
@@ -63,8 +64,8 @@ const ELSEWHERE: [&str; 21] = [
 pub(super) enum Start {
     /// These; none if the set is empty.
     By(BTreeSet<Trigger>),
-    /// An event that may run the head is among them, and its rules are not known here. Deployments are such: another
-    /// service makes them of any branch.
+    /// One of them may run the head by rules that are not known here. For example, another service may deploy any
+    /// branch.
     Unknown,
 }
 
@@ -158,12 +159,12 @@ fn is_ignored(patterns: &[&str], name: Name<'_>) -> bool {
     patterns.iter().any(|pattern| fits(pattern, name) == Fit::Surely)
 }
 
-/// Whether a pattern matches a branch.
+/// The match of a pattern with a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fit {
     Surely,
-    /// The pattern has letters of GitHub's filters beyond `*` and the part before them matches, or some rest of the name
-    /// would match.
+    /// The pattern has special characters besides `*` and its part before them matches, or some rest of the name would
+    /// match.
     Perhaps,
     Not,
 }
@@ -172,7 +173,7 @@ fn fits(pattern: &str, name: Name<'_>) -> Fit {
     let Some(special) = pattern.find(['?', '+', '[', '\\']) else {
         let without_folders = pattern.strip_prefix("**/");
         return match (matches(pattern, name), without_folders) {
-            // GitHub's filters of paths let these folders be none at all.
+            // In GitHub's filters, `/**` may also match no folder at all.
             (Fit::Not, Some(last)) if matches(last, name) != Fit::Not => Fit::Perhaps,
             (fit, _) => fit,
         };
@@ -197,7 +198,7 @@ fn matches(pattern: &str, name: Name<'_>) -> Fit {
     let mut rest = pattern;
     let mut perhaps = false;
     while let Some(letter) = rest.chars().next() {
-        // The planner may word whatever the rest of the pattern asks for.
+        // The planner may choose any words, so the rest of the pattern may match.
         perhaps |= is_open && positions.contains(&name.len()) && !rest.contains('/');
         let from = |position: &usize| name.get(*position..).unwrap_or_default();
         let slash = |position: &usize| from(position).find('/').map_or(name.len(), |at| position.saturating_add(at));

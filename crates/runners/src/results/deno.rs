@@ -7,7 +7,7 @@ use crate::results::{
     tally::{Outcome, Tally, joined},
 };
 
-/// Deno names every test without being asked.
+/// Deno names every test by default.
 pub(super) static DENO: Runner = Runner {
     read: Some(deno),
     failures: Some(Layout {
@@ -36,7 +36,7 @@ fn deno(text: &str) -> Option<Tally> {
         if is_summary(&line) {
             has_summary = true;
             let number = |word| before(line, word).unwrap_or(0);
-            // The steps' number stands between that of the tests and the next part.
+            // The number of steps comes between that of the tests and the next part.
             let passed = line.split(" | ").find(|part| part.contains(" passed")).unwrap_or_default();
             tally.sum(before(passed, "passed").unwrap_or(0), number("failed"), number("ignored"));
         } else if let Some((_, path)) = line.strip_prefix("running ").and_then(|rest| rest.split_once(" from ")) {

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 /// The most lines between a test's name and the text of its failure.
 const FARTHEST: usize = 400;
 
-/// The place of the failures' texts in a runner's output.
+/// The layout of failures' texts in a runner's output.
 pub(crate) struct Layout {
     /// Returns the failing test that a line names, and the text after the name.
     pub(super) test: fn(&str) -> Option<(&str, &str)>,
@@ -20,17 +20,17 @@ pub(crate) struct Layout {
     pub(super) end: fn(&str) -> bool,
 }
 
-/// The end of a failure for runners whose texts are always there.
+/// The end of a failure for runners that always print a text.
 pub(super) const NO_END: fn(&str) -> bool = |_| false;
 
 impl Layout {
-    /// The text is the first line after the name that says something.
+    /// The text is the first line after the name that has words.
     pub(super) const fn after(test: fn(&str) -> Option<(&str, &str)>) -> Self {
         Self { test, mark: None, text: is_text, end: NO_END }
     }
 
-    /// The text is the first line after the name that names an error of the system. For runners that show only what a
-    /// test's program prints: its other lines, such as a greeting, are alike in all tests.
+    /// The text is the first line after the name that names an error of the system. For runners that show only the
+    /// output of a test's program, whose other lines, such as a greeting, are the same in all tests.
     pub(super) const fn system_errors(test: fn(&str) -> Option<(&str, &str)>, end: fn(&str) -> bool) -> Self {
         Self { test, mark: None, text: |line| system_error(line).is_some(), end }
     }
@@ -53,7 +53,7 @@ enum Position {
     Named,
     /// After a name, before the mark; holds the number of lines since the name.
     Before(usize),
-    /// Where the text may begin; holds the number of lines since the name.
+    /// At a place where the text may begin; holds the number of lines since the name.
     Text(usize),
     /// Outside a failure.
     Outside,
@@ -202,9 +202,9 @@ fn words_of(errno: Errno) -> String {
     whole.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// The words of failures of tests that ask the code for something it does not have, as each language's runtime or runner
-/// prints them. In a run of one version's tests on another version's code, such a failure says that the two do not fit, and
-/// nothing about behaviour.
+/// The words of failures of tests that use something that the code lacks, as each language's runtime or runner prints
+/// them. In a run of one version's tests on another version's code, such a failure means that the two do not fit. It
+/// shows nothing about behaviour.
 const PHRASES: [&str; 22] = [
     // Python
     "ImportError",

@@ -77,10 +77,10 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
     time.ends_with("s)").then_some((name, outcome))
 }
 
-/// What tests print. With `-v` it precedes the test's result, otherwise it follows.
+/// The output of tests. With `-v` it precedes the test's result, otherwise it follows.
 #[derive(Default)]
 struct Prints<'a> {
-    /// The test that runs, and the last text that it printed. A test that ends at once says why last.
+    /// The running test, and the last text that it printed. The reason of a fatal failure is the last text.
     running: Option<(&'a str, &'a str)>,
     /// A test that failed and whose text follows.
     failed: Option<&'a str>,

@@ -68,7 +68,7 @@ pub(super) static MOCHA: Runner = Runner {
     ..Runner::only_called(&[&["mocha"], &["_mocha"]])
 };
 
-/// Returns a pattern for titles joined as the runner matches them (with a blank) or as it prints them.
+/// Returns a pattern that matches the titles, joined by a blank (as the runner matches them) or as it prints them.
 fn one_of_titles(name: &str, separator: &str) -> String {
     escaped(name).replace(&escaped(separator), &format!("( |{separator})"))
 }

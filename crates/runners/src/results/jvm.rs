@@ -1,4 +1,4 @@
-//! Selects tests of Maven and Gradle. Their names come from the results files that they write without being asked.
+//! Selects tests of Maven and Gradle. Their names come from the results files that these tools write by default.
 
 use crate::results::runner::{Arguments, Runner, Select};
 use std::collections::BTreeSet;
@@ -59,7 +59,7 @@ pub fn report_folders(paths: &[String]) -> Vec<String> {
         return Vec::new();
     }
     let is_whole = |above: &str| above.is_empty() || above.ends_with('/');
-    // A module without a manifest of its own is known by its sources.
+    // A module without a manifest of its own is recognised by its sources.
     let sources =
         |path: &str| path.match_indices("src/").map(|(at, _)| at).find(|at| path.get(..*at).is_some_and(is_whole));
     let module = |path: &String| match sources(path) {

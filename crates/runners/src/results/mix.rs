@@ -21,8 +21,8 @@ pub(super) static MIX: Runner = Runner {
     ..Runner::only_called(&[&["mix", "test"]])
 };
 
-/// Reads `4 tests, 1 failure, 1 skipped`; with `--trace`, a line such as `  * test adds (0.1ms) [L#3]` for each test below
-/// `ShopTest [test/shop_test.exs]`. Such a line does not say that a test failed: `  1) test adds (ShopTest)` does.
+/// Reads `4 tests, 1 failure, 1 skipped`; with `--trace`, a line such as ` * test adds (0.1ms) [L#3]` for each test
+/// below `ShopTest [test/shop_test.exs]`. Such a line does not show a failure; ` 1) test adds (ShopTest)` does.
 fn exunit(text: &str) -> Option<Tally> {
     let summary = text.lines().rev().find(|line| is_summary(line))?;
     let number = |word| before(summary, word).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! Reads numbers and names of tests from a runner's output or from a results file. The output itself shows which runner
-//! wrote it, so `make test` or a script may call several: their results add up.
+//! Reads numbers and names of tests from a runner's output or from a results file. The runner is recognised by its
+//! output. So `make test` or a script may call several runners, whose results add up.
 
 mod ctest;
 mod deno;
@@ -81,7 +81,7 @@ pub fn read(stdout: &str, stderr: &str) -> Read {
     }
 }
 
-/// Returns the test in which a run was stopped, if the runner says so.
+/// Returns the test in which a run was stopped, if the runner shows it.
 pub fn unfinished_test(stdout: &str, stderr: &str) -> Option<String> {
     let all = RUNNERS.iter().filter_map(|runner| runner.begun);
     all.flat_map(|begun| [begun(stdout), begun(stderr)]).flatten().next()

@@ -120,7 +120,7 @@ impl<'a> Tree<'a> {
         self.found.push(Entry { name, outcome, kind: if is_parent { EntryKind::Parent } else { EntryKind::Test } });
     }
 
-    /// Removes the file before a title. ava writes it only if there are several files, so tests are known by title.
+    /// Removes the file before a title. ava prints it only if there are several files, so tests are named by title.
     fn forget_files(&mut self) {
         for entry in &mut self.found {
             if let Some((_, title)) = entry.name.split_once(" › ") {
@@ -129,7 +129,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Adds the names to a tally. If the output does not say whether a parent is itself a test, the counts decide.
+    /// Adds the names to a tally. If the output does not show if a parent is itself a test, the counts decide.
     fn add_to(self, tally: Tally) -> Tally {
         let with = |wanted: &[EntryKind]| {
             let mut named = tally.clone();
@@ -182,7 +182,7 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
     (timed.len() < name.len()).then_some((timed, outcome))
 }
 
-/// Returns a name without what follows `#`. Both of TAP's directives make the test skipped.
+/// Returns a name without the part from `#` on. Both of TAP's directives make the test skipped.
 fn directed(name: &str, outcome: Outcome) -> (&str, Outcome) {
     let (name, remark) = split_remark(name);
     (name, directive(remark).map_or(outcome, |_| Outcome::Skipped))

@@ -45,7 +45,7 @@ const FLAGS: [&str; 16] = [
 ];
 
 /// Selects tests by id, in place of the paths in the command, and with all their parameters, which may depend on
-/// changed code. `None` if a word may be something else than a path.
+/// changed code. `None` if a word may not be a path.
 fn by_id(words: &[&str], &SelectedTests { names, paths, .. }: &SelectedTests<'_>) -> Option<Arguments> {
     let mut replaced = Vec::new();
     for (number, pair) in words.windows(2).enumerate() {
@@ -68,7 +68,7 @@ fn by_id(words: &[&str], &SelectedTests { names, paths, .. }: &SelectedTests<'_>
     }
     let without_parameters = |name: &&str| name.split_once('[').map_or(*name, |(test, _)| test).to_owned();
     let ids: BTreeSet<String> = names.iter().map(without_parameters).collect();
-    // pytest would read more arguments from a file named after `@`.
+    // pytest reads more arguments from a file whose name follows `@`.
     if ids.iter().any(|id| id.starts_with('@')) {
         return None;
     }
@@ -141,7 +141,7 @@ fn progress(line: &str) -> Option<(&str, Outcome)> {
     Some((without_origin(name), outcome(said)?)).filter(|_| is_name)
 }
 
-/// Returns the test that had begun: the last line is `tests/test_a.py::test_x ` if no result was added to it.
+/// Returns the test that had begun: the last line is `tests/test_a.py::test_x ` without a result.
 fn unfinished_test(text: &str) -> Option<String> {
     let begins = |line: &str| line.starts_with('=') && line.contains(" test session starts ");
     let name = text.rsplit('\n').next()?.strip_suffix(' ')?;

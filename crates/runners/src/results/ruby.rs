@@ -7,11 +7,11 @@ use crate::results::{
     tally::{Outcome, Tally, joined},
 };
 
-/// Rake hands the variable on to minitest and to test-unit.
+/// Rake passes the variable on to minitest and test-unit.
 pub(super) static RAKE: Runner = Runner {
     naming: Some(Naming { argument: "TESTOPTS=-v", unless: &["TESTOPTS="] }),
     read: Some(minitest),
-    // `PriceTest#test_adds:` stands above an error, `PriceTest#test_adds [test/a.rb:3]:` above a failure.
+    // `PriceTest#test_adds:` precedes an error, `PriceTest#test_adds [test/a.rb:3]:` a failure.
     failures: Some(Layout::after(|line| {
         let name = line.strip_suffix(':').filter(|line| !line.starts_with(' '))?;
         name.contains("#test_").then(|| (name.split(" [").next().unwrap_or(name), ""))
@@ -174,8 +174,8 @@ fn is_rspec_summary(line: &str) -> bool {
     is_counted(parts.next(), ["example", "examples"]) && is_counted(parts.next(), ["failure", "failures"])
 }
 
-/// Reads the documentation format: a title is a group's if a deeper one follows. Outermost groups stand after an empty
-/// line; what else begins at the margin is a test's own output.
+/// Reads the documentation format: a title is a group's if a deeper one follows. Outermost groups follow an empty line;
+/// any other line without indentation is a test's own output.
 fn documented(text: &str) -> Tally {
     let mut tally = Tally::default();
     let mut titles: Vec<(usize, &str)> = Vec::new();

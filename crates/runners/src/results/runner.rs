@@ -1,4 +1,5 @@
-//! The definition of a test runner: how to recognise its command, make it name its tests, and run only some of them.
+//! The definition of a test runner: its command, the arguments that make it name its tests, and the selection of some
+//! of them.
 
 use crate::results::{failures::Layout, tally::Tally};
 use std::{collections::BTreeSet, fmt};
@@ -11,7 +12,7 @@ pub(crate) struct Runner {
     pub(crate) naming: Option<Naming>,
     /// The argument that makes it build its tests and run none.
     pub(crate) build: Option<&'static str>,
-    /// How it runs only some tests.
+    /// The way to run only some tests.
     pub(crate) select: Option<Select>,
     /// Reads its output; `None` if the output is not this runner's.
     pub(crate) read: Option<fn(&str) -> Option<Tally>>,
@@ -76,7 +77,7 @@ pub(crate) fn starts(words: &[&str], with: &[&str]) -> bool {
 }
 
 impl Runner {
-    /// Creates a runner of which only the call is known.
+    /// Creates a runner that is only recognised by its command.
     pub(super) const fn only_called(calls: &'static [&'static [&'static str]]) -> Self {
         Self {
             calls,

@@ -34,8 +34,8 @@ pub(super) static NEXTEST: Runner = Runner {
 /// Without this, Cargo skips the remaining test binaries after a failure.
 const EVERY_BINARY: Naming = Naming { argument: "--no-fail-fast", unless: &["--no-fail-fast", "--no-run"] };
 
-/// Selects tests by whole name, except documentation tests, whose names continue with a line number; and only what holds
-/// them is built, if the command does not choose that itself.
+/// Selects tests by whole name, except documentation tests, whose names continue with a line number. Builds only the
+/// targets that hold them, unless the command chooses targets itself.
 fn by_filter(words: &[&str], asked: &SelectedTests<'_>) -> Option<Arguments> {
     let documented = asked.names.iter().filter(|name| is_documented(name)).count();
     let exact = (documented == 0).then_some("--exact");
@@ -52,7 +52,7 @@ fn by_filter(words: &[&str], asked: &SelectedTests<'_>) -> Option<Arguments> {
     Some(Arguments::at_end(words))
 }
 
-/// `true` if the command chooses what Cargo builds.
+/// `true` if the command chooses the targets that Cargo builds.
 fn chooses(words: &[&str]) -> bool {
     const CHOICES: [&str; 9] =
         ["--", "--test", "--tests", "--lib", "--bin", "--bins", "--doc", "--example", "--all-targets"];
@@ -127,7 +127,7 @@ enum Part {
     Between,
     /// After `running 3 tests`: one line per test; holds the announced number.
     Results(u32),
-    /// After `failures:`: the output of failing tests, which may look like anything.
+    /// After `failures:`, in the output of failing tests, which may contain anything.
     Printed(u32),
 }
 
@@ -187,8 +187,8 @@ fn add(tally: &mut Tally, [passed, failed, ignored, _]: Sum) {
     tally.sum(passed, failed, ignored);
 }
 
-/// Notes a test binary that ended before its tests, whatever its exit code, so some tests have no result. If it did
-/// print a summary, it may count differently, so its numbers are used.
+/// Records a test binary that ended before its tests, whatever its exit code, so that some tests have no result. If it
+/// printed a summary, it may count differently, so its numbers are used.
 fn broken_off(tally: &mut Tally, printed: Option<Sum>) {
     tally.has_uncounted = true;
     match printed {

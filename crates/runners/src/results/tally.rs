@@ -1,4 +1,4 @@
-//! Collects what one runner's reader found: counts, and the names of tests if the runner prints them.
+//! Collects the results of one runner: counts, and the names of tests if the runner prints them.
 
 use domain::evidence::{Counts, TestNames};
 use std::collections::{HashMap, HashSet};
@@ -7,7 +7,7 @@ use text::shorten;
 /// The results of the tests according to the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// How many tests passed, failed and were skipped.
+    /// The numbers of passed, failed and skipped tests.
     pub counts: Counts,
     /// The failing tests for people, each once.
     pub failing: Vec<String>,
@@ -17,7 +17,7 @@ pub struct Read {
     pub texts: Vec<(String, String)>,
 }
 
-/// The most failing names that are kept, more than anyone is shown.
+/// The most failing names that are kept, more than people see.
 const MOST_FAILING: usize = 100;
 
 /// The most characters of a failure's first line, and of its test, that are kept.
@@ -50,7 +50,7 @@ pub(super) enum Outcome {
 }
 
 impl Tally {
-    /// Notes a test's result by name without counting it.
+    /// Records a test's result by name without counting it.
     pub(super) fn test(&mut self, name: &str, outcome: Outcome) {
         let name = name.trim();
         if !name.is_empty() && self.tests.len() < 3 * TestNames::MOST {
@@ -58,7 +58,7 @@ impl Tally {
         }
     }
 
-    /// Notes a test's result by name and counts it.
+    /// Records a test's result by name and counts it.
     pub(super) fn record(&mut self, name: &str, outcome: Outcome) {
         self.count(outcome, 1);
         self.test(name, outcome);
@@ -79,7 +79,7 @@ impl Tally {
         self.count(Outcome::Skipped, skipped);
     }
 
-    /// Notes a failing test that the output mentions outside a list of results.
+    /// Records a failing test that the output mentions outside a list of results.
     pub(super) fn mention(&mut self, name: &str) {
         let name = name.trim();
         if !name.is_empty() && self.mentioned.len() < MOST_FAILING && !self.mentioned.iter().any(|known| known == name)
@@ -88,7 +88,7 @@ impl Tally {
         }
     }
 
-    /// Notes the first line of a test's failure.
+    /// Records the first line of a test's failure.
     pub(super) fn because(&mut self, test: &str, line: &str) {
         if self.texts.len() < TestNames::MOST {
             let short = |text: &str| shorten::start(text, LONGEST_TEXT);
@@ -176,7 +176,7 @@ impl Tally {
 }
 
 /// Joins a test's title with those of its groups, outermost first. The groups are left out if the whole would be longer
-/// than any name, so that one long title does not become a part of a million names.
+/// than any real name, so that one long title is not repeated in a million names.
 pub(super) fn joined<'a>(groups: impl Iterator<Item = &'a str> + Clone, separator: &str, title: &'a str) -> String {
     let length: usize = groups.clone().map(|group| group.len().saturating_add(separator.len())).sum();
     if length > LONGEST_GROUPS {

@@ -43,7 +43,7 @@ pub(super) fn prove(text: &str) -> Option<Tally> {
     Some(tally)
 }
 
-/// The place of the texts in plain TAP: what a program prints after `not ok`.
+/// Plain TAP. The texts of failures are the program's output after `not ok`.
 pub(super) static PLAIN: Runner = Runner {
     read: Some(plain),
     failures: Some(Layout::system_errors(|line| failed(result(line)), |line| result(line).is_some())),
@@ -83,8 +83,8 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
     Some((title, outcome))
 }
 
-/// Splits a description from what follows a blank and a `#`: a directive, or a remark such as `time=12ms`. `\#` is a part
-/// of the description.
+/// Splits a description from the directive or remark, such as `time=12ms`, after a blank and a `#`. `\#` is a part of
+/// the description.
 pub(super) fn split_remark(whole: &str) -> (&str, &str) {
     let is_mark =
         |at: &usize| whole.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with([' ', '\t']));

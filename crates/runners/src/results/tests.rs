@@ -243,7 +243,7 @@ fn a_sum_that_a_test_printed_is_not_the_binarys() {
     let inside = read(&format!("{start}{}{rest}{}", sum(1), sum(3)), "");
     assert_eq!(inside.counts, known_counts(3, 0, 0));
     assert_eq!(inside.names.unwrap().passed, ["a", "b", "c"]);
-    // After the last test, the summary raises the count, so not every test is named.
+    // Here the summary counts more tests than were listed, so not every test is named.
     let behind = read(&format!("{start}{rest}{}{}", sum(3), sum(1)), "");
     assert!(!behind.names.unwrap().names_all(behind.counts));
     let never = read(&format!("{start}{}{rest}", sum(1)), "");

@@ -61,8 +61,8 @@ pub(super) fn unittest(text: &str) -> Option<Tally> {
         }
     }
     seen?;
-    // Subtests, and classes whose set-up failed, make the summary's counts differ from the tests; the lines are exact.
-    // A failure that only the summary counts must not be lost, though.
+    // Subtests, and classes whose set-up failed, make the summary's counts differ from the tests, whereas the lines are
+    // exact. But a failure that only the summary counts must not be lost.
     let is_verbose = listed.passed > 0 || listed.failed > 0 || listed.skipped > 0;
     Some(if is_verbose && listed.failed >= tally.failed { listed } else { tally })
 }

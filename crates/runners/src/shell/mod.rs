@@ -1,4 +1,4 @@
-//! Decides which shell runs a line, and whether every program that it calls exists.
+//! Chooses the shell for a line, and checks that every program that the line calls exists.
 
 mod words;
 
@@ -65,7 +65,7 @@ impl Question {
         paths.filter(|path| path.is_absolute())
     }
 
-    /// Returns every absolute path that stands in the line, such as that of a script which it sources.
+    /// Returns every absolute path in the line, such as that of a script that it sources.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let separates = |c: char| c.is_whitespace() || "|&;<>()`\"'=:".contains(c);
         let words = self.line.split(separates).map(Path::new);
@@ -117,7 +117,7 @@ fn write_search(named: &Named, number: usize) -> String {
     for change in &named.after {
         let _ = match change {
             Change::Folder(text) => writeln!(script, "set -u\n{text} || exit 0\nset +u"),
-            // A sourced script does not change where a path leads, so it does not run for that.
+            // A sourced script cannot change the target of a path, so the search for a path skips it.
             Change::Script(_) if is_path => Ok(()),
             Change::Settings(text) | Change::Script(text) => writeln!(script, "{text} || exit 0"),
             Change::Unknown => writeln!(script, "exit 0"),

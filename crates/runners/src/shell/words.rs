@@ -1,7 +1,7 @@
 //! Finds the words in command position of a line: the programs that a shell will look for.
 //!
-//! Only words that are written out count. Words with variables, and the commands of functions, sourced scripts and
-//! lines that the grammar cannot parse are left to the shell.
+//! Only literal words count. Words with variables, and the commands of functions, sourced scripts and lines that the
+//! grammar cannot parse, are left to the shell.
 
 use integrity::language::{syntax, syntax::At};
 use std::collections::BTreeSet;
@@ -159,7 +159,7 @@ fn collect(root: At<'_>, outer: &[Change], (detail, depth): (Detail, usize), nam
 const NO_ARGUMENT: [&str; 5] =
     ["command_name", "variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"];
 
-/// Notes the word in command position, and that of the command that it starts in turn.
+/// Records the word in command position, and that of the command that it starts in turn.
 fn chain(
     words: &[At<'_>],
     after: &[Change],
