@@ -20,11 +20,11 @@ const COMMON: &str = "
     vec string len
 ";
 
-/// The share of words from which a new assertion may stand for an old one.
+/// The least share of common words for a new assertion to count as the replacement of an old one.
 const ALIKE: f64 = 0.1;
 
-/// Returns the assertions of a value that a test lost, for people. One that the test still makes of each row of a list is
-/// not lost, nor one that is only written in another way.
+/// Returns the assertions of a value that a test lost, for people. An assertion that the test still makes about each
+/// row of a list is not lost, nor one that is only written differently.
 #[must_use]
 pub fn lost_by_test(old: &Test, new: &Test) -> Vec<String> {
     let (lost, left) = apart(&old.checks, &new.checks);
@@ -50,7 +50,7 @@ fn strong(checks: &[Check]) -> usize {
     checks.iter().filter(|check| check.strength == Strength::Strong).count()
 }
 
-/// Returns the lost assertions of a value, and the new ones that are not among the old.
+/// Returns the assertions that were removed, and those that were added.
 fn apart<'t>(before: &'t [Check], after: &'t [Check]) -> (Vec<&'t Check>, Vec<&'t Check>) {
     let mut left: Vec<&Check> = after.iter().collect();
     let mut lost: Vec<&Check> = Vec::new();

@@ -23,7 +23,7 @@ pub(crate) struct ChangedFile<'a> {
     pub(crate) file: &'a FileChange,
 }
 
-/// A change in the form that the rules use.
+/// A change with its files parsed, as the rules use it.
 pub(crate) struct Reading<'a> {
     pub(crate) change: &'a Change<'a>,
     pub(crate) files: &'a [ChangedFile<'a>],

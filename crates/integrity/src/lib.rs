@@ -1,7 +1,8 @@
 //! Integrity: finds ways in which a Player fakes success, from the difference between two commits and without a model.
 //!
-//! Pure: bytes in, findings out. The rules are a table ([`rules::ALL`]), and so are the languages ([`language::ALL`]).
-//! The domain decides the weight of a finding. Findings that need a run come from the Gates.
+//! The crate is pure: it gets bytes and returns findings. The rules are a table ([`rules::ALL`]), and so are the
+//! languages ([`language::ALL`]). The domain decides the weight of a finding. Findings that need a run come from the
+//! Gates.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

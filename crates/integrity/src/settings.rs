@@ -2,7 +2,7 @@
 
 use crate::language::{file_name, outline::Setting};
 
-/// The deepest nesting and the most values; files beyond these are of no use to people.
+/// The deepest nesting and the most values; no settings file that people write has more.
 const DEEPEST: usize = 12;
 const MOST: usize = 20_000;
 
@@ -47,7 +47,7 @@ fn walk(name: &str, value: &serde_json::Value, depth: usize, settings: &mut Vec<
     settings.push(Setting { name: name.to_owned(), values });
 }
 
-/// Returns the dotted name of a key in a section, or outside of any.
+/// Returns the dotted name of a key, with its section if it is in one.
 fn below(section: &str, key: &str) -> String {
     match section {
         "" => key.to_owned(),

@@ -45,7 +45,7 @@ pub struct ComparisonWords {
     pub weak: String,
     /// Words that join two alternatives.
     pub or: String,
-    /// Words between a value and what stands for it if there is none.
+    /// Operators and methods between a value and its default, such as `??`.
     pub falls_back: String,
     /// Values that count as true.
     pub truths: String,
@@ -105,7 +105,7 @@ impl Operand {
         Self { words: at.words(), calls: at.text().trim_start_matches('(').contains('(') }
     }
 
-    /// Returns the value of a variable of the test that is assigned once, if that is all that stands here.
+    /// If this is only a variable of the test that is assigned once, returns the value that is assigned to it.
     fn looked_up(&self, body: At<'_>) -> Self {
         let [name] = self.words.as_slice() else {
             return self.clone();

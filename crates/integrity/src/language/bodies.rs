@@ -1,4 +1,4 @@
-//! Finds the bodies of a file's functions and replacements that do nothing, and the code outside of functions.
+//! Finds the bodies of a file's functions with replacements that do nothing, and the code outside of functions.
 
 use crate::language::syntax::At;
 use std::ops::Range;
@@ -12,7 +12,7 @@ pub struct ExecutableCode {
     pub values: Vec<Value>,
 }
 
-/// A function whose body can be emptied.
+/// A function whose body can be replaced by an empty one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     /// The function's name; empty if it has none.
@@ -25,15 +25,15 @@ pub struct Body {
     pub code: Vec<String>,
     /// The byte range of its body in the file.
     pub range: Range<usize>,
-    /// Two bodies that do nothing but return a value of the right type, as different as the type allows, if it is
-    /// known. A test that accepts both accepts anything.
+    /// Two bodies that only return a value of the function's type, and two values that differ as much as the type
+    /// allows. A test that accepts both accepts anything.
     pub empty_bodies: [String; 2],
 }
 
 /// A value or statement outside of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// The name that gets the value, if there is one.
+    /// The name to which the value is assigned, if there is one.
     pub name: Option<String>,
     /// Its words.
     pub words: Vec<String>,
@@ -67,7 +67,8 @@ pub fn with_empty_bodies(text: &str, bodies: &[&Body], which: usize) -> Option<S
     replaced(text, empty)
 }
 
-/// Returns a text with these byte ranges, in order, replaced; `None` if one is not of the text, or has no replacement.
+/// Returns a text with these byte ranges, in order, replaced; `None` if a range is not within the text or has no
+/// replacement.
 #[must_use]
 pub fn replaced<'r>(
     text: &str,

@@ -72,7 +72,7 @@ pub enum Fact {
     ConditionalSkip,
     /// It ends the process.
     Exit,
-    /// It stands in for missing work.
+    /// It is a placeholder for missing work.
     Stub,
     /// A function that does nothing.
     Empty,

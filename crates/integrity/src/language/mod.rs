@@ -27,7 +27,8 @@ use std::collections::BTreeSet;
 /// The known languages.
 pub static ALL: &[&Vocabulary] = &[&rust::RUST, &python::PYTHON, &javascript::JAVASCRIPT, &go::GO];
 
-/// Returns the role of a path: as its language defines it, else by names that most languages share.
+/// Returns the role of a path: the one that its language defines, or else the one that names common to most languages
+/// suggest.
 #[must_use]
 pub fn role(path: &str) -> Role {
     let by_language = ALL.iter().find_map(|language| (language.role)(path));
@@ -72,8 +73,8 @@ pub fn words_of_code(path: &str, text: &str) -> Option<Vec<String>> {
     })
 }
 
-/// Returns the file twice: its functions of these names return another value of the same type, then nothing. `None` as
-/// for [`read`], and if there is no such function.
+/// Returns two versions of the file: in one, its functions of these names return another value of the same type; in the
+/// other, nothing. `None` as for [`read`], and if there is no such function.
 #[must_use]
 pub fn change_return_values(path: &str, text: &str, names: &BTreeSet<String>) -> Option<[String; 2]> {
     let made = parsed(path, text, |vocabulary, _, source, _| (vocabulary.return_values)(source, names))?;

@@ -80,20 +80,20 @@ pub struct Test {
 pub struct Condition {
     /// The first line of its text.
     pub text: String,
-    /// When it does.
+    /// When it keeps them from running.
     pub when: When,
 }
 
 /// When a test does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum When {
-    /// As long as the code is there.
+    /// Always, while the code is there.
     Always,
     /// It depends on the machine, or on how the tests are started.
     Sometimes,
 }
 
-/// A call among the tests of a source file that may make tests. Only a run knows their names.
+/// A call among the tests of a source file that may make tests. Their names are only known from a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maker {
     /// The names of the enclosing modules, outermost first.
@@ -115,13 +115,13 @@ pub struct Function {
     pub words: Vec<String>,
     /// The checks in it.
     pub checks: Vec<Check>,
-    /// Whether it belongs to the product or to tests.
+    /// Its owner: the product or the tests.
     pub of: Purpose,
-    /// Whether its result depends on its arguments.
+    /// How its result depends on its arguments.
     pub answer: Answer,
     /// Its parameters, except its own object.
     pub parameters: Vec<String>,
-    /// The parameters that it never reads, though it does something.
+    /// The parameters that it never reads; empty if its body is empty too.
     pub unread: Vec<String>,
     /// The names, numbers and single words in its body.
     pub content: Vec<String>,
@@ -141,7 +141,7 @@ pub enum Purpose {
     Tests,
 }
 
-/// Whether a function's result depends on its arguments.
+/// How a function's result depends on its arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
     /// The result is computed.
@@ -188,13 +188,13 @@ pub struct Check {
     pub words: Vec<String>,
     /// How much it checks.
     pub strength: Strength,
-    /// The code that would always fail in its place; `None` if there is none.
+    /// Code to put in its place that always fails; `None` if none is known.
     pub failing: Option<Failing>,
-    /// The outcome that it needs from the others of its test.
+    /// The outcome that the other assertions of its test must have.
     pub expects: Expects,
 }
 
-/// The outcome that an assertion needs from the others of its test.
+/// The outcome that the other assertions of a test must have for this one to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expects {
     /// All others hold.
@@ -221,7 +221,7 @@ pub enum Strength {
     Silenced,
     /// A value's equality with itself, such as two equal calls.
     Same,
-    /// That something exists or is not an error; or a value, but only under a condition.
+    /// Only that something exists or is not an error; or a value, but only under a condition.
     Weak,
     /// A value, after both sides got the same shape.
     Reshaped,
@@ -244,7 +244,7 @@ pub struct Mark {
     pub owner: String,
     /// The enclosing class.
     pub class: Option<Class>,
-    /// Whether it belongs to the product or to tests.
+    /// Its owner: the product or the tests.
     pub of: Purpose,
 }
 
@@ -377,7 +377,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns what may keep a test from running, the nearest first.
+    /// Returns the conditions that may keep a test from running, the nearest first.
     fn conditions(&self, test: At<'a>) -> Vec<Condition> {
         let mut around: Vec<&(At<'a>, Condition)> =
             self.conditions.iter().filter(|(code, _)| code.holds(test)).collect();
@@ -543,7 +543,7 @@ impl<'a> Reader<'a> {
         if self.parameter_names(function).is_empty() { Answer::Constant } else { Answer::Ignores }
     }
 
-    /// Returns the parameters that a function never reads. What others define or call decides about their order.
+    /// Returns the parameters that a function never reads. Functions whose parameters others prescribe are left out.
     fn unread(&self, function: At<'a>, body: At<'a>) -> Vec<String> {
         let is_inherited = self.class_around(function).is_some_and(|class| !class.bases.is_empty());
         if is_inherited || self.abstracts.iter().any(|outer| outer.holds(function)) {
@@ -657,7 +657,7 @@ fn content(body: At<'_>) -> Vec<String> {
     words.filter(|word| word.contains(char::is_alphanumeric) && !word.contains(char::is_whitespace)).collect()
 }
 
-/// Drops tests that a later one of the same name hides, if the language has the last definition win.
+/// Drops tests that a later one of the same name hides, in languages in which the last definition is used.
 fn keep_last(outline: &mut Outline, vocabulary: &Vocabulary) {
     if !vocabulary.words.last_test_wins {
         return;
@@ -681,7 +681,7 @@ const PROMISES: &str = "\
     needs to be implemented, placeholder implementation, in a real implementation, next iteration, next sprint, \
     next milestone, yet to come";
 
-/// `true` if a message in a program says that something is still to be done.
+/// `true` if a message in a program says that something still has to be done.
 #[must_use]
 pub fn is_promise(message: &str) -> bool {
     let text = message.to_lowercase();

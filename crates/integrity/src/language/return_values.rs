@@ -16,7 +16,8 @@ pub struct ReturnValueChanges {
 }
 
 impl ReturnValueChanges {
-    /// Replaces the bodies of the outermost wanted functions by those that are `made` for them; `None` if none is.
+    /// Replaces the bodies of the outermost wanted functions by the ones that `made` returns; `None` if it returns
+    /// none.
     pub fn of_bodies<'t>(
         root: At<'t>,
         is_wanted: impl Fn(At<'t>) -> bool,

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct TestParts {
     /// The parts, in text order; none is inside another.
     pub parts: Vec<TestPart>,
-    /// The containers that may get further parts, and the byte where these are put.
+    /// The containers to which further parts may be added, and the byte at which they are inserted.
     pub ends: Vec<(String, usize)>,
 }
 

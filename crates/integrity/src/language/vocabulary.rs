@@ -13,7 +13,7 @@ pub struct Vocabulary {
     pub name: &'static str,
     /// Its grammars, with the queries for each.
     pub grammars: &'static [Grammar],
-    /// Returns the tests that are in the same file as the code that they test, if the language has such.
+    /// Returns the tests that are in the same file as the code that they test, if the language has such tests.
     pub test_parts: Option<for<'a> fn(&outline::Source<'a>) -> test_parts::TestParts>,
     /// Returns the role of a path; `None` if the language does not define it.
     pub role: fn(&str) -> Option<Role>,
@@ -31,7 +31,7 @@ pub struct Vocabulary {
 pub struct Words {
     /// Beginnings of values in settings that are paths of the repository.
     pub local: Vec<String>,
-    /// Names in settings below which imports are led elsewhere, between blanks.
+    /// Keys in settings below which imports are redirected, between blanks.
     pub redirects: String,
     /// Parts of a line that writes a file.
     pub writes: Vec<String>,
@@ -63,20 +63,20 @@ impl Words {
     }
 }
 
-/// Where a language's tools look for installed packages.
+/// The folder in which a language's tools look for installed packages.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Installed {
     /// The folder's name.
     pub folder: String,
-    /// The file beside the folder that lists what is installed into it.
+    /// The file beside the folder that lists the packages to install into it.
     pub manifest: String,
-    /// The file inside the folder without which it is a folder like any other.
+    /// A file inside the folder that distinguishes it from other folders of the same name.
     pub index: Option<String>,
 }
 
 impl Installed {
-    /// Returns the folder around the packages, with its `/`; `None` if the path is in no folder of packages.
+    /// Returns the folder around the packages, with its `/`; `None` if the path is not in a folder of packages.
     fn around<'p>(&self, path: &'p str) -> Option<&'p str> {
         let is_inside = path.starts_with(&format!("{}/", self.folder));
         let nested = || path.find(&format!("/{}/", self.folder)).map(|slash| slash + 1);

@@ -1,5 +1,5 @@
-//! A test cannot fail: it asserts nothing, something that always holds or is never reached, or only on a condition. Whether a
-//! skipped test runs is shown by running.
+//! A test cannot fail: it asserts nothing, something that always holds or is never reached, or only on a condition.
+//! Skipped tests are found by running them.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -39,7 +39,7 @@ fn always_holding(file: &ChangedFile<'_>) -> Vec<Violation> {
     file.after.tests.iter().filter_map(first).collect()
 }
 
-/// Finds tests that may return before their first check, and did not before.
+/// Finds tests that may return before their first check since this change.
 fn leaving_early(file: &ChangedFile<'_>) -> Vec<Violation> {
     let is_old = |test: &Test| {
         let mut before = file.before.tests.iter();

@@ -1,4 +1,4 @@
-//! The repository's CI, or what its coverage service asks for, changes. Whether it asks for less is for a reader to say.
+//! The repository's CI, or the settings of its coverage service, change. A reader must judge if they are weaker now.
 
 use crate::{
     change::FileContent,

@@ -1,5 +1,5 @@
-//! A comparison finds different values equal: an equality that always holds or leaves out fields, or a test that gives the
-//! same shape to both sides first, as by sorting them.
+//! A comparison finds different values equal: an equality always holds or leaves out fields, or a test first gives both
+//! sides the same shape, for example by sorting them.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -35,7 +35,7 @@ fn equalities(file: &ChangedFile<'_>) -> Vec<Violation> {
         let compared = fields.iter().filter(|field| function.words.contains(field)).count();
         let value = function.value.as_deref();
         let always_holds = value.is_some_and(|value| is_one_of(&comparison.truths, value));
-        // One that names no field compares something that is made of them.
+        // An equality that names no field compares something that is computed from the fields.
         let leaves_out = compared > 0 && compared < fields.len();
         is_one_of(&comparison.methods, &function.name) && (always_holds || leaves_out)
     };

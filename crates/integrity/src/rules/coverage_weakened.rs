@@ -1,5 +1,5 @@
-//! Code is marked so that the coverage tool leaves it out. Its settings are of the tests' side, so the rule about the runner
-//! asks about these.
+//! Code is marked so that the coverage tool leaves it out. The tool's settings belong to the tests' side, so the rule
+//! about the runner covers them.
 
 use crate::{
     language::{capture::Fact, outline::Purpose},

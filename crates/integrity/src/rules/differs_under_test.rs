@@ -24,7 +24,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     found
 }
 
-/// Returns the first new line that reads a variable of the environment which tests name, and the task does not.
+/// Returns the first new line that reads an environment variable which tests mention and the task does not.
 fn switched_on(file: &ChangedFile<'_>, is_of_tests: impl Fn(&str) -> bool) -> Option<Violation> {
     let reads = &language::of(file.path)?.words.environment;
     let (_, after) = file.texts();
@@ -36,7 +36,7 @@ fn switched_on(file: &ChangedFile<'_>, is_of_tests: impl Fn(&str) -> bool) -> Op
     Some(at_line(file.path, number, line))
 }
 
-/// Returns the words that are written like variables of the environment.
+/// Returns the words that are written like environment variables.
 fn variables(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words

@@ -1,4 +1,4 @@
-//! A test, or test support, ends the process: the results so far count, and a test that would fail never runs.
+//! A test, or test support, ends the process: only the results so far count, and tests that would fail never run.
 
 use crate::{
     language::{Role, capture::Fact, outline::Purpose},

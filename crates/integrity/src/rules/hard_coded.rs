@@ -1,4 +1,4 @@
-//! The product holds the very answers that its new tests expect, for the inputs that they give: nothing is computed.
+//! The product contains exactly the answers that its new tests expect for their inputs: nothing is computed.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -53,7 +53,8 @@ fn groups<'a>(file: &'a ChangedFile<'_>) -> BTreeMap<usize, Vec<&'a FixedAnswer>
     groups
 }
 
-/// Returns the first telling answer of a group whose answers all stand in tests, unless the task's words ask for them.
+/// If all answers of a group occur in tests, returns the first one that is more than a base case, unless the task asks
+/// for them.
 fn first_of_tests<'a>(group: &[&'a FixedAnswer], tests: &[Vec<&str>], wanted: &str) -> Option<&'a FixedAnswer> {
     let group: Vec<&FixedAnswer> = group.iter().copied().filter(|answer| !answer.input.is_empty()).collect();
     let stands = |answer: &&FixedAnswer| tests.iter().any(|words| expects(words, &answer.input, &answer.result));
@@ -92,7 +93,7 @@ fn expects(words: &[&str], input: &[String], result: &[String]) -> bool {
     !result.is_empty() && places(input).iter().any(is_near)
 }
 
-/// Finds new functions that return a number which a test expects of them.
+/// Finds new functions that return exactly the number that a test expects of them.
 fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<Violation> {
     let is_expected = |function: &&Function| {
         let value = function.value.as_deref().unwrap_or_default();

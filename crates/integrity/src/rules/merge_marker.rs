@@ -1,5 +1,5 @@
-//! A merge conflict was not resolved: there is an opening marker and later its closing one, both at the start of a
-//! line; or a closing one alone, in git's form.
+//! A merge conflict was not resolved: an opening marker and a later closing one are at the start of lines, or there is
+//! only a closing one in the form that git writes.
 
 use crate::{
     change::FileChange,

@@ -1,5 +1,5 @@
-//! The product takes something new and does nothing with it: a parameter that its function never reads, or a function that
-//! only tests call.
+//! Something new in the product is not used: a parameter that its function never reads, or a function that only tests
+//! call.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -34,7 +34,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         let found = new.filter_map(|new| {
             let before = || file.before.functions.iter().filter(|old| old.name == new.name);
             let is_new = |name: &&String| !before().any(|old| old.unread.contains(name));
-            // If other classes have such a method as well, the parameters are not its own choice.
+            // If other classes have a method of this name too, an interface may prescribe the parameters.
             let is_shared = file.after.functions.iter().filter(|other| other.name == new.name).count() > 1;
             let unread = new.unread.iter().find(is_new).filter(|_| !is_shared);
             let left = || (before().next().is_none() && is_left(&new.name)).then(|| format!("`{}`", new.name));
@@ -46,7 +46,8 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     sources().flat_map(in_one).collect()
 }
 
-/// `true` if a file changes functions that it had, in their bodies or their parameters: these may call new ones.
+/// `true` if the change edits the bodies or the parameters of functions that the file already had: these may call new
+/// ones.
 fn rewrites(file: &ChangedFile<'_>) -> bool {
     let both = |new: &Function, old: &Function| new.name == old.name && new.class == old.class;
     let is_changed = |new: &Function| {

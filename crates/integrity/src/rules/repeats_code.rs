@@ -1,4 +1,4 @@
-//! A test computes what it expects as the product does: what is wrong in the one is wrong in the other.
+//! A test computes the expected value in the same way as the product, so a mistake in the product is also in the test.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -13,7 +13,7 @@ use domain::integrity::{Detail, Rule};
 pub(super) static RULE: ReadingRule =
     ReadingRule { rule: Rule::RepeatsCode, applies: &[Role::Test, Role::Support, Role::Source], check };
 
-/// The fewest names and numbers of a function that say how it computes.
+/// The fewest names and numbers for a function's computation to be recognisable.
 const FEWEST: usize = 4;
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {

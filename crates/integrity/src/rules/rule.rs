@@ -23,7 +23,7 @@ pub struct ReadingRule {
     pub(crate) check: fn(&Reading<'_>) -> Vec<Violation>,
 }
 
-/// Code that breaks a rule, and what is there.
+/// A place where code breaks a rule, and the code found there.
 pub(crate) struct Violation {
     path: String,
     line: Option<u32>,
@@ -34,7 +34,7 @@ pub(crate) fn at(path: &str, line: u32, what: Detail) -> Violation {
     Violation { path: path.to_owned(), line: Some(line), what }
 }
 
-/// Creates a violation without a line: the line is gone, or it is about a whole file.
+/// Creates a violation without a line: the line was removed, or the whole file breaks the rule.
 pub(crate) fn in_file(path: &str, what: Detail) -> Violation {
     Violation { path: path.to_owned(), line: None, what }
 }
@@ -78,8 +78,8 @@ pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
 pub(super) const ANYWHERE: &[Role] = &[Role::Test, Role::Support, Role::Settings, Role::Source, Role::Other];
 
 impl ReadingRule {
-    /// Returns its findings in the files that it covers. The Player counts as their author until the caller knows
-    /// better.
+    /// Returns its findings in the files that it covers. The Player counts as their author unless the caller corrects
+    /// that.
     pub(crate) fn findings(&self, reading: &Reading<'_>) -> Vec<IntegrityFinding> {
         let violations = (self.check)(reading).into_iter();
         let here = violations.filter(|violation| self.applies.contains(&role(&violation.path)));

@@ -1,5 +1,5 @@
-//! The runner's settings, or the scripts that start it, change. The runs show which tests fail today; that later failures
-//! pass, or are tried again, only reading can see.
+//! The runner's settings, or the scripts that start it, change. Runs only show which tests fail today. Settings that
+//! let later failures pass, or that retry them, can only be found by reading.
 
 use crate::{
     change::FileContent,
@@ -42,7 +42,7 @@ fn of_command(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation
     (is_old && is_other && commands.any(names)).then(|| at_first_change(file.file))
 }
 
-/// Returns the first changed line of a file whose part for tests changed in more than its dependencies.
+/// Returns the first changed line of a file whose part for tests differs in more than dependencies.
 fn in_one(repository: &Repository<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let is_code = language::of(file.path).is_some() && file.role != Role::Settings;
     let is_other = is_code || is_data_of_tests(file.path) || matches!(file.role, Role::Test | Role::Support);

@@ -1,5 +1,5 @@
-//! A test writes data of the product that the change brings, such as a cache or a private field: the answers come from the
-//! test.
+//! A test writes data of the product that the change adds, such as a cache or a private field: the answers come from
+//! the test.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -22,7 +22,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     reading.files.iter().filter_map(|file| in_one(file, &new)).collect()
 }
 
-/// Returns the names that a file brings and that are marked as its own, such as `_cache`.
+/// Returns the names that are new in a file and marked as private, such as `_cache`.
 fn private(file: &ChangedFile<'_>) -> BTreeSet<String> {
     let (before, after) = file.texts();
     let is_own = |word: &&str| word.starts_with('_') && !word.starts_with("__") && word.len() > 1;
@@ -39,8 +39,8 @@ fn in_one(file: &ChangedFile<'_>, variables: &BTreeSet<String>) -> Option<Violat
     written.next().map(|(number, line)| at_line(file.path, number, line))
 }
 
-/// `true` if a line is a statement that assigns to a variable or calls one of its methods, or names it as a text, as
-/// what replaces a variable does.
+/// `true` if a line is a statement that assigns to a variable or calls one of its methods, or names it in a string, as
+/// a tool that replaces variables does.
 fn writes(line: &str, name: &str) -> bool {
     let quoted = ['"', '\''].iter().any(|mark| {
         let replaces = [format!(", {mark}{name}{mark},"), format!(".{name}{mark},")];

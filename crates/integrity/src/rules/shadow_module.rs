@@ -1,5 +1,5 @@
-//! A module or a test tool means something else now: a file stands where it is looked for, code redefines it, or settings
-//! lead to a path of the repository.
+//! A module or a test tool means something else now: a new file is found first, code redefines it, or settings redirect
+//! imports to a path of the repository.
 
 use crate::{
     change::FileContent,
@@ -35,8 +35,8 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     found
 }
 
-/// Returns the line by which a name that a test file imported before now means something else: the file defines it, or it
-/// comes from a new file of tests.
+/// Returns the line that gives another meaning to a name that a test file imported before: the file now defines the
+/// name, or imports it from a new file of tests.
 fn imported_before(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
     let imports = &language::of(file.path)?.words.imports;
     let is_import = |line: &str| imports.iter().any(|part| line.contains(part));
@@ -70,12 +70,12 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| word.len() > 1)
 }
 
-/// `true` if a word belongs to the language's way to import.
+/// `true` if a word belongs to the language's import syntax.
 fn is_of_import(word: &str, imports: &[String]) -> bool {
     imports.iter().any(|part| part.contains(word))
 }
 
-/// Finds settings by which an import leads to a path of the repository, and did not before.
+/// Finds settings that newly redirect an import to a path of the repository.
 fn redirected(file: &ChangedFile<'_>) -> Vec<Violation> {
     let (before, after) = file.texts();
     let all = |text: &str, outline: &Outline| [flatten(file.path, text), outline.settings.clone()].concat();

@@ -1,4 +1,4 @@
-//! A snapshot is gone, or changed although no code did.
+//! A snapshot was deleted, or changed although no code changed.
 
 use crate::{
     change::{FileChange, FileContent},

@@ -1,4 +1,4 @@
-//! A function is only a promise, or always returns the same value instead of computing one.
+//! A function only announces work, or always returns the same value instead of computing one.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -32,7 +32,7 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
     is_base || mark.fact == Fact::Empty && !class.bases.is_empty()
 }
 
-/// Finds new or changed functions that always return the same value, whatever they are given.
+/// Finds new or changed functions that return the same value for all arguments.
 fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
     let ignores = |function: &&Function| function.of == Purpose::Product && function.answer == Answer::Ignores;
     let new = new_functions(file).filter(ignores);

@@ -1,4 +1,4 @@
-//! Tests each rule with its own examples: it finds something in the one, and nothing in the other.
+//! Tests each rule with its own examples: it finds something in the first, and nothing in the second.
 
 mod examples;
 

@@ -1,4 +1,4 @@
-//! Tests write the very file that they, or the service, compare with: a snapshot, a golden file, or results.
+//! Tests write the file with which they or the service compare: a snapshot, a golden file, or results.
 
 use crate::{
     change::Change,

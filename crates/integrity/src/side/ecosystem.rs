@@ -4,7 +4,7 @@ use crate::{language, make};
 use serde::Deserialize;
 use std::{collections::BTreeSet, sync::LazyLock};
 
-/// The places of tests in one ecosystem, beside those that [`language::role`] knows. Lists have blanks between their
+/// The paths of tests in one ecosystem, besides those that [`language::role`] knows. Lists have blanks between their
 /// items.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +61,7 @@ pub(super) fn is_of_tests(path: &str) -> bool {
     patterns().any(|pattern| is_match(pattern, path))
 }
 
-/// `true` for data and packages that only tests need, which set up no runner.
+/// `true` for data and packages that only tests need and that do not configure a runner.
 pub(crate) fn is_data_of_tests(path: &str) -> bool {
     let folders = patterns().filter(|pattern| pattern.ends_with('/'));
     folders.chain(packages()).any(|pattern| is_match(pattern, path))
@@ -81,8 +81,7 @@ pub(super) fn shared_file(path: &str) -> Option<&'static SharedFile> {
     files.find(|file| file.paths.split_whitespace().any(|pattern| is_match(pattern, path)))
 }
 
-/// `true` if a file stands where a test tool, or an installed package, would be looked for, and the base has nothing
-/// there.
+/// `true` if a file is new and would be found in place of a test tool or of an installed package.
 pub(crate) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<String>)) -> bool {
     let mut installed = language::ALL.iter().filter_map(|language| language.words.installed.as_ref());
     if installed.any(|installed| installed.is_replaced_by(path, (base, head))) || make::is_shadow(path, base) {
@@ -105,13 +104,13 @@ pub(crate) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<
     ALL.iter().any(is_module) && !is_own()
 }
 
-/// `true` if a key is one that a dotted pattern names, or below it.
+/// `true` if a dotted pattern names a key or one of its parents.
 pub(super) fn is_below(pattern: &str, key: &[String]) -> bool {
     let parts: Vec<&str> = pattern.split('.').collect();
     parts.len() <= key.len() && parts.iter().zip(key).all(|(pattern, part)| is_alike(pattern, part))
 }
 
-/// `true` if a key may contain some that a dotted pattern names.
+/// `true` if a dotted pattern may name keys below this one.
 pub(super) fn is_above(pattern: &str, key: &[String]) -> bool {
     let parts: Vec<&str> = pattern.split('.').collect();
     key.len() < parts.len() && parts.iter().zip(key).all(|(pattern, part)| is_alike(pattern, part))

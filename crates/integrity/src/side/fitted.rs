@@ -1,4 +1,5 @@
-//! Puts single tests of one version into a file of another, where the file as a whole does not fit its code.
+//! Copies single tests of one version into another version of a file, for use if the first version as a whole does not
+//! fit the code.
 
 use crate::{language, language::outline::Test};
 use std::{
@@ -9,8 +10,8 @@ use std::{
 /// Names a test within its file: by its suites, its name, and its number among those of that name.
 type Key<'a> = (&'a [String], &'a str, usize);
 
-/// Returns `frame` with each test that `tests` has too in the form that it has there, and with those that it lacks
-/// behind the last test of the same suite. Everything around the tests stays. `None` if no grammar supports that, or if
+/// Replaces each test of `frame` by the test of the same name in `tests`. Tests that only `tests` has are added after
+/// the last test of their suite. Everything around the tests stays. Returns `None` if no grammar supports that, or if
 /// nothing would differ.
 #[must_use]
 pub fn with_single_tests_of(path: &str, frame: &str, tests: &str) -> Option<String> {
@@ -65,7 +66,7 @@ fn by_key(tests: &[Test]) -> BTreeMap<Key<'_>, &Test> {
     keyed.collect()
 }
 
-/// Returns where a further test of a suite may stand: behind its last one; for a test outside of suites else at the end
+/// Returns where to add a test to a suite: after its last test. A test outside of suites may also be added at the end
 /// of the file.
 fn end_of(scope: &[String], own: &BTreeMap<Key<'_>, &Test>, frame: &str) -> Option<usize> {
     let same = own.iter().filter(|((of, ..), _)| *of == scope);

@@ -1,4 +1,4 @@
-//! Reads the groups of a Gemfile: what is in a group for tests or development has the key `test`.
+//! Reads the groups of a Gemfile: gems in a group for tests or development have the key `test`.
 
 use super::sections::{self, Line, Section};
 
@@ -10,7 +10,7 @@ pub(super) fn sections(text: &str) -> Option<Vec<Section<'_>>> {
 fn read(line: &str, is_open: &mut bool) -> Line {
     let plain = line.trim();
     if *is_open {
-        // The end of a group stands where the group begins: at the margin.
+        // The `end` of a group is at the margin, as its first line is.
         *is_open = line.trim_end() != "end";
         return Line::Continued;
     }

@@ -42,8 +42,8 @@ fn members(text: &str) -> Option<Vec<(String, &RawValue)>> {
     (members.len() <= MOST).then_some(members)
 }
 
-/// Returns the product's object with the tests' keys of the other version; `None` if one cannot be parsed. A text whose
-/// tests' keys are the same already stays as it is.
+/// Returns the product's object with the tests' keys of the other version; `None` if one cannot be parsed. If the
+/// tests' keys are already the same, the text is not changed.
 pub(super) fn merged((product, tests): (&str, &str), keys: &[&str]) -> Option<String> {
     let made = object((&members(product)?, &members(tests)?), &mut Vec::new(), keys);
     let own = object((&members(product)?, &members(product)?), &mut Vec::new(), keys);
@@ -74,7 +74,7 @@ fn object((product, tests): Pair<'_, '_>, path: &mut Vec<String>, keys: &[&str])
     if written.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n{indent}}}", written.join(",\n")) }
 }
 
-/// Merges what may be two objects; one that the product does not have is there only if it has keys of the tests.
+/// Merges two values that may be objects. An object that the product lacks is added only if it has keys of the tests.
 fn nested((product, tests): (Option<String>, Option<String>), path: &mut Vec<String>, keys: &[&str]) -> Option<String> {
     let Some(own) = members(product.as_deref().unwrap_or_default()) else {
         return product;

@@ -1,4 +1,5 @@
-//! Decides on which side of a change a file is, and puts one version's tests into another version of a file with both.
+//! Decides to which side of a change a file belongs. For a file with both sides, combines the product of one version
+//! with the tests of another.
 //!
 //! Paths and keys of each ecosystem are a table of its own. A file that cannot be parsed is not split: it counts as
 //! product.
@@ -43,7 +44,7 @@ pub struct Repository<'a> {
     pub base: &'a BTreeSet<String>,
     /// All paths of the head.
     pub head: &'a BTreeSet<String>,
-    /// The command that runs the tests, with the lines of scripts to which it leads, if they are known.
+    /// The command that runs the tests, with the lines of the scripts that it calls, if they are known.
     pub test_command: &'a str,
 }
 
@@ -58,7 +59,7 @@ impl Repository<'_> {
         if versions.iter().any(has_tests) { Side::Both } else { Side::Product }
     }
 
-    /// Returns what differs between two versions of a file; `None` if they are equal.
+    /// Returns the side on which two versions of a file differ; `None` if they are equal.
     #[must_use]
     pub fn changed_side(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<Side> {
         if before == after {
@@ -68,7 +69,8 @@ impl Repository<'_> {
         let (Side::Both, [old, new]) = (self.side(path, &versions), versions.as_slice()) else {
             return Some(self.side(path, &versions));
         };
-        // Parts may change places when they are put together, so both are compared with the old version put together anew.
+        // Merging may change the order of parts, so both are compared with the old version after it was merged with
+        // itself.
         let same = self.with_tests_of(path, old, old);
         let differs = |product: &str, tests: &str| {
             let mixed = self.with_tests_of(path, product, tests);
@@ -82,7 +84,8 @@ impl Repository<'_> {
         }
     }
 
-    /// Returns a file of a tree that has the product of one version and the tests of another; `None` if it is absent there.
+    /// Returns a file as it is in a tree with the product of one version and the tests of another; `None` if it does
+    /// not exist there.
     #[must_use]
     pub fn mixed(&self, path: &str, product: Option<&str>, tests: Option<&str>) -> Option<String> {
         let versions: Vec<&str> = product.into_iter().chain(tests).collect();
@@ -142,7 +145,7 @@ impl Repository<'_> {
     }
 }
 
-/// `true` for code, and for data that is stored for tests whatever the folder is called.
+/// `true` for code, and for data that is stored for tests in any folder.
 fn is_code_or_stored(path: &str) -> bool {
     let is_stored = folders(path).any(|folder| matches!(folder, "__snapshots__" | "testdata" | "__fixtures__"));
     is_stored || language::of(path).is_some() || crate::is_snapshot(path)

@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(super) struct Section<'t> {
     pub(super) path: Vec<String>,
-    /// How many sections of the same path are before it.
+    /// The number of earlier sections with the same path.
     nth: usize,
     header: &'t str,
     entries: Vec<Entry<'t>>,

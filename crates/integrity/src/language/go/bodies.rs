@@ -1,4 +1,4 @@
-//! Empties Go functions.
+//! Replaces the bodies of Go functions by empty ones.
 
 use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
 

@@ -1,4 +1,4 @@
-//! Empties JavaScript and TypeScript functions.
+//! Replaces the bodies of JavaScript and TypeScript functions by empty ones.
 
 use super::FUNCTIONS;
 use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};
@@ -52,7 +52,7 @@ fn statement(at: At<'_>, code: &mut ExecutableCode) {
     }
 }
 
-/// Adds the outermost functions in the value of a name; if there are none, adds the value itself.
+/// Adds the outermost functions in the value that is assigned to a name; if there are none, adds the value itself.
 fn functions_in(name: Option<&str>, at: At<'_>, code: &mut ExecutableCode) {
     if at.is(&["identifier"]) || is_list_of_names(at) {
         return;
@@ -110,7 +110,7 @@ fn extends(function: At<'_>) -> bool {
     class.is_some_and(|class| class.children().any(|part| part.is(&["class_heritage"])))
 }
 
-/// `true` if the function has type annotations, so that more may be written.
+/// `true` if the function has type annotations, so that the replacement may use types too.
 fn is_typed(function: At<'_>) -> bool {
     function.field("return_type").is_some()
         || function.field("parameters").is_some_and(|all| all.below().any(|part| part.is(&["type_annotation"])))

@@ -24,7 +24,7 @@ pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>
     })
 }
 
-/// `true` if a function returns its value directly or as a promise: it is no generator, setter or constructor.
+/// `true` if a function returns its value directly or as a promise: it is not a generator, setter or constructor.
 fn gives(function: At<'_>) -> bool {
     let makes = |part: At<'_>| matches!(part.kind(), "*" | "set");
     !function.kind().starts_with("generator")

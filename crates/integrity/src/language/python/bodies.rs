@@ -1,4 +1,4 @@
-//! Empties Python functions.
+//! Replaces the bodies of Python functions by empty ones.
 
 use super::is_nothing;
 use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};

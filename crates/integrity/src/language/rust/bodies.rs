@@ -1,4 +1,4 @@
-//! Empties Rust functions.
+//! Replaces the bodies of Rust functions by empty ones.
 
 use super::{answers::answers, is_test_code};
 use crate::language::{bodies::ExecutableCode, outline::Source, syntax::At};

@@ -60,7 +60,7 @@ fn attributes(at: At<'_>) -> impl Iterator<Item = At<'_>> {
 
 const TEST_ATTRIBUTES: &str = "test rstest test_case wasm_bindgen_test quickcheck bolero_test";
 
-/// `true` if an attribute of an item makes it one that is only compiled for tests.
+/// `true` if an attribute of an item makes the compiler include it only for tests.
 fn is_for_tests(item: At<'_>) -> bool {
     attributes(item).any(|attribute| {
         let text: String = attribute.text().split_whitespace().collect();
