@@ -191,6 +191,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         secrets: blueprint.secrets,
         coach_installations: Remembered::default(),
         drafts: Remembered::default(),
+        put_off: Remembered::default(),
         strangers: Strangers::default(),
         running: Running::default(),
         checkout_locks: CheckoutLocks::default(),

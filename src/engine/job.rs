@@ -4,7 +4,7 @@ use crate::{
     config::Role,
     engine::apply::{ApplyError, Fact},
     github::{GithubError, Permit},
-    store::{Hold, NewEffect, StoreError, StoreFailure, StoredEffect, Trouble},
+    store::{Claimed, Hold, NewEffect, StoreError, StoreFailure, StoredEffect, Trouble},
 };
 use domain::{
     blocked::{Defect, Failure, RepositoryFault},
@@ -17,7 +17,10 @@ use sandbox::StartError;
 use std::{
     io,
     io::ErrorKind,
-    sync::{Arc, atomic::AtomicU32},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
@@ -31,6 +34,7 @@ pub struct Job {
     may_speak: Arc<Mutex<Instant>>,
     /// Returns `true` for as long as this worker may push and post.
     pub(super) permit: Permit,
+    is_fresh: bool,
     /// The number of writes to GitHub that this try was allowed.
     pub(super) writes: AtomicU32,
 }
@@ -163,8 +167,11 @@ pub enum LimitedBy {
 }
 
 impl Job {
-    /// Creates a job whose lease, of length `lease`, starts now.
-    pub(super) fn new(effect: StoredEffect, hold: Hold, cancel: CancellationToken, lease: Duration) -> Self {
+    /// Creates a job whose lease, of length `lease`, starts now. `put_off` is the fence with which this process put the
+    /// effect off before anybody had written.
+    pub(super) fn new(claimed: Claimed, cancel: CancellationToken, lease: Duration, put_off: Option<i64>) -> Self {
+        let Claimed { effect, hold } = claimed;
+        let is_fresh = effect.fence <= 1 || put_off == Some(effect.fence - 1);
         let may_speak = Arc::new(Mutex::new(Instant::now() + lease * 2 / 3));
         let (until, cancelled) = (Arc::clone(&may_speak), cancel.clone());
         Self {
@@ -173,6 +180,7 @@ impl Job {
             cancel,
             may_speak,
             permit: Arc::new(move || !cancelled.is_cancelled() && Instant::now() <= *until.lock()),
+            is_fresh,
             writes: AtomicU32::new(0),
         }
     }
@@ -181,10 +189,15 @@ impl Job {
         *self.may_speak.lock() = Instant::now() + lease * 2 / 3;
     }
 
-    /// `true` if no worker held the effect before, so that no earlier try can have written anything. A try that was put
-    /// off, for example by a limit, does not count as an attempt, but may have written.
+    /// Returns `true` if no earlier try can have written anything: nobody held the effect before, or only this process
+    /// did, and put it off before its first write. Any other try may have written, also one that counts as no attempt.
     pub fn is_fresh(&self) -> bool {
-        self.effect.fence <= 1
+        self.is_fresh
+    }
+
+    /// Returns `true` if nothing was ever written for the effect, by this try or an earlier one.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.is_fresh && self.writes.load(Ordering::Relaxed) == 0
     }
 
     /// `true` if an earlier try failed or was cut off. GitHub may still have done what that try asked for.

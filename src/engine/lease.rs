@@ -37,7 +37,8 @@ impl Engine {
     pub(super) async fn hold(self: Arc<Self>, claimed: Claimed, agents: CancellationToken) {
         let id = claimed.effect.id.clone();
         let cancel = self.running.begin(&id);
-        let job = Arc::new(Job::new(claimed.effect, claimed.hold, cancel, self.settings.lease));
+        let put_off = self.put_off.take(&id);
+        let job = Arc::new(Job::new(claimed, cancel, self.settings.lease, put_off));
         if let Err(error) = self.hold_job(&job, &agents).await {
             tracing::error!(%id, %error, "how {id} ended could not be stored; its lease will run out");
         }
@@ -219,6 +220,9 @@ impl Engine {
             EffectError::Limited { by, until } => {
                 if let LimitedBy::GitHub(_) = by {
                     self.spacing.hold(job.installation(), *until);
+                }
+                if job.is_untouched() {
+                    self.put_off.remember(id.clone(), job.effect.fence);
                 }
                 tracing::info!(%id, "{id} waits: {by}");
                 store.postpone(&job.hold, *until, &by.to_string()).await?

@@ -75,6 +75,8 @@ pub struct Engine {
     pub coach_installations: Remembered<RepoId, InstallationId>,
     /// The GraphQL ids of drafts that this process opened and has not marked ready.
     pub drafts: Remembered<(RepoId, PullNumber), String>,
+    /// The effects that this process put off before their first write, with the fence that it held.
+    pub put_off: Remembered<String, i64>,
     pub strangers: Strangers,
     /// The effects that this process performs now.
     pub running: Running,

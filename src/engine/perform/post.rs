@@ -97,7 +97,7 @@ async fn by_coach(context: &EffectContext<'_>, post: &Post<'_>) -> Result<ByCoac
         if !is_gone {
             break;
         }
-        context.engine.coach_installations.forget(&context.key().repo);
+        context.engine.coach_installations.take(&context.key().repo);
         context.may_write().await?;
     }
     Ok(refused.map_or(ByCoach::NotInstalled, |why| ByCoach::Refused { why }))

@@ -132,17 +132,14 @@ pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Resu
 /// Marks the pull request as ready. The first try needs no lookup of a draft that this process opened, unless GitHub
 /// refuses because a person already marked it.
 async fn mark_pull_ready(context: &EffectContext<'_>, pull: PullNumber) -> Result<(), EffectError> {
-    let draft = (context.key().repo, pull);
-    let opened = context.engine.drafts.find(&draft).filter(|_| context.job.is_fresh());
-    context.engine.drafts.forget(&draft);
+    context.may_write().await?;
+    let opened = context.engine.drafts.take(&(context.key().repo, pull)).filter(|_| context.job.is_fresh());
     if let Some(node_id) = opened {
-        context.may_write().await?;
         match context.repo().mark_draft_ready(&node_id).await {
-            Err(error) if context.is_final(&error) => {}
+            Err(error) if context.is_final(&error) => context.may_write().await?,
             marked => return Ok(marked?),
         }
     }
-    context.may_write().await?;
     Ok(context.repo().mark_ready(pull).await?)
 }
 

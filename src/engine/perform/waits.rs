@@ -47,10 +47,10 @@ fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber
 /// nobody, but after a failed try an existing one may be our own and counts.
 async fn is_requested(context: &EffectContext<'_>, pull: PullNumber) -> Result<bool, EffectError> {
     let (repo, person) = (context.repo(), &context.feature.snapshot.labelled_by);
+    context.may_write().await?;
     if repo.is_review_requested(pull, person).await? {
         return Ok(context.job.failed_before());
     }
-    context.may_write().await?;
     match repo.request_review(pull, person).await? {
         ReviewRequest::Requested => Ok(true),
         ReviewRequest::Refused { text } => {
