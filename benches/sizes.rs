@@ -1,5 +1,5 @@
 //! The cost of a claim, of `/metrics` and of a story with five tasks while the database holds 1,000,000 old deliveries and
-//! 10, 1,000 or 10,000 ended Features; then the calls that a sweep makes for an unfinished Feature.
+//! 10, 1,000 or 10,000 ended Features; the calls that a sweep makes for an unfinished Feature; and those of a story whose writes are spaced as usual.
 //!
 //! Arguments: the numbers of Features, else all three.
 
@@ -51,20 +51,28 @@ async fn main() {
     for features in sizes {
         at_size(features).await;
     }
+    println!("with the usual pause of 1,000 ms between two writes");
+    let beside = beside().await;
+    let _service = start(&beside, "0", "1000").await;
+    story(&beside).await;
 }
 
-async fn at_size(features: usize) {
+async fn beside() -> Beside {
     let folder = tempfile::tempdir().expect("a folder");
     let files = [
         ("README.md", "# tally\n"),
         ("run.sh", "echo 'ok 1 - all'\necho 1..1\n"),
         (".github/autobuild.yml", "mode: standard\nci: ignore\ntest: sh run.sh\n"),
     ];
-    let beside = Beside::new(PRODUCT, folder, &files).await;
+    Beside::new(PRODUCT, folder, &files).await
+}
+
+async fn at_size(features: usize) {
+    let beside = beside().await;
     let claim = fill(&beside, features).await;
     println!("{features} ended Features, {DELIVERIES} old deliveries");
     println!("  a claim: median {claim:.2?} of {CLAIMS}");
-    let mut service = start(&beside, "0").await;
+    let mut service = start(&beside, "0", "0").await;
     let mut readings = Vec::new();
     for _ in 0..READINGS {
         readings.push(metrics(&beside).await.expect("figures").took);
@@ -72,12 +80,12 @@ async fn at_size(features: usize) {
     println!("  /metrics: median {:.1?} of {READINGS}", support::percentile(&mut readings, 50));
     story(&beside).await;
     service.kill().await.expect("killed");
-    let _service = start(&beside, "4").await;
+    let _service = start(&beside, "4", "0").await;
     sweeps(&beside).await;
 }
 
-/// Starts the service with this pause between sweeps, in seconds; 0 for none.
-async fn start(beside: &Beside, sweep: &str) -> Child {
+/// Starts the service with this pause between sweeps, in seconds, 0 for none, and between writes, in milliseconds.
+async fn start(beside: &Beside, sweep: &str, spacing: &str) -> Child {
     let script = beside.folder.path().join("agents.yml");
     std::fs::write(&script, agents()).expect("a script");
     let log = File::create(beside.folder.path().join("log")).expect("a log");
@@ -85,7 +93,8 @@ async fn start(beside: &Beside, sweep: &str) -> Child {
     service
         .env("AUTOBUILD_AGENT", format!("scripted:{}", script.display()))
         .env("AUTOBUILD_ADMIN_TOKEN", "a token for benches, long enough")
-        .env("AUTOBUILD_SWEEP_SECONDS", sweep);
+        .env("AUTOBUILD_SWEEP_SECONDS", sweep)
+        .env("AUTOBUILD_WRITE_SPACING_MS", spacing);
     let service = service.spawn().expect("the service starts");
     while metrics(beside).await.is_none() {
         tokio::time::sleep(Duration::from_millis(50)).await;
