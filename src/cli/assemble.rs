@@ -168,7 +168,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
     let forge = ForgeAccess::new(&blueprint.web_url)?.through(proxy, certificates.clone());
     let options = SandboxOptions { certificates, ..blueprint.sandbox };
     let sandbox = isolation(options, &blueprint.data_dir, blueprint.isolation).await?;
-    let mirrors = Mirrors::handing_over(&blueprint.data_dir, forge, sandbox.hand_over())?;
+    let mirrors = Mirrors::new(&blueprint.data_dir, forge, sandbox.hand_over())?;
     mirrors.sweep_leftovers(clock())?;
     // A process that runs no agents need not have their programs.
     if blueprint.settings.slots.agent > 0 {

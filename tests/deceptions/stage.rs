@@ -97,7 +97,7 @@ impl Stage {
     pub async fn new(library: &Library, cases: &[&Case]) -> Self {
         let folder = support::folder::folder("autobuild-deceptions-");
         let mirrors =
-            Mirrors::new(&folder.path().join("data"), ForgeAccess::new("http://127.0.0.1:9").unwrap()).unwrap();
+            Mirrors::new(&folder.path().join("data"), ForgeAccess::new("http://127.0.0.1:9").unwrap(), None).unwrap();
         let mirror = mirrors.mirror(RepoId(1));
         let mut import = Import::default();
         let (mut bases, mut changes) = (BTreeMap::new(), BTreeMap::new());

@@ -122,7 +122,7 @@ impl Field {
     /// All that the service does with a turn's work.
     async fn taken_to_the_forge(&self) -> Prepared {
         let mirror = &self.world.mirror;
-        let changes = self.checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+        let changes = self.checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
         assert!(!changes.rejected(), "{:?}", changes.findings());
         let asked = request(&[self.checkout.head()]);
         let prepared = mirror.commit_changes(&self.checkout, &changes, &asked).await;
@@ -169,7 +169,7 @@ impl Field {
             let followed = fs::read_to_string(here.join("passwd")).unwrap();
             return grows && nested.starts_with("160000") && followed.contains("root:");
         }
-        let changes = self.checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+        let changes = self.checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
         let is_special = |path: &str| {
             let special = TreeFinding::Special { path: path.into() };
             changes.findings().contains(&special)
@@ -192,7 +192,7 @@ impl Field {
             let outer = tree(here, "040000 tree", &inner, ".GIT");
             return git(here, &["ls-tree", "-r", "--name-only", &outer]) == ".GIT/config";
         }
-        let changes = self.checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+        let changes = self.checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
         let refused = TreeFinding::RefusedName { path: ".GIT/config".into() };
         let large = |finding: &TreeFinding| matches!(finding, TreeFinding::FileTooLarge { .. });
         !changes.rejected() || !changes.findings().contains(&refused) || !changes.findings().iter().any(large)

@@ -219,7 +219,7 @@ fn answers() -> String {
     let all = [
         ("planner", plan_schema()),
         ("designer of a task", design::schema(design::DesignRequest::Design)),
-        ("designer of an issue", design::schema(design::DesignRequest::Criteria(&[]))),
+        ("designer of an issue", design::schema(design::DesignRequest::Criteria)),
         ("Player", report::schema()),
         ("Coach", decision_parse::schema(Probing::Allowed)),
     ];

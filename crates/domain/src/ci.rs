@@ -204,8 +204,6 @@ pub enum CheckOrigin {
 /// The check's result on the commits before the change, which belong to no pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeforeChange {
-    /// They could not be read.
-    Unknown,
     /// It is not there.
     Missing,
     /// It failed in the same words.
@@ -232,7 +230,7 @@ pub fn judges_pull(origin: CheckOrigin, pointing: Pointing) -> Option<PullCheck>
         (CheckOrigin::Elsewhere(before), Pointing::Nowhere) => match before {
             BeforeChange::Missing => Some(PullCheck::OnlyOnPulls),
             BeforeChange::FailedAlike => Some(PullCheck::SameBefore),
-            BeforeChange::Unknown | BeforeChange::Differs => None,
+            BeforeChange::Differs => None,
         },
     }
 }
@@ -446,12 +444,11 @@ mod tests {
 
     #[test]
     fn a_check_judges_the_code_if_it_points_at_files_or_also_reports_without_a_pull_request() {
-        use BeforeChange::{Differs, FailedAlike, Missing, Unknown};
+        use BeforeChange::{Differs, FailedAlike, Missing};
         use CheckOrigin::{CodeJob, Elsewhere, PullJob};
         let table = [
             (CodeJob, None),
             (PullJob(PullCheck::WithoutCode), Some(PullCheck::WithoutCode)),
-            (Elsewhere(Unknown), None),
             (Elsewhere(Differs), None),
             (Elsewhere(Missing), Some(PullCheck::OnlyOnPulls)),
             (Elsewhere(FailedAlike), Some(PullCheck::SameBefore)),

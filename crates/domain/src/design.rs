@@ -121,15 +121,15 @@ fn prose(field: &Field<'_>, most: usize) -> String {
 
 /// The parts of the answer that the designer is asked for.
 #[derive(Clone, Copy, Debug)]
-pub enum DesignRequest<'a> {
+pub enum DesignRequest {
     /// Only the design: the task has its criteria.
     Design,
     /// The design and criteria, for an issue with these check boxes.
-    Criteria(&'a [CheckBox]),
+    Criteria,
 }
 
 /// Returns the JSON Schema of a designer's answer.
-pub fn schema(asked: DesignRequest<'_>) -> Value {
+pub fn schema(asked: DesignRequest) -> Value {
     let mut properties = json!({
         "plan": { "type": "string", "description": "The steps of the change, in order." },
         "pattern": { "type": "string", "description": "The pattern chosen, and why." },
@@ -146,7 +146,7 @@ pub fn schema(asked: DesignRequest<'_>) -> Value {
     });
     let required: &[&str] = match asked {
         DesignRequest::Design => &["plan"],
-        DesignRequest::Criteria(_) => {
+        DesignRequest::Criteria => {
             if let Some(known) = properties.as_object_mut() {
                 known.extend(plan_schema::of_task(&OF_A_TASK));
             }

@@ -206,11 +206,6 @@ stored_as_text!(TaskId, NotAnId);
 impl TurnNumber {
     /// The first turn.
     pub const FIRST: Self = Self(1);
-
-    /// Returns the number of the turn after this one.
-    pub fn next(self) -> Self {
-        Self(self.0.saturating_add(1))
-    }
 }
 
 /// A full commit id: 40 or 64 lower-case hexadecimal digits.

@@ -132,13 +132,9 @@ impl Checkout {
         &self.record
     }
 
-    /// Returns the changes made in the working copy. Every process that could write there must have ended.
-    pub async fn take_out(&self, limits: &TakeOutLimits) -> Result<Changes, TakeOutError> {
-        self.take_out_with(limits, []).await
-    }
-
-    /// Does the same, and takes the `named` files even if a rule ignores them.
-    pub async fn take_out_with(
+    /// Returns the changes made in the working copy, with the `named` files even if a rule ignores them. Every process
+    /// that could write there must have ended.
+    pub async fn take_out(
         &self,
         limits: &TakeOutLimits,
         named: impl IntoIterator<Item = RepoPath>,

@@ -41,12 +41,6 @@ impl AddedLines {
         self.files.iter()
     }
 
-    /// Returns the lines added to one file.
-    #[must_use]
-    pub fn of(&self, path: &str) -> Option<&BTreeMap<u32, String>> {
-        self.files.get(&RepoPath::from(path))
-    }
-
     /// Parses a unified diff as git prints it.
     #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
@@ -204,7 +198,7 @@ mod tests {
         assert_eq!(lines.files.len(), 1);
         let added = AddedLines::of_patch(patch);
         let expected = [(2, "++ b/evil".to_owned()), (21, "new".to_owned())];
-        assert_eq!(added.of("x y"), Some(&BTreeMap::from(expected)));
+        assert_eq!(added.files.get(&RepoPath::from("x y")), Some(&BTreeMap::from(expected)));
         assert_eq!(added.files().count(), 1);
     }
 }

@@ -91,13 +91,8 @@ impl Shared {
 }
 
 impl Mirrors {
-    /// Uses the folder `<data_dir>/git` and makes it if it is missing.
-    pub fn new(data_dir: &Path, forge: ForgeAccess) -> Result<Self, GitError> {
-        Self::handing_over(data_dir, forge, None)
-    }
-
-    /// Does the same, and hands over each checkout that is new or opened again.
-    pub fn handing_over(data_dir: &Path, forge: ForgeAccess, hand_over: Option<HandOver>) -> Result<Self, GitError> {
+    /// Uses the folder `<data_dir>/git` and makes it if it is missing. Hands over each checkout that is new or opened again.
+    pub fn new(data_dir: &Path, forge: ForgeAccess, hand_over: Option<HandOver>) -> Result<Self, GitError> {
         let made = |folder: &Path| fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder));
         let root = data_dir.join("git");
         let root = made(&root).map_err(GitError::io(format!("making {}", root.display())))?;

@@ -254,7 +254,7 @@ fn a_designer_is_told_the_task_or_what_criteria_are_missing() {
         words: &["Keep it small.".to_owned()],
         ..to_design(ToDesign::Issue(&boxes), &instructions, &files)
     };
-    let schema = design_schema(DesignRequest::Criteria(&boxes));
+    let schema = design_schema(DesignRequest::Criteria);
     insta::assert_snapshot!("designer_of_an_issue", unbound.prompt(&designer()).whole(&schema));
     let none = to_design(ToDesign::Issue(&[]), &[], &[]);
     insta::assert_snapshot!("designer_without_criteria", render(&none.prompt(&designer())));
@@ -545,7 +545,7 @@ fn the_fixed_prompt_of_every_role_is_short() {
     let designer = to_design(ToDesign::Issue(&[]), &[], &[]).prompt(definitions.of(Role::Designer));
     let table = [
         ("planner", planner, plan_schema(), 9_000),
-        ("designer", designer, design_schema(DesignRequest::Criteria(&[])), 9_000),
+        ("designer", designer, design_schema(DesignRequest::Criteria), 9_000),
         ("player", player, report_schema(), 9_000),
         ("coach", coach, decision_schema(Probing::Allowed), 12_000),
     ];

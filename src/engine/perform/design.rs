@@ -79,7 +79,7 @@ pub(super) async fn ask<T>(
     settings: &RepositorySettings,
     checkout: &Checkout,
     task: TaskId,
-    (prompt, asked): (Prompt, DesignRequest<'_>),
+    (prompt, asked): (Prompt, DesignRequest),
     read: impl Fn(&Value) -> Result<T, String>,
 ) -> Result<T, EffectError> {
     let question = Question {

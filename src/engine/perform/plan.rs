@@ -301,7 +301,7 @@ pub(super) async fn one_task(
     let prompt = input.prompt(context.engine.agents.definition(Role::Designer));
     let prompt = prompt.with_inquiries(&context.feature.inquiries, hearing);
     let checkout = branch.mirror.checkout(&branch.head).await?;
-    let (settings, asked) = (&read.settings, DesignRequest::Criteria(&boxes));
+    let (settings, asked) = (&read.settings, DesignRequest::Criteria);
     or_its_mistakes(ask(context, settings, &checkout, TaskId::Planned(1), (prompt, asked), parse).await)
 }
 

@@ -323,7 +323,7 @@ async fn since(context: &EffectContext<'_>, task: &Task, ground: &Ground) -> Res
 }
 
 async fn take_out(ground: &Ground, named: Vec<RepoPath>) -> Result<Changes, EffectError> {
-    Ok(ground.checkout.take_out_with(&TakeOutLimits::default(), named).await?)
+    Ok(ground.checkout.take_out(&TakeOutLimits::default(), named).await?)
 }
 
 /// Returns a commit of the checkout's changes, and the reasons not to take it as it is. There is no commit if nothing changed or

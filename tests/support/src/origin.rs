@@ -39,7 +39,7 @@ impl World {
         git(folder.path(), &["init", "-q", "-b", "main", "people"]);
         git(&work, &["remote", "add", "origin", bare.to_str().unwrap()]);
         let address = serve(folder.path().join("forge")).await;
-        let mirrors = Mirrors::new(&folder.path().join("data"), ForgeAccess::new(&address).unwrap()).unwrap();
+        let mirrors = Mirrors::new(&folder.path().join("data"), ForgeAccess::new(&address).unwrap(), None).unwrap();
         let remote = mirrors.remote(&"o/r".parse().unwrap(), Some(SecretString::from(TOKEN.to_owned())));
         let world = Self { mirror: mirrors.mirror(RepoId(7)), mirrors, folder, remote };
         world.people_push("main", files);

@@ -57,7 +57,7 @@ async fn nothing_planted_in_a_checkout_ever_runs() {
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     plant_everything(checkout.path(), &marker);
     write(checkout.path(), "a", b"changed");
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     let prepared =
         world.mirror.commit_changes(&checkout, &changes, &request(&[checkout.head()])).await.unwrap().unwrap();
     Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default()).check(&prepared).await.unwrap();
@@ -100,7 +100,7 @@ async fn forged_alternates_bring_no_object_in() {
 }
 
 async fn commit(world: &World, checkout: &autobuild_git::Checkout) -> Prepared {
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     assert!(!changes.rejected(), "{:?}", changes.findings());
     world.mirror.commit_changes(checkout, &changes, &request(&[checkout.head()])).await.unwrap().unwrap()
 }
@@ -117,7 +117,7 @@ async fn fifos_sockets_and_devices_are_left_out_and_told() {
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
     let device = Command::new("mknod").arg(at("device")).args(["c", "1", "5"]).status().unwrap().success();
     write(checkout.path(), "b", b"2");
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     let special = |path: &str| TreeFinding::Special { path: path.into() };
     let expected = ["device", "fifo", "socket", "was-a-file"].into_iter().filter(|name| device || *name != "device");
     assert_eq!(changes.findings(), expected.map(special).collect::<Vec<_>>());
@@ -134,7 +134,7 @@ async fn names_that_disguise_dot_git_reject_the_turn() {
     for name in [".GIT/config", "sub/.Git", "git~1/x", ".g\u{200c}it/config", ".git./x", "sub/.git /x", "w\\.git"] {
         let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
         write(checkout.path(), name, b"x");
-        let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+        let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
         assert_eq!(changes.findings(), [TreeFinding::RefusedName { path: name.into() }]);
         assert!(changes.rejected());
     }
@@ -148,7 +148,7 @@ async fn work_over_the_limits_rejects_the_turn_without_reading_it() {
     write(checkout.path(), "b", &[b'b'; 60]);
     write(checkout.path(), "c", &[b'c'; 60]);
     let limits = TakeOutLimits { file_bytes: 100, total_bytes: 100, files: 1 };
-    let changes = checkout.take_out(&limits).await.unwrap();
+    let changes = checkout.take_out(&limits, []).await.unwrap();
     let expected = [
         TreeFinding::FileTooLarge { path: "huge".into(), size: 2 << 30, limit: 100 },
         TreeFinding::TotalTooLarge { size: 120, limit: 100 },
@@ -184,7 +184,7 @@ async fn a_checkout_replaced_by_something_else_is_not_read() {
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     fs::remove_dir_all(checkout.path()).unwrap();
     symlink("/etc", checkout.path()).unwrap();
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     assert_eq!(changes.findings(), [TreeFinding::CheckoutGone]);
     assert!(changes.rejected() && changes.is_empty());
     assert_eq!(checkout.changed_paths().await.unwrap(), [RepoPath::from(".")]);
@@ -195,7 +195,7 @@ async fn deep_trees_end_in_a_finding() {
     let world = World::with(&[("a", "1")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     write(checkout.path(), &format!("{}x", "d/".repeat(400)), b"deep");
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     assert!(matches!(changes.findings(), [TreeFinding::TooDeep { .. }]), "{:?}", changes.findings());
 }
 
@@ -207,7 +207,7 @@ async fn closed_folders_do_not_count_as_deleted() {
     let closed = checkout.path().join("closed");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     let readable = fs::read_dir(&closed).is_ok();
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(changes.is_empty());
     let expected = if readable { Vec::new() } else { vec![TreeFinding::Unreadable { path: "closed".into() }] };

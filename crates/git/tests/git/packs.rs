@@ -17,7 +17,7 @@ async fn hold_commit(world: &World) -> Sha {
     world.fetch().await;
     let checkout = world.mirror.checkout(&start).await.unwrap();
     write(checkout.path(), "noise", format!("{noise}more\n").as_bytes());
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     let prepared = world.mirror.commit_changes(&checkout, &changes, &request(&[&start])).await;
     let prepared = prepared.unwrap().expect("a change");
     prepared.keep("turn").await.unwrap();
@@ -39,7 +39,7 @@ async fn bytes(world: &World) -> Vec<u8> {
 fn elsewhere(world: &World) -> Mirror {
     let address = world.remote.url().strip_suffix("/o/r.git").unwrap();
     let forge = ForgeAccess::new(address).unwrap();
-    let mirrors = Mirrors::new(&world.folder().join("elsewhere"), forge).unwrap();
+    let mirrors = Mirrors::new(&world.folder().join("elsewhere"), forge, None).unwrap();
     mirrors.mirror(RepoId(7))
 }
 

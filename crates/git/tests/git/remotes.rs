@@ -219,7 +219,7 @@ async fn what_a_killed_git_left_does_not_stop_the_next_start() {
     fs::write(world.mirror.dir().join("packed-refs.lock"), "").unwrap();
     fs::write(world.mirror.dir().join("refs/heads/main.lock"), "").unwrap();
     let forge = ForgeAccess::new(address(&world)).unwrap();
-    let again = autobuild_git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
+    let again = autobuild_git::Mirrors::new(&world.folder().join("data"), forge, None).unwrap();
     again.sweep_leftovers(Millis(0)).unwrap();
     assert!(!left.exists());
     world.people_push("main", &[("a", "2")]);
@@ -233,7 +233,7 @@ async fn a_mirror_that_was_being_made_when_the_process_died_is_made_again() {
     for torn in ["HEAD", "config"] {
         fs::write(world.mirror.dir().join(torn), "").unwrap();
         let forge = ForgeAccess::new(address(&world)).unwrap();
-        let again = autobuild_git::Mirrors::new(&world.folder().join("data"), forge).unwrap();
+        let again = autobuild_git::Mirrors::new(&world.folder().join("data"), forge, None).unwrap();
         let mirror = again.mirror(domain::ids::RepoId(7));
         mirror.fetch(&world.remote, &["main"]).await.unwrap();
     }

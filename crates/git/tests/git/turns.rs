@@ -17,7 +17,7 @@ use std::{
 };
 
 async fn commit(world: &World, checkout: &Checkout) -> Option<Prepared> {
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     assert_eq!(changes.findings(), []);
     world.mirror.commit_changes(checkout, &changes, &request(&[checkout.head()])).await.unwrap()
 }
@@ -72,7 +72,7 @@ async fn a_named_file_is_taken_and_others_are_left_out_with_their_rule() {
         write(checkout.path(), path, b"1");
     }
     let named = ["rates.json", "out/named", "missing/x"].map(RepoPath::from);
-    let changes = checkout.take_out_with(&TakeOutLimits::default(), named).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), named).await.unwrap();
     let left: Vec<String> = changes
         .left_out()
         .iter()
@@ -219,7 +219,7 @@ async fn a_conflict_is_resolved_by_a_commit_with_both_parents() {
     let marked = fs::read_to_string(checkout.path().join("f")).unwrap();
     assert!(marked.contains("<<<<<<<") && marked.contains("ours") && marked.contains("theirs"), "{marked}");
     write(checkout.path(), "f", b"both\n");
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     let request = request(&[&ours, &theirs]);
     let prepared = world.mirror.commit_changes(&checkout, &changes, &request).await.unwrap().unwrap();
     prepared.keep("merge").await.unwrap();
@@ -253,7 +253,7 @@ async fn what_instructs_agents_is_as_on_another_commit_and_no_part_of_the_work()
     assert_eq!(text(".codex/config.toml"), None);
     assert_eq!(text("f").as_deref(), Some("theirs\n"));
     assert_eq!(checkout.changed_paths().await.unwrap(), []);
-    assert!(checkout.take_out(&TakeOutLimits::default()).await.unwrap().is_empty());
+    assert!(checkout.take_out(&TakeOutLimits::default(), []).await.unwrap().is_empty());
     write(checkout.path(), "new", b"n");
     let sha = committed(&world, &checkout).await;
     let read = async |path| world.mirror.read_file(&sha, path, 99).await.unwrap().unwrap().text();
@@ -268,7 +268,7 @@ async fn a_file_that_changes_while_it_is_read_is_told() {
     let world = World::with(&[("a", "1")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     write(checkout.path(), "a", b"first");
-    let changes = checkout.take_out(&TakeOutLimits::default()).await.unwrap();
+    let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     write(checkout.path(), "a", b"second, longer");
     let refused = world.mirror.commit_changes(&checkout, &changes, &request(&[checkout.head()])).await;
     match refused.err() {
@@ -383,7 +383,7 @@ async fn a_checkout_that_was_handed_over_looks_unchanged_to_git() {
     let world = World::with(&[("a", "1")]).await;
     let address = world.remote.url().strip_suffix("/o/r.git").unwrap();
     let forge = ForgeAccess::new(address).unwrap();
-    let mirrors = Mirrors::handing_over(&world.folder().join("elsewhere"), forge, Some(hand_over)).unwrap();
+    let mirrors = Mirrors::new(&world.folder().join("elsewhere"), forge, Some(hand_over)).unwrap();
     let mirror = mirrors.mirror(RepoId(7));
     mirror.fetch(&world.remote, &["main"]).await.unwrap();
     let checkout = mirror.checkout(&world.main().await).await.unwrap();
@@ -401,7 +401,7 @@ async fn a_kept_checkout_that_is_handed_over_has_only_the_changes_that_it_had() 
     drop(checkout);
     let address = world.remote.url().strip_suffix("/o/r.git").unwrap();
     let forge = ForgeAccess::new(address).unwrap();
-    let mirrors = Mirrors::handing_over(&world.folder().join("data"), forge, Some(hand_over)).unwrap();
+    let mirrors = Mirrors::new(&world.folder().join("data"), forge, Some(hand_over)).unwrap();
     let kept = mirrors.mirror(RepoId(7)).unsettled("x").await.unwrap();
     let expected = ["b", "gone", "new"].map(RepoPath::from);
     assert_eq!(kept.changed_paths().await.unwrap(), expected);

@@ -57,27 +57,3 @@ pub(super) fn edited(code: &str, edits: Vec<(Range<usize>, String)>) -> String {
     text.push_str(code.get(from..).unwrap_or_default());
     text
 }
-
-fn parts(path: &str, text: &str) -> Vec<TestPart> {
-    language::test_parts(path, text).unwrap_or_default().parts
-}
-
-/// Returns the text of each test inside a source file.
-#[must_use]
-pub fn test_items(path: &str, text: &str) -> Vec<String> {
-    let texts = parts(path, text).into_iter().filter_map(|part| text.get(part.range).map(str::to_owned));
-    texts.collect()
-}
-
-/// Empties every line outside the inline tests, so that the other lines keep their numbers.
-#[must_use]
-pub fn only_tests(path: &str, text: &str) -> String {
-    let parts = parts(path, text);
-    let mut next = 0_usize;
-    let kept = text.split_inclusive('\n').map(|line| {
-        let at = next;
-        next = next.saturating_add(line.len());
-        if parts.iter().any(|part| part.range.contains(&at)) { line } else { "\n" }
-    });
-    kept.collect()
-}

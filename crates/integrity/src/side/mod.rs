@@ -17,7 +17,7 @@ mod toml;
 
 pub(crate) use ecosystem::{is_data_of_tests, is_shadow};
 pub use fitted::{with_single_tests_of, without_tests_at};
-pub use inline::{only_tests, test_items, with_inline_tests_of};
+pub use inline::with_inline_tests_of;
 
 use crate::{
     language,

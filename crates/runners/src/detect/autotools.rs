@@ -11,7 +11,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     };
     let file = repository.first(&[source, old_source, script])?;
     let template = repository.text(template).unwrap_or_default();
-    let has = |target: &str| rules(&template).any(|rule| rule.targets.contains(&target));
+    let has = |target: &str| rules(&template).any(|rule| rule.contains(&target));
     let target = match repository.has(automake) || has("check") {
         true => "check",
         false if has("test") => "test",

@@ -11,7 +11,7 @@ const TARGETS: [&str; 3] = ["test", "tests", "check"];
 /// Returns the calls of all targets that seem to run tests.
 pub(super) fn test_targets(repository: &Repository<'_>) -> Vec<String> {
     let text = repository.first(FILES).and_then(|file| repository.text(file)).unwrap_or_default();
-    let targets = rules(&text).flat_map(|rule| rule.targets);
+    let targets = rules(&text).flatten();
     let plain = targets.filter(|target| !target.contains(['$', '%', '/']) && speaks_of_tests(target));
     plain.map(|target| format!("make {target}")).collect()
 }
@@ -19,7 +19,7 @@ pub(super) fn test_targets(repository: &Repository<'_>) -> Vec<String> {
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let text = repository.text(file)?;
-    let target = TARGETS.into_iter().find(|target| rules(&text).any(|rule| rule.targets.contains(target)))?;
+    let target = TARGETS.into_iter().find(|target| rules(&text).any(|rule| rule.contains(target)))?;
     let evidence = format!("the target {target} in {file}");
     Some(Detection::new("", format!("make {target}"), evidence))
 }
