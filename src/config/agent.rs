@@ -1,4 +1,4 @@
-//! The kinds of programs that settings can name as an agent.
+//! The kinds of programs that settings can name as agents.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, str::FromStr};
@@ -18,7 +18,7 @@ pub enum AgentCommand {
     Acp(CommandLine),
     /// Any program that reads the prompt from standard input and ends its standard output with the answer.
     Command(CommandLine),
-    /// A file of prepared steps that is played in place of an agent.
+    /// A file of prepared steps that is played instead of running an agent.
     Scripted(PathBuf),
 }
 

@@ -1,4 +1,4 @@
-//! How long what is old is kept.
+//! How long old data is kept.
 
 use crate::config::server_parse::{Parser, whole_number};
 use std::time::Duration;
@@ -6,18 +6,18 @@ use std::time::Duration;
 /// The most days that anybody may set: a hundred years.
 const MOST_DAYS: u64 = 36_500;
 
-/// How long what is old is kept.
+/// How long old data is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ages {
-    /// Bodies of deliveries, and what was done about deliveries of no Feature.
+    /// Bodies of deliveries, and the effects of deliveries that belong to no Feature.
     pub payloads: Duration,
     /// Ids of deliveries.
     pub deliveries: Duration,
     /// Effects, traces and evidence of ended Features.
     pub ended: Duration,
-    /// Packs of commits, from their push on.
+    /// Packs of commits, counted from their push.
     pub packs: Duration,
-    /// Everything of an installation that is gone.
+    /// All data of an installation that was removed.
     pub departed: Duration,
     /// Mirrors that nobody used.
     pub mirrors: Duration,

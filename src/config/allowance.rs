@@ -29,7 +29,7 @@ impl Default for Most {
 }
 
 impl Most {
-    /// The server's own: ten times as much as a repository has without settings, and a day for one task.
+    /// The server's own limits: ten times the default of a repository, and a day for one task.
     pub const SERVER: Self = Self {
         turns: 50,
         tasks: 200,
@@ -45,8 +45,8 @@ impl Most {
     };
 }
 
-/// The hosts, models, numbers and money that the repositories of one installation may use. The default is the public
-/// registries and no limit; a server without settings has [`Most::SERVER`].
+/// The hosts, models, numbers and money that the repositories of one installation may use. By default these are the
+/// public registries without limits; a server without settings uses [`Most::SERVER`].
 #[derive(Clone, Debug, Default)]
 pub struct Allowance {
     /// The hosts that their programs may reach, and the addresses of internal ones.
@@ -59,7 +59,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Returns the agents and models that a repository may name, of a server with these agents.
+    /// Returns the agents and models that a repository may name on a server with these agents.
     pub fn offer(&self, agents: impl IntoIterator<Item = String>) -> Offer {
         Offer { agents: agents.into_iter().collect(), models: self.models.allowed.clone() }
     }
@@ -68,7 +68,7 @@ impl Allowance {
 /// The allowance of every installation. Installations have numbers, because names of organisations change hands.
 #[derive(Clone, Debug, Default)]
 pub struct Allowances {
-    /// The one of an installation that has none of its own.
+    /// The allowance of an installation that has none of its own.
     pub usual: Allowance,
     pub own: BTreeMap<InstallationId, Allowance>,
 }
@@ -80,7 +80,7 @@ impl Allowances {
 }
 
 impl Parser {
-    /// Reads what installations may use. A setting that the table of an installation leaves out is the server's.
+    /// Reads the allowances of installations. A setting that an installation's table leaves out has the server's value.
     pub(crate) fn allowances(&mut self) -> Allowances {
         Allowances { usual: self.allowance(), own: self.by_installation(Self::allowance) }
     }

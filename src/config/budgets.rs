@@ -1,9 +1,9 @@
-//! The limits on spending: the repository's and the server's, in the units that `domain` counts.
+//! The limits on spending, the repository's and the server's, in the units of `domain`.
 
 use domain::budget::Limits;
 use serde::{Deserialize, Serialize};
 
-/// A repository's spending limits; 0 means no limit but the server's.
+/// A repository's spending limits; 0 means that only the server's limit applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Budget {

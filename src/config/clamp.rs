@@ -1,12 +1,13 @@
-//! Cuts a repository's settings to the allowance of its installation.
+//! Limits a repository's settings to the allowance of its installation.
 
 use crate::config::{allowance::Allowance, repository::RepositorySettings};
 use domain::{excess::Excess, network::cut};
 use std::fmt::Display;
 
 impl Allowance {
-    /// Cuts a repository's settings, and returns what they ask for above the allowance. A 0 that means no limit becomes
-    /// the limit itself. Hosts are cut where programs are started, so that a refused one is named there.
+    /// Limits a repository's settings, and returns the values that exceeded the allowance. A 0 that means no limit
+    /// becomes the limit itself. Hosts are filtered where programs are started, so that a refused host is reported
+    /// there.
     pub fn clamp(&self, settings: &mut RepositorySettings) -> Vec<Excess> {
         let (most, budget) = (&self.most, &mut settings.budget);
         let numbers = [
@@ -30,7 +31,7 @@ impl Allowance {
     }
 }
 
-/// Lowers a number to the most; 0 means no limit in both.
+/// Lowers a number to the maximum; in both, 0 means no limit.
 fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value: &mut T, most: T) -> Option<Excess> {
     let unlimited = T::default();
     if most == unlimited || (*value != unlimited && *value <= most) {
@@ -61,7 +62,7 @@ mod tests {
         }
     }
 
-    /// Returns the excess as `setting asked given`, and the settings that hold.
+    /// Returns the excess as `setting asked given`, and the resulting settings.
     fn clamped(text: &str) -> (Vec<String>, RepositorySettings) {
         let mut settings = settings(text);
         let found = allowance().clamp(&mut settings);

@@ -1,4 +1,4 @@
-//! How much runs at once.
+//! The limits on concurrent work.
 
 use crate::config::{
     server_parse::{Parser, whole_number},
@@ -20,7 +20,7 @@ pub struct Concurrency {
     pub per_feature: Option<u32>,
 }
 
-/// The number of other things that one process does at once, and its own times.
+/// The limits on other concurrent work of one process, and its own times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessLimits {
     /// Deliveries that are read, and their answers.
@@ -31,7 +31,7 @@ pub struct ProcessLimits {
     pub connections: u32,
     /// How long agents may go on after the process is asked to stop.
     pub grace: Duration,
-    /// How long an effect belongs to a process that is not heard of any more.
+    /// How long an effect still belongs to a process that no longer renews its lease.
     pub lease: Duration,
     /// The wait after the first failure of an effect, which then doubles.
     pub backoff: Duration,
@@ -64,7 +64,7 @@ impl Default for ProcessLimits {
     }
 }
 
-/// The most that anybody may set: a machine that runs more would run out of everything else.
+/// The highest value that may be set: with more, a machine would run out of other resources.
 const MOST: u32 = 1_000;
 
 impl Parser {
@@ -108,7 +108,7 @@ fn at_least_one(text: &str) -> Result<u32, String> {
     whole_number(text, 1..=MOST, "")
 }
 
-/// One connection listens for other processes' hints, so a single one would leave none for the work.
+/// One connection listens for other processes' hints, so with a single connection none would be left for the work.
 fn enough_connections(text: &str) -> Result<u32, String> {
     at_least_one(text).and_then(|count| if count < 2 { Err("must be at least 2".to_owned()) } else { Ok(count) })
 }

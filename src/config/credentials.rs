@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug)]
 pub struct App {
     pub key: AppKey,
-    /// The secret that signs the App's webhooks and, while it is being changed, the previous one. A process that receives
-    /// no webhooks needs none.
+    /// The secret that signs the App's webhooks, and during a change also the previous one. A process that receives no
+    /// webhooks needs none.
     pub webhook_secrets: Vec<SecretString>,
 }
 
@@ -20,8 +20,8 @@ pub struct AppKey {
     pub private_key: SecretString,
 }
 
-/// An App's OAuth client, with which people sign in. Serialized with its secret in clear, for the private file of kept
-/// Apps alone.
+/// An App's OAuth client, with which people sign in. It is serialized with its secret in clear text, only for the
+/// private file of kept Apps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OAuthClient {
     pub id: String,

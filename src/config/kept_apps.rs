@@ -1,5 +1,5 @@
-//! Keeps the Apps that the set-up registered or imported in one file of the data folder. Only this user can read the
-//! file, and it is replaced as a whole.
+//! Stores the Apps that the set-up registered or imported in one file of the data folder. Only the service's own user
+//! can read the file, and it is always replaced as a whole.
 
 use crate::config::{
     credentials::{App, AppKey, OAuthClient, shown, shown_if_any},
@@ -129,7 +129,7 @@ impl KeptApps {
     }
 }
 
-/// Returns the addresses of the GitHub server with this web address; the empty text stands for github.com.
+/// Returns the addresses of the GitHub server with this web address; an empty text means github.com.
 ///
 /// # Errors
 ///

@@ -20,13 +20,13 @@ pub struct ModelSettings {
 /// The models that a repository may name.
 #[derive(Clone, Debug, Default)]
 pub struct ModelWords {
-    /// The models that `fast` stands for.
+    /// The models to which `fast` refers.
     pub fast: ModelNames,
-    /// The models that `strong` stands for.
+    /// The models to which `strong` refers.
     pub strong: ModelNames,
     /// The models that are tried once if a model is unavailable.
     pub fallback: ModelNames,
-    /// The names that a repository may ask for, besides `fast` and `strong`.
+    /// The names that a repository may use, besides `fast` and `strong`.
     pub allowed: Vec<String>,
 }
 
@@ -38,9 +38,9 @@ pub struct ModelApi {
 }
 
 impl ModelWords {
-    /// Returns the name of the model for a kind of agent: the one that the repository asks for, else the role's usual
-    /// strength. `None` leaves the choice to the program. A name that is no longer allowed is replaced by the usual
-    /// strength.
+    /// Returns the name of the model for a kind of agent: the one that the repository names, or else the one for the
+    /// role's usual strength, which also replaces a name that is no longer allowed. `None` leaves the choice to the
+    /// program.
     pub fn name(&self, agent: &AgentCommand, asked: Option<&str>, usual: Strength) -> Option<String> {
         match asked {
             Some(name) if self.allowed.iter().any(|allowed| allowed == name) => Some(name.to_owned()),

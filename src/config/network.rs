@@ -1,4 +1,4 @@
-//! The server's settings on which hosts foreign programs may reach.
+//! The server's settings on the hosts that foreign programs may reach.
 
 use crate::config::server_parse::Parser;
 use domain::{
@@ -16,10 +16,10 @@ use url::Url;
 const MAX_HOSTS: usize = 500;
 const HTTPS: u16 = 443;
 
-/// The hosts that foreign programs may reach at most.
+/// All hosts that foreign programs may ever reach.
 #[derive(Clone, Debug)]
 pub struct NetworkCeiling {
-    /// Hosts that a repository's `network.allow` may open, and registries that set-up may reach.
+    /// Hosts that a repository's `network.allow` may name, and registries that set-up may reach.
     pub allow: Vec<HostRule>,
     /// The addresses of internal hosts; they take precedence over DNS.
     pub pinned: BTreeMap<HostName, SocketAddr>,

@@ -1,4 +1,4 @@
-//! The part of the work that one process does, and the settings that only some parts need.
+//! The roles of processes, and the settings that only some of them need.
 
 use crate::config::{
     server::ServerSettings,
@@ -9,11 +9,11 @@ use secrecy::ExposeSecret;
 /// The part of the work that one process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessRole {
-    /// Receives webhooks, speaks on GitHub, decides, and runs agents and Gates.
+    /// Receives webhooks, writes to GitHub, decides, and runs agents and Gates.
     Everything,
-    /// All but agents and Gates, which other processes on the same database run.
+    /// Does everything except agents and Gates, which other processes on the same database run.
     NoAgents,
-    /// Agents and Gates alone. GitHub does not reach it.
+    /// Runs only agents and Gates. GitHub does not reach it.
     Worker,
 }
 

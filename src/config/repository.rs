@@ -66,29 +66,30 @@ pub struct RepositorySettings {
     pub max_tasks: u32,
     /// The most Tasks of a Feature that run at the same time.
     pub max_parallel_tasks: u32,
-    /// The one who merges an approved Task.
+    /// Who merges an approved Task.
     pub merge: MergePolicy,
-    /// Whether a Task is designed before its first turn.
+    /// When a Task is designed before its first turn.
     pub pre_loop: PreLoop,
-    /// Whether people are asked what an agent cannot decide; `None` to ask them if only they wrote the issue.
+    /// How questions that an agent cannot decide are answered; `None` to ask people if only people with write access
+    /// wrote the issue.
     pub inquiries: Option<Inquiring>,
-    /// Whether new tests must fail on the old code.
+    /// The rule for new tests, which may have to fail on the old code.
     pub mode: Mode,
     /// How much work the Gates do to prove the tests.
     pub checks: Checks,
-    /// Whether the repository's own CI is evidence.
+    /// How the repository's own CI counts as evidence.
     pub ci: CiPolicy,
-    /// Whether the plan and its tasks are written down on the integration branch, and for how long.
+    /// How long the plan and its tasks are kept in files on the integration branch, if they are.
     pub records: Records,
     /// The conclusion of the check on work that holds only because a person waived something.
     pub waived: WaivedConclusion,
-    /// The one who creates the commits that are pushed.
+    /// Who creates the commits that are pushed.
     pub commits: CommitsBy,
     /// The command that prepares a checkout; `None` to detect it.
     pub setup: Option<ShellCommand>,
     /// The command that runs the tests; `None` to detect it.
     pub test: Option<ShellCommand>,
-    /// Whether a Feature waits if no command runs the repository's tests.
+    /// The rule for a Feature if no command runs the repository's tests: it waits or starts.
     pub tests: TestDemand,
     /// The JUnit XML file that the test command writes; `None` to read the runner's own output.
     pub test_report: Option<String>,
@@ -183,7 +184,7 @@ impl RepositorySettings {
     }
 
     /// Returns the label that a settings file names, even if the file has mistakes elsewhere: the person who sets that
-    /// label must be told about them.
+    /// label must learn about them.
     pub fn label_in(text: &str) -> Option<String> {
         let node = Node::from_yaml(text, MAX_BYTES).ok()?;
         let (_, label) = node.entries()?.iter().find(|(key, _)| key.name == "label")?;
@@ -200,8 +201,8 @@ impl RepositorySettings {
     }
 }
 
-/// Returns the pattern of the folder itself if a pattern names its content: otherwise a file or a link could replace
-/// the folder.
+/// If a pattern names the content of a folder, returns the pattern of the folder itself: otherwise a file or a link
+/// could replace the folder.
 fn folder_itself(pattern: &str) -> Option<String> {
     let folder = pattern.trim_end_matches(['*', '/']);
     // A slash before a pattern's end anchors the pattern at the root.

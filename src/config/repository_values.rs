@@ -6,39 +6,39 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use text::shell_command::ShellCommand;
 
-/// Whether a Task is designed before its first turn.
+/// When a Task is designed before its first turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreLoop {
-    /// Tasks of those Features whose kind requires it.
+    /// If the kind of its Feature requires it.
     Auto,
     Always,
-    /// No Task.
+    /// Never.
     Never,
 }
 
-/// Whether people are asked what an agent cannot decide.
+/// Who answers questions that an agent cannot decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inquiring {
-    /// People are asked.
+    /// People do.
     Ask,
-    /// The agent's own default holds.
+    /// The agent's own default applies.
     Default,
 }
 
-/// Whose remarks on pull requests the Coach reads.
+/// The people whose remarks on pull requests the Coach reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remarks {
-    /// Those of people with write access.
+    /// People with write access.
     #[default]
     Write,
-    /// Those of everybody who may comment.
+    /// Everybody who may comment.
     Anyone,
 }
 
-/// Whether a Feature may start if no command is found that runs the repository's tests.
+/// The rule for a Feature if no command is found that runs the repository's tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestDemand {
@@ -49,7 +49,7 @@ pub enum TestDemand {
     Optional,
 }
 
-/// The one who creates the commits that are pushed.
+/// Who creates the commits that are pushed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommitsBy {

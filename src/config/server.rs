@@ -34,7 +34,7 @@ pub struct ServerSettings {
     pub app: Option<App>,
     pub coach_app: Option<AppKey>,
     pub apps_from: AppsFrom,
-    /// The OAuth client with which people sign in with the AutoBuild App.
+    /// The AutoBuild App's OAuth client, with which people sign in.
     pub oauth: Option<OAuthClient>,
     /// The address at which GitHub and browsers reach the service, if it is set.
     pub public_url: Option<Url>,
@@ -44,7 +44,7 @@ pub struct ServerSettings {
     pub sweep: Option<Duration>,
     /// The least time between writes to GitHub per installation.
     pub write_spacing: Duration,
-    /// The longest times that a repository may give its set-up and its tests.
+    /// The longest time limits that a repository may set for its set-up and its tests.
     pub longest: [Duration; 2],
     pub concurrency: Concurrency,
     pub process_limits: ProcessLimits,
@@ -53,7 +53,7 @@ pub struct ServerSettings {
     pub month: Limits,
     /// The limits of the repositories of each installation.
     pub allowances: Allowances,
-    /// The token that gives access to the pages and `/metrics`; `None` to generate one at start.
+    /// The token for access to the pages and `/metrics`; `None` to generate one at start.
     pub admin_token: Option<SecretString>,
     /// The filter of the log, in the syntax of `tracing`.
     pub log: String,

@@ -14,7 +14,7 @@ use std::{fs::File, io, io::Read, path::Path};
 
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// The variables from which the platform's data folder follows.
+/// The variables that determine the platform's data folder.
 const FOLDERS: [&str; 2] = ["XDG_DATA_HOME", "HOME"];
 
 /// Returns the variables of this process that settings use. Invalid Unicode in a value is replaced.
@@ -57,8 +57,8 @@ impl NetworkCeiling {
 }
 
 impl Allowance {
-    /// Reads what a command of this machine's own user allows from this process's environment: hosts and models, with no
-    /// limit on numbers. The error is every mistake.
+    /// Reads the allowance of a command that this machine's own user runs from this process's environment: hosts and
+    /// models, with no limit on numbers. The error is every mistake.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
         Ok(Self {
             network: NetworkCeiling::of_process()?,

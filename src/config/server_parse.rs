@@ -38,7 +38,7 @@ impl Parser {
         given.unwrap_or(Duration::from_millis(1_000))
     }
 
-    /// Returns the pauses of the replay and of the sweep.
+    /// Returns the pauses between replays and between sweeps.
     fn asking(&mut self) -> [Option<Duration>; 2] {
         [("REPLAY_SECONDS", 180), ("SWEEP_SECONDS", 240)].map(|(name, usual)| {
             let given = self.parse(name, pause);
@@ -116,7 +116,7 @@ impl Parser {
         self.found.values.get(name).cloned()
     }
 
-    /// Notes a mistake, once: a server's value is read again for each installation.
+    /// Records a mistake, but only once: the server's values are read again for each installation.
     fn wrong(&mut self, name: &str, source: Source, problem: impl fmt::Display) {
         let mistake = mistake(name, source, problem.to_string());
         if !self.found.mistakes.contains(&mistake) {
@@ -124,7 +124,7 @@ impl Parser {
         }
     }
 
-    /// Reads settings once for each installation that has a table of its own, whose values go above the server's.
+    /// Reads settings once for each installation that has a table of its own, whose values override the server's.
     pub(super) fn by_installation<T>(&mut self, read: impl Fn(&mut Self) -> T) -> BTreeMap<InstallationId, T> {
         let installations = std::mem::take(&mut self.found.installations);
         let server = self.found.values.clone();
@@ -189,7 +189,7 @@ impl Parser {
 
     fn private_key(&mut self, name: &'static str) -> Option<SecretString> {
         let Value { text, source } = self.text(name)?;
-        // Environments that allow only one line hold a PEM with its line breaks written as `\n`.
+        // Where variables can only have one line, the line breaks of a PEM are written as `\n`.
         let pem = if text.contains('\n') { text } else { text.replace("\\n", "\n") };
         if pem.trim_start().starts_with("-----BEGIN ") && pem.contains("-----END ") {
             return Some(pem.into());
@@ -295,7 +295,7 @@ fn longest_time(text: &str) -> Result<Duration, &'static str> {
     time.map(Duration::from_secs).ok_or("is not a time from 1s to 24h, such as 90m")
 }
 
-/// Reads a whole number within a range. `unit` is what it counts, such as ` of days`, or empty.
+/// Reads a whole number within a range. `unit` names its unit, such as ` of days`, or is empty.
 pub(super) fn whole_number<T: FromStr + PartialOrd + fmt::Display>(
     text: &str,
     allowed: RangeInclusive<T>,
@@ -315,7 +315,7 @@ fn pause(text: &str) -> Result<Option<Duration>, String> {
     Ok((seconds > 0).then(|| Duration::from_secs(seconds)))
 }
 
-/// Refuses a short token: whoever guesses it has access to everything.
+/// Refuses a short token, because a person who guesses it has access to everything.
 fn admin_token(text: &str) -> Result<SecretString, String> {
     if text.chars().count() < LEAST_TOKEN {
         Err(format!("must have at least {LEAST_TOKEN} characters, for example those of `openssl rand -hex 16`"))

@@ -15,14 +15,14 @@ pub const PREFIX: &str = "AUTOBUILD_";
 pub struct Variable {
     /// The setting's name without the prefix. In the file it is written in lower case, with or without the prefix.
     pub name: &'static str,
-    /// Whether the value is secret.
+    /// The kind of the value, which says if it is secret.
     pub kind: ValueKind,
     pub usual: Usual,
     /// The setting's description on the page of settings.
     pub about: &'static str,
 }
 
-/// The way a value is treated: it also decides whether the value may be shown.
+/// How a value is treated, and if it may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
     Plain,
@@ -34,7 +34,7 @@ pub enum ValueKind {
 pub enum Usual {
     /// The setting has no default.
     Nothing,
-    /// This value: giving it explicitly changes nothing.
+    /// This value. To set it explicitly changes nothing.
     Value(&'static str),
     /// A value that depends on other settings, described in words.
     Said(&'static str),
@@ -151,7 +151,7 @@ pub static VARIABLES: &[Variable] = variables! {
     "LOG_FORMAT": Plain, Value("text"), "`text` or `json`.";
 };
 
-/// The server's settings that the file can give an installation in its own way.
+/// The server's settings for which an installation can have its own value in the file.
 pub(crate) const OF_INSTALLATIONS: [&str; 19] = [
     "NETWORK_ALLOW",
     "NETWORK_PINNED",
@@ -175,7 +175,7 @@ pub(crate) const OF_INSTALLATIONS: [&str; 19] = [
 ];
 
 /// Names without prefix of variables that AutoBuild sets for the programs it runs. A server that such a program starts
-/// inherits them; they are no settings.
+/// inherits them; they are not settings.
 const SET_FOR_AGENTS: [&str; 5] = ["ROLE", "TASK", "TURN", "SCHEMA_FILE", "RUN_ID"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +199,7 @@ pub struct ServerMistake {
     pub source: Source,
     /// The setting's name with its prefix.
     pub name: String,
-    /// What is wrong, and which values are valid.
+    /// The problem, and the valid values.
     pub problem: String,
 }
 
@@ -246,7 +246,7 @@ pub(crate) struct MergedVariables {
     pub(crate) mistakes: Vec<ServerMistake>,
 }
 
-/// An entry of one layer, whose name is not checked yet.
+/// An entry of one layer. Its name is not checked yet.
 pub(crate) struct Entry {
     /// The name without its prefix, in upper case.
     pub(crate) name: String,

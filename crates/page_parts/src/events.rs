@@ -3,7 +3,7 @@
 use maud::Markup;
 use sha2::{Digest, Sha256};
 
-/// The last event: the page is gone, or this reader may not see it any more.
+/// The last event: the page no longer exists, or this reader may no longer see it.
 pub const GONE: &str = "event: gone\ndata:\n\n";
 /// The last event: the service stops; the browser asks again after two seconds.
 pub const LATER: &str = "retry: 2000\n\n";

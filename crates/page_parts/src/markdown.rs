@@ -27,7 +27,7 @@ pub fn render(text: &str) -> Markup {
 /// Shifts a text's headings below the page's heading: the first is of level two, and none skips a level.
 #[derive(Default)]
 struct Headings {
-    /// How many levels the first heading was raised.
+    /// The number of levels by which the first heading was raised.
     moved: usize,
     /// The level of the last heading; 0 before the first.
     last: usize,

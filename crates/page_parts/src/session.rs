@@ -1,5 +1,5 @@
-//! Sessions of browsers that showed a key, for twelve hours. Nothing is stored: the key signs the cookie, so a new key
-//! ends the session. Services on one machine with the same key share sessions, because cookies ignore ports.
+//! Sessions, of twelve hours, of browsers that presented a key. Nothing is stored: the key signs the cookie, so a new
+//! key ends the session. Services on one machine with the same key share sessions, because cookies ignore ports.
 
 use hmac::{Hmac, Mac};
 use http::{
@@ -19,14 +19,14 @@ const LASTS: i64 = 12 * 60 * 60 * 1_000;
 /// The query parameter that holds the key.
 const PARAMETER: &str = "key";
 
-/// The session of a browser that showed the key.
+/// The session of a browser that presented the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     cookie: String,
     value: String,
 }
 
-/// From which pages a browser sends the cookie, and over which protocol.
+/// The pages from which a browser sends the cookie, and the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Also from links on other sites, over TLS only.
@@ -38,8 +38,8 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Returns how a browser reaches a service that itself speaks plain HTTP: the proxy in front says whether TLS was
-    /// used.
+    /// Returns how a browser reaches a service that itself speaks plain HTTP: a header of the proxy in front shows if
+    /// TLS was used.
     pub fn of(headers: &HeaderMap) -> Self {
         if headers.get("x-forwarded-proto").is_some_and(|proto| proto == "https") { Self::Tls } else { Self::Plain }
     }
@@ -56,8 +56,8 @@ pub fn set_cookie((name, value): (&str, &str), path: &str, seconds: i64, reach: 
     format!("{name}={value}; Path={path}; HttpOnly; Max-Age={seconds}; SameSite={site}")
 }
 
-/// Returns `true` if a request's `Host` is this machine. The host name of an attacker who redirects it here (DNS
-/// rebinding) is not.
+/// Returns `true` if a request's `Host` is this machine. An attacker's host name that resolves to this machine (DNS
+/// rebinding) does not count.
 pub fn is_of_this_machine(headers: &HeaderMap) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     let Some(host) = host.and_then(|host| host.parse::<Authority>().ok()) else {
@@ -71,7 +71,7 @@ pub fn is_of_this_machine(headers: &HeaderMap) -> bool {
 /// The answer to a request that names another host.
 pub const OTHER_HOST: &str = "This address is for this machine alone: open it as http://127.0.0.1 with its port.\n";
 
-/// The answer to a browser that shows neither the key nor a session.
+/// The answer to a browser that has neither the key nor a session.
 pub const NO_KEY: &str = "Only the person who started this can see it. First open the dashboard's address, as its terminal shows it with `?key=`: \
      every link works in that browser then.\n";
 
@@ -80,7 +80,7 @@ pub fn with_key(address: &str, key: &SecretString) -> String {
     format!("{address}?{PARAMETER}={}", key.expose_secret())
 }
 
-/// Returns the `Refresh` header that leads a browser which showed the key to the same address without it. A redirect
+/// Returns the `Refresh` header that sends a browser which presented the key to the same address without it. A redirect
 /// would not work: after a link from elsewhere, such as a page on disk, the browser follows a redirect without the
 /// cookies of [`Reach::ThisMachine`].
 pub fn refresh(to: &str) -> String {
@@ -92,7 +92,7 @@ pub fn refresh(to: &str) -> String {
 pub enum Entry {
     /// The request belongs to a session.
     In(Session),
-    /// The request shows the key. It is sent to the same address without the key, with this cookie.
+    /// The request has the key. The browser is sent to the same address without the key, with this cookie.
     Begins {
         /// The `Set-Cookie` header.
         cookie: String,

@@ -6,7 +6,7 @@ use crate::{shell_command, stored_as_text};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// First words that only a shell understands: builtins and keywords.
+/// First words for which a shell is needed: builtins and keywords.
 const SHELL_WORDS: [&str; 14] =
     ["!", "{", "(", "[[", "cd", "pushd", "export", "source", ".", "set", "if", "for", "while", "case"];
 /// Words between two commands of a shell. As the last word they are allowed: `find -exec` needs a final `;`.
@@ -83,7 +83,7 @@ fn unquoted(text: &str) -> String {
     bare
 }
 
-/// Returns the first word that only a shell understands.
+/// Returns the first word for which a shell is needed.
 fn for_a_shell(bare: &str) -> Option<&str> {
     let words: Vec<&str> = bare.split_whitespace().collect();
     let is_assignment = |word: &str| word.split_once('=').is_some_and(|(name, _)| shell_command::is_name(name));

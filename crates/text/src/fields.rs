@@ -1,4 +1,4 @@
-//! Reads typed values from JSON or YAML that a person or an agent wrote. Every wrong type is noted with its key, so
+//! Reads typed values from JSON or YAML that a person or an agent wrote. Every wrong type is recorded with its key, so
 //! that one reply names all mistakes.
 
 use crate::{
@@ -30,7 +30,7 @@ pub struct UnknownKey {
 }
 
 impl Reading {
-    /// Notes a mistake.
+    /// Records a mistake.
     pub fn note(&self, sentence: impl Into<String>, place: Option<Position>) {
         self.mistakes.borrow_mut().add(sentence, place);
     }

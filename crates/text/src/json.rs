@@ -1,5 +1,5 @@
 //! Reads JSON that others wrote. A strict parser refuses a whole text for one lone surrogate, one colour or one byte
-//! order mark. Here a text that it refuses is mended and read once more, in one pass. Nothing else is forgiven.
+//! order mark. Here such a text is repaired and read once more, in one pass. No other mistake is accepted.
 
 use crate::clean::{escape_length, is_invisible};
 use serde::de::DeserializeOwned;
@@ -13,7 +13,7 @@ const UNIT: usize = 6;
 ///
 /// # Errors
 ///
-/// The parser's error, if the mended text is not the JSON of a `T` either.
+/// The parser's error, if the repaired text is not the JSON of a `T` either.
 pub fn read<T: DeserializeOwned>(document: &[u8]) -> serde_json::Result<T> {
     match serde_json::from_slice(document) {
         Err(error) if !error.is_data() => serde_json::from_str(&mended(&String::from_utf8_lossy(document))),
@@ -27,7 +27,7 @@ fn mended(document: &str) -> String {
     mending.mended
 }
 
-/// Returns the mended text of the object that `text` begins with, and the object's length in `text`; `None` if its
+/// Returns the repaired text of the object that `text` begins with, and the object's length in `text`; `None` if its
 /// closing bracket is missing.
 pub fn object_at_start(text: &str) -> Option<(String, usize)> {
     let mut mending = Mending::of(text);
@@ -39,7 +39,7 @@ pub fn object_at_start(text: &str) -> Option<(String, usize)> {
     None
 }
 
-/// Copies JSON, token by token, without what a strict parser refuses.
+/// Copies JSON token by token, and leaves out or replaces everything that a strict parser refuses.
 struct Mending<'a> {
     text: &'a str,
     at: usize,
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// Each step reads what no other step reads, so the steps count the work.
+    /// No two steps read the same bytes, so the number of steps measures the work.
     #[test]
     fn the_work_grows_with_the_text() {
         let pieces = ["{\"a\":", "[", "\"", "\\ud800", "\u{1b}[32m", "\u{feff}", "}", "\\", "{"];

@@ -1,5 +1,5 @@
-//! Tools for text, which decide nothing: they shorten, clean and hide it, read JSON and YAML of others with the place of
-//! every mistake, split commands into words, and know what tokens cost.
+//! Tools for text that make no decisions: they shorten and clean it, mask secrets, read JSON and YAML of others with
+//! the position of every mistake, split commands into words, and calculate the cost of tokens.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -1,5 +1,5 @@
-//! Reads the Markdown that people write on GitHub: separates text from code, and puts words in the place of images. It
-//! renders nothing.
+//! Reads the Markdown that people write on GitHub: separates text from code, and replaces images by words. It renders
+//! nothing.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "Markdown has many more events than are read")]
 
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Returns the rest of `text` from the first line that starts with `word`, outside code, quotes and HTML comments.
 ///
-/// The word must stand alone, with nothing but blanks before it on its line.
+/// The word must not be part of a longer one, and only blanks may be before it on its line.
 pub fn from_line_starting_with<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let candidates = line_starts(text).filter_map(|start| {
         let line = text.get(start..)?;
@@ -122,8 +122,8 @@ fn line_starts(text: &str) -> impl Iterator<Item = usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1))
 }
 
-/// Returns the ranges in which no line counts as text, in order: code blocks, code spans and HTML comments. Quotes need
-/// no range: a quoted line starts with `>`, never with the word.
+/// Returns the ranges in which lines do not count as text, in order: code blocks, code spans and HTML comments. Quotes
+/// need no range: a quoted line starts with `>`, never with the word.
 fn silent_ranges(text: &str) -> Vec<Range<usize>> {
     Parser::new(text)
         .into_offset_iter()

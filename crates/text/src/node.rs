@@ -1,4 +1,4 @@
-//! A JSON or YAML value as it was written, with its position. It enforces the limits of reading and no other rule.
+//! A JSON or YAML value as it was written, with its position. Reading enforces size limits and no other rule.
 
 use crate::{
     mistake::{Mistake, Position, quoted},
@@ -72,7 +72,7 @@ impl Node {
         Self::read(text, max_bytes, 1_000)
     }
 
-    /// Reads one YAML document in which nothing stands for something else: no anchor, alias or merge key.
+    /// Reads one YAML document without anchors, aliases and merge keys.
     ///
     /// # Errors
     ///

@@ -53,7 +53,7 @@ fn estimate(tokens: &Tokens, model: Option<&str>) -> u64 {
 }
 
 /// Returns the price with the longest prefix that fits. A provider's own prefix (`openai/`, `us.anthropic.`) is
-/// skipped. The rest of the name may add a variant but no version number: `gpt-5.9` is not `gpt-5`.
+/// skipped. The rest of the name may be a variant but not a version number: `gpt-5.9` is not `gpt-5`.
 fn price_of(model: &str) -> Option<&'static Price> {
     let name = model.to_lowercase();
     let starts = |before: &str| before.is_empty() || before.ends_with(['/', '.', ':']);

@@ -44,7 +44,8 @@ impl ShellCommand {
         &self.text
     }
 
-    /// Returns the parts of the line if it is one simple command, as many are; `None` if only a shell can tell.
+    /// Returns the parts of the line if it is one simple command, as many lines are; `None` if only a shell can split
+    /// it.
     pub fn simple(&self) -> Option<SimpleCommand> {
         let words = words(&self.text)?;
         let has_pattern = words.iter().any(|word| word.is_pattern);
@@ -201,7 +202,7 @@ pub enum NotACommand {
          `sh ci/setup.sh`"
     )]
     SeveralLines,
-    /// It contains a word that only a shell understands, and runs without one.
+    /// It contains a word for which a shell is needed, and would run without a shell.
     #[error("{0:?} is for a shell, and commands run without one: write it as sh -c '…'")]
     NeedsShell(String),
     /// It has more than 4,000 characters.
@@ -231,7 +232,7 @@ impl FromStr for ShellCommand {
         if text.lines().all(is_nothing) {
             return Err(NotACommand::Empty);
         }
-        // If the line contains one of these characters, only a shell knows where a quote ends.
+        // If the line contains one of these characters, only a shell can find the end of a quote.
         let is_clear = !text.contains(['$', '`', '#', '<']);
         match shell_words::split(text) {
             Err(_) if is_clear => Err(NotACommand::OpenQuote),

@@ -9,7 +9,7 @@ pub fn start(text: &str, max: usize) -> String {
 }
 
 /// Returns at most `max` characters of `text`: its beginning, the number of characters left out, and its end. The
-/// beginning says what the text is, and the end how it ended.
+/// beginning shows which kind of text it is, and the end shows the result.
 pub fn middle(text: &str, max: usize) -> String {
     let total = text.chars().count();
     if total <= max {

@@ -1,4 +1,4 @@
-//! The tokens, money and time that agent runs used, as sums. The limits are in `budget`.
+//! Sums of the tokens, money and time that agent runs used. The limits are in `budget`.
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -46,7 +46,7 @@ pub struct Usage {
     pub agent_ms: u64,
 }
 
-/// Returns the sum of what is known; `None` if nothing is.
+/// Returns the sum of the known values; `None` if neither is known.
 pub fn known_sum(one: Option<u64>, two: Option<u64>) -> Option<u64> {
     let sum = one.zip(two).map(|(one, two)| one.saturating_add(two));
     sum.or(one).or(two)

@@ -1,9 +1,10 @@
-//! Takes out of a Markdown text what GitHub does not show: comments, alt texts, titles, attributes, unused definitions.
-//! Whoever approves the page has then read all that is left.
+//! Removes from a Markdown text all parts that GitHub does not show: comments, alt texts, titles, attributes, unused
+//! definitions. So a person who approves the page has read everything that remains.
 //!
-//! Every letter that is left comes from a part that is shown. Between such parts only Markdown's own signs stay:
-//! punctuation, digits and blanks. So no construct has to be known to be taken out. The address of a link goes too, unless
-//! it is the text: nobody points at a link on a dot to read its address, and an agent would.
+//! Every remaining letter comes from a part that is shown. Between such parts only Markdown's own signs remain:
+//! punctuation, digits and blanks. So even constructs that this module does not know are removed. The address of a link
+//! is removed too, unless it is also the link's text: a person does not look up the address behind a link on a dot, but
+//! an agent would read it.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "Markdown has many more events than are read")]
 
@@ -14,22 +15,23 @@ use std::{collections::BTreeSet, ops::Range};
 /// The words in the place of a picture.
 const PICTURE: &str = "[image, not read]";
 
-/// The longest word that may name a language or a footnote, in bytes. No order fits into it.
+/// The longest word that may name a language or a footnote, in bytes. It is too short for an instruction.
 const LONGEST_WORD: usize = 20;
 
-/// The most numbers before the text of a line, of lists in each other, and the digits of the longest. More could spell words.
+/// The most numbers before the text of a line, as nested lists have them, and the most digits of each. More could spell
+/// words.
 const MOST_NUMBERS: usize = 4;
 const LONGEST_NUMBER: usize = 3;
 
 /// The languages of code blocks that GitHub draws as pictures, so that nobody sees their comments.
 const DRAWN: [&str; 5] = ["geojson", "math", "mermaid", "stl", "topojson"];
 
-/// The one element that GitHub leaves as it is and browsers do not show. Of others that they do not show, such as
-/// `template`, GitHub takes the tags out and shows the content
+/// The only element that GitHub keeps and browsers do not show. GitHub removes the tags of others that browsers do not
+/// show, such as `template`, and shows their content
 /// (<https://github.com/gjtorikian/html-pipeline/blob/main/lib/html_pipeline/sanitization_filter.rb>).
 const UNSHOWN: &str = "rp";
 
-/// Elements in which a browser heeds the end of an element around them.
+/// Elements inside which a browser accepts the end tag of an element around them.
 const INLINE: [&str; 14] =
     ["a", "b", "code", "del", "em", "i", "img", "ins", "kbd", "s", "span", "strong", "sub", "sup"];
 
@@ -37,10 +39,10 @@ const INLINE: [&str; 14] =
 const SHOWN_AS_TEXT: [&str; 9] =
     ["iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp"];
 
-/// The elements of a collapsed block, which stands open without their tags.
+/// The elements of a collapsed block, which is open without their tags.
 const COLLAPSED: [&str; 2] = ["details", "summary"];
 
-/// The elements that give a text its shape. Their tags stay, without attributes; those of others go.
+/// The elements that structure a text. Their tags are kept without attributes; the tags of others are removed.
 const SHAPES: [&str; 41] = [
     "b",
     "blockquote",
@@ -88,9 +90,9 @@ const SHAPES: [&str; 41] = [
 /// The part of a text that GitHub shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VisibleText {
-    /// Markdown with nothing in it that is not shown.
+    /// Markdown of which every part is shown.
     pub text: String,
-    /// The parts that were taken out or opened.
+    /// The parts that were removed or opened.
     pub parts: HiddenParts,
 }
 
@@ -98,15 +100,15 @@ pub struct VisibleText {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HiddenParts {
-    /// Parts that are never shown: they were taken out.
+    /// Parts that are never shown: they were removed.
     pub hidden: usize,
-    /// Collapsed blocks (`<details>`): their content stands in the text as any other.
+    /// Collapsed blocks (`<details>`): their content is part of the text.
     pub opened: usize,
 }
 
-/// Returns what a reader of the page sees, with the content of its collapsed blocks.
+/// Returns the text that a reader of the page sees, with the content of its collapsed blocks.
 pub fn visible_text(markdown: &str) -> VisibleText {
-    // Each can hide text: cells that are too many, footnotes that nothing names, commands in formulas.
+    // Each can hide text: surplus cells, footnotes without a reference, commands in formulas.
     let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH;
     let events: Vec<(Event<'_>, Range<usize>)> = Parser::new_ext(markdown, options).into_offset_iter().collect();
     let named = events.iter().filter_map(|(event, _)| match event {
@@ -133,13 +135,13 @@ pub fn visible_text(markdown: &str) -> VisibleText {
     reader.visible
 }
 
-/// The state of HTML, which lasts from one piece of it to the next: a browser reads all that is between them as part of
-/// a comment that has not ended.
+/// The state of HTML, which is kept from one piece of it to the next: a browser treats everything between them as part
+/// of a comment that has not ended.
 enum Markup {
     Text,
     /// Inside a tag.
     Tag(OpenTag),
-    /// Inside something that is not shown, up to the first of these.
+    /// Inside something that is not shown, which ends with the first of these.
     Until([&'static str; 2]),
 }
 
@@ -153,9 +155,9 @@ struct OpenTag {
 
 /// An element that is not shown and has not ended.
 struct Unshown {
-    /// How many of them stand in each other.
+    /// The number of such elements that are nested.
     depth: usize,
-    /// The number of Markdown's parts around the first.
+    /// The number of Markdown's parts around the outermost one.
     parts: usize,
     /// `true` once it holds other tags, with which a browser may end it later.
     has_tags: bool,
@@ -163,9 +165,9 @@ struct Unshown {
     has_blocks: bool,
 }
 
-/// A link whose end was not read.
+/// A link whose end is not read yet.
 struct OpenLink {
-    /// `true` once it has words to point at.
+    /// `true` once it has visible words.
     has_words: bool,
     /// The length of the visible text before it.
     before: usize,
@@ -174,9 +176,9 @@ struct OpenLink {
 
 struct Reader<'a> {
     source: &'a str,
-    /// The footnotes that the text names.
+    /// The footnotes to which the text refers.
     footnotes: BTreeSet<String>,
-    /// The end of what was read.
+    /// The end of the part of the source that is read.
     done: usize,
     link: Option<OpenLink>,
     markup: Markup,
@@ -187,7 +189,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Counts the parts that have not ended. The end of a part ends what is not shown in it, as in a browser.
+    /// Counts the parts that have not ended. As in a browser, the end of a part also ends any element in it that is not
+    /// shown.
     fn count_parts(&mut self, event: &Event<'_>) {
         match event {
             Event::Start(Tag::HtmlBlock) | Event::End(TagEnd::HtmlBlock) => {}
@@ -249,7 +252,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes what lies before the next part: the lines that hold signs alone.
+    /// Adds the source before the next part, reduced to the lines that only hold signs.
     fn pass_to(&mut self, start: usize) {
         let between = self.source.get(self.done..start).unwrap_or_default();
         self.done = self.done.max(start);
@@ -276,7 +279,8 @@ impl Reader<'_> {
         self.done = place.end;
     }
 
-    /// Passes the first line of a code block, which names the language, or the picture that GitHub makes of the block.
+    /// Adds the first line of a code block, which names the language, or a replacement for the picture that GitHub
+    /// draws from the block.
     fn fence(&mut self, info: &str, place: Range<usize>) {
         let language = info.split_whitespace().next().unwrap_or_default();
         if DRAWN.contains(&language.to_ascii_lowercase().as_str()) {
@@ -293,10 +297,10 @@ impl Reader<'_> {
         self.done = place.start + line.len();
     }
 
-    /// Passes the name of a footnote; takes out the whole of it if nothing names it.
+    /// Adds the name of a footnote; removes the whole footnote if the text does not refer to it.
     fn footnote(&mut self, name: &str, place: Range<usize>) {
         self.pass_to(place.start);
-        // GitHub draws the first of two with one name.
+        // Of two footnotes with the same name, GitHub shows the first.
         if self.footnotes.remove(name) {
             self.show(&format!("[^{}]:", word(name)));
             let block = self.source.get(place.clone()).unwrap_or_default();
@@ -307,7 +311,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Ends a link: its address and title go, and the whole of it if it shows nothing.
+    /// Ends a link: removes its address and title, or the whole link if it shows nothing.
     fn end_link(&mut self, end: usize) {
         let Some(link) = self.link.take() else { return };
         if !link.has_words {
@@ -344,7 +348,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes text up to the next tag or comment. Returns what follows.
+    /// Adds text up to the next tag or comment. Returns the rest.
     fn html_text<'h>(&mut self, html: &'h str) -> &'h str {
         let (text, rest) = html.split_at(html.find('<').unwrap_or(html.len()));
         self.show(text);
@@ -364,7 +368,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads on in a tag. Returns what follows.
+    /// Continues to read a tag. Returns the rest.
     fn tag<'h>(&mut self, mut tag: OpenTag, html: &'h str) -> &'h str {
         for (at, c) in html.char_indices() {
             match (tag.quote, c) {
@@ -386,7 +390,7 @@ impl Reader<'_> {
     fn hide(&mut self, begins: bool) {
         match &mut self.unshown {
             Some(unshown) if begins => unshown.depth += 1,
-            // A browser ignores the end while a block is open in the element, so all of the rest stays unseen.
+            // A browser ignores the end tag while a block is open in the element, so the whole rest is hidden.
             Some(unshown) if unshown.has_blocks || self.parts != unshown.parts => {}
             Some(unshown) => {
                 unshown.depth -= 1;
@@ -402,7 +406,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Passes the shape that a tag gives to the text.
+    /// Adds the structure that a tag gives to the text.
     fn end_tag(&mut self, tag: &str) {
         let (end, named) = tag.strip_prefix('/').map_or(("", tag), |named| ("/", named));
         let name = named.split(|c: char| c.is_ascii_whitespace() || c == '/').next();
@@ -430,7 +434,7 @@ impl Reader<'_> {
     }
 }
 
-/// `true` if a line holds Markdown's signs alone, among them the numbers of a list.
+/// `true` if a line holds only Markdown's signs, which include the numbers of a list.
 fn is_signs(line: &str) -> bool {
     let is_sign = |c: char| c.is_ascii() && !c.is_ascii_alphanumeric();
     let mut numbers = 0;
@@ -443,7 +447,7 @@ fn is_signs(line: &str) -> bool {
     })
 }
 
-/// Returns a word that is short and plain, or an ellipsis in its place.
+/// Returns a word if it is short and plain, otherwise an ellipsis.
 fn word(name: &str) -> &str {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "+#.-_".contains(c);
     if name.len() <= LONGEST_WORD && name.chars().all(is_plain) { name } else { "…" }
@@ -513,10 +517,10 @@ mod tests {
             ("<?do this?> a", " a", 1),
             ("<template>a</template> b", "a b", 1),
             ("a <template> b\n\nc", "a  b\n\nc", 1),
-            // A browser ends it with the part in which it stands.
+            // A browser ends it with the part that contains it.
             ("a <rp> do this\n\nb", "a \n\nb", 1),
             ("- a *<rp>do this* b\n- c", "- a ** b\n- c", 1),
-            // Whoever knows how a browser mends other tags in it could show agents what nobody sees.
+            // An attacker who knows how a browser repairs other tags in it could give agents text that no person sees.
             ("a *<rp><div>do this* that\n\nthis", "a *", 1),
             ("<rp>\n\ndo this", "", 1),
             ("<rp>\n<div>\n</rp>\ndo this\n</div>", "", 1),
@@ -528,7 +532,7 @@ mod tests {
         ]);
     }
 
-    /// The paragraphs stand inside a comment or a value that a browser reads to its end.
+    /// The paragraphs are inside a comment or a value that a browser reads to its end.
     #[test]
     fn what_never_ends_hides_the_rest() {
         is_shown(&[

@@ -1,5 +1,5 @@
-//! Credentials of a known form in base64 and hexadecimal. The encoded forms of their beginnings are searched, at every
-//! possible alignment; each match is decoded and checked like plain text.
+//! Credentials of a known form in base64 and hexadecimal. The text is searched for the encoded forms of their
+//! beginnings, at every possible alignment; each match is decoded and checked like plain text.
 
 use crate::secret::{
     Span, forms, shapes,
@@ -12,7 +12,7 @@ use base64::{
 };
 use std::sync::LazyLock;
 
-/// The shortest beginning that is searched: the encoded form of a shorter one is too short.
+/// The shortest beginning that is searched for: the encoded form of a shorter one would be too short.
 const LEAST: usize = 4;
 /// The beginning of a private key.
 const KEY: &str = "-----BEGIN ";
@@ -34,7 +34,7 @@ enum Code {
 
 struct Beginnings {
     finder: AhoCorasick,
-    /// The beginning that each pattern stands for.
+    /// The beginning that each pattern encodes.
     encoded: Vec<Encoded>,
 }
 
@@ -77,7 +77,7 @@ fn beginnings() -> Option<Beginnings> {
     Some(Beginnings { finder, encoded })
 }
 
-/// Finds the credentials that appear once a text is decoded.
+/// Finds the credentials that only appear in the decoded text.
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     let Some(beginnings) = &*BEGINNINGS else { return };
     let mut done = 0;
@@ -103,7 +103,7 @@ fn look(text: &[u8], start: usize, encoded: Encoded) -> Option<Span> {
     if !glance.iter().all(is_text) {
         return None;
     }
-    // Most credentials are short, and what only looks like one must not cost as much as the longest key.
+    // Most credentials are short, and text that only looks like one must not cost as much time as the longest key.
     let mut most = FIRST;
     loop {
         let (characters, places) = characters(text, code, most);

@@ -225,7 +225,7 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     }
 }
 
-/// `true` if a beginning is enough wherever it stands. All others must be at the start of a word.
+/// `true` if a beginning identifies a credential anywhere in a word. All others must be at the start of a word.
 fn is_distinct(beginning: &str) -> bool {
     beginning.len() >= 4 && beginning.ends_with(['_', '-', '.']) && beginning != "csk-" && beginning != "pul-"
 }

@@ -23,7 +23,7 @@ use std::{collections::BTreeSet, fmt, ops::Range, sync::Arc};
 pub const MASK: &str = "[masked]";
 
 /// The service's own secrets, which are found in addition to everything that looks like a credential. Clones are cheap
-/// and share what they learn.
+/// and share the secrets that are added later.
 #[derive(Clone, Default)]
 pub struct Secrets(Arc<KnownSecrets>);
 
@@ -51,7 +51,7 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
-    /// `true` if the form alone shows a credential, wherever it stands.
+    /// `true` if the form alone identifies a credential, whatever is around it.
     fn is_unmistakable(self) -> bool {
         match self {
             Self::Own | Self::PrivateKey | Self::Token(_) => true,
@@ -165,7 +165,7 @@ impl Secrets {
         }
     }
 
-    /// Returns the credentials in a file's content that a commit is refused for, in order; one for each place.
+    /// Returns the credentials in a file's content for which a commit is refused, in order; one for each place.
     pub fn find(&self, path: &str, content: &[u8]) -> Vec<FoundSecret> {
         let wide = view::read(content);
         let content = wide.as_deref().map_or(content, str::as_bytes);
@@ -215,7 +215,7 @@ impl Secrets {
     }
 }
 
-/// Returns a secret in hexadecimal and, as it stands inside a longer text, in base64.
+/// Returns a secret in hexadecimal, and in base64 as it appears inside a longer encoded text.
 pub fn encodings(secret: &str) -> Vec<String> {
     let hex = spelling::hex(secret);
     let base64 = spelling::inside_base64(secret).into_iter().map(|(_, text)| text);
@@ -238,7 +238,7 @@ fn entropy(text: &[u8]) -> f64 {
     shares.map(|share| -share * share.log2()).sum()
 }
 
-/// Words that show that a value is only a placeholder.
+/// Words which show that a value is only a placeholder.
 const STAND_INS: &str = "example sample dummy placeholder redacted masked changeme change-me change_me your- your_ xxxx \
                          **** insert-";
 

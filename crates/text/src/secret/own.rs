@@ -1,7 +1,7 @@
-//! Finds the service's own secrets, including those that come while it runs and end by themselves.
+//! Finds the service's own secrets, including those that are added while it runs and that expire.
 //!
-//! It first searches the beginnings of all spellings at once, then compares the rest. A private key has dozens of long
-//! spellings, and building an automaton of all of them would take longer than the rest of the start.
+//! It first searches for the beginnings of all spellings at once, then compares the rest. A private key has dozens of
+//! long spellings, and building an automaton of all of them would take longer than the rest of the start.
 
 use crate::secret::spelling;
 use aho_corasick::AhoCorasick;
@@ -22,7 +22,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// Takes every spelling of these values; `None` if all are so short or plain that they are left out.
+    /// Returns a finder for every spelling of these values; `None` if all are so short or plain that they are left out.
     pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Option<Self> {
         let mut spellings: BTreeMap<Vec<u8>, Rests> = BTreeMap::new();
         for value in values {
@@ -52,16 +52,16 @@ impl Own {
     }
 }
 
-/// The secrets that end by themselves and have not ended.
+/// The secrets that expire and have not expired yet.
 #[derive(Default)]
 pub(super) struct Passing {
     values: Vec<(SecretString, i64)>,
-    /// The finder of all values. It is built on first use, because several values often come together.
+    /// The finder of all values. It is built on first use, because several values are often added together.
     finder: Option<Arc<Own>>,
 }
 
 impl Passing {
-    /// Adds `value` until the time `until`, and forgets the values that ended by `now`.
+    /// Adds `value`, which expires at `until`, and removes the values that expired by `now`.
     pub(super) fn learn(&mut self, value: &SecretString, until: i64, now: i64) {
         let same = |known: &SecretString| known.expose_secret() == value.expose_secret();
         self.values.retain(|(known, until)| *until > now && !same(known));

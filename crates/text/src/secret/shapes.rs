@@ -52,7 +52,7 @@ fn position(text: &[u8], needle: &[u8]) -> Option<usize> {
     text.windows(needle.len()).position(|window| window == needle)
 }
 
-/// Returns the text before the next mark. No key contains another one, so no byte is looked at for two of them.
+/// Returns the text before the next mark. No key contains another one, so no byte is examined for two keys.
 fn before_next<'a>(rest: &'a [u8], mark: &str) -> &'a [u8] {
     let next = position(rest, mark.as_bytes());
     next.and_then(|next| rest.get(..next)).unwrap_or(rest)
@@ -87,7 +87,7 @@ fn private_key(rest: &[u8]) -> Option<Span> {
     Some(Span { kind: SecretKind::PrivateKey, is_sure: digits >= least && !example, at: 0..start + whole })
 }
 
-/// `true` if a byte may stand before the last line of a key.
+/// `true` if a byte may occur before the last line of a key.
 pub(super) fn is_in_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/=:,- \t\r\n\\\"'|>".contains(&byte)
 }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use secrecy::SecretString;
 use serde_json::json;
 
-/// Forty characters that nobody would take for words.
+/// Forty characters that form no words.
 const RANDOM: &str = "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5zA7b";
 const HEX: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
