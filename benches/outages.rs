@@ -1,5 +1,6 @@
-//! How long work stands still: a replica is killed, GitHub is away for two minutes, and how many deliveries a restart
-//! of one process, or of two behind one address, cuts off. All settings are the usual ones, but for those that the code names.
+//! How long work is interrupted if a replica is killed or if GitHub is unavailable for two minutes, and how many
+//! deliveries are cut off by a restart of one process, or of two behind one address. All settings have their defaults,
+//! except those that the code names.
 //!
 //! Arguments: `killed`, `away`, `restart`, `rolled`; without any, all.
 
@@ -31,10 +32,10 @@ use tokio::process::{Child, Command};
 
 const DELIVERIES: usize = 1_000;
 
-/// How long GitHub is away.
+/// How long GitHub is unavailable.
 const AWAY: Duration = Duration::from_secs(120);
 
-/// How long a figure may be waited for.
+/// The longest wait for a figure.
 const PATIENCE: Duration = Duration::from_secs(900);
 
 const PRODUCT: Product = Product {
@@ -60,7 +61,7 @@ const AGENTS: &str = r#"
   answer: { decision: approve, summary: Fine., criteria: [{ criterion: 1, met: true, evidence: count.sh }] }
 "#;
 
-/// A Player that says where it runs, and waits until it may go on.
+/// A Player that reports where it runs, and waits until it may continue.
 const PLAYER: &str = r#"
 pwd > FOLDER/started
 read -r _ < FOLDER/go
@@ -177,15 +178,15 @@ async fn away() {
     println!("GitHub away for {AWAY:?}: the pull request is opened {took:.1?} after it is back");
 }
 
-/// Where the replicas of a service keep what they know.
+/// The database of a service's replicas.
 enum Database {
-    /// There is one replica.
+    /// For one replica.
     Sqlite,
-    /// There are two.
+    /// For two replicas.
     Postgres(String),
 }
 
-/// Replicas behind one address. Each in turn is told to stop, and started again, while deliveries arrive.
+/// Replicas behind one address. One after the other is stopped and started again while deliveries arrive.
 struct Rolled<'a> {
     beside: &'a Beside,
     database: Database,
@@ -217,7 +218,7 @@ impl<'a> Rolled<'a> {
         replica.spawn().expect("the service starts")
     }
 
-    /// Starts again what has ended.
+    /// Starts the replicas again that have ended.
     fn start_again(&mut self) {
         for number in 0..self.replicas.len() {
             if self.replicas[number].try_wait().expect("a child").is_some() {

@@ -1,7 +1,7 @@
 //! The cost of a claim, of `/metrics` and of a story with five tasks while the database holds 1,000,000 old deliveries and
 //! 10, 1,000 or 10,000 ended Features; the calls that a sweep makes for an unfinished Feature; and those of a story whose writes are spaced as usual.
 //!
-//! Arguments: the numbers of Features, else all three.
+//! Arguments: the numbers of Features; without any, all three.
 
 #![allow(
     clippy::expect_used,
@@ -34,7 +34,7 @@ const READINGS: usize = 15;
 /// The sweeps of an hour at the usual pause of 240 seconds.
 const SWEEPS: usize = 15;
 
-/// How long a story may take.
+/// The longest duration of a story.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 const PRODUCT: Product = Product {
@@ -130,7 +130,7 @@ async fn is_in_review(beside: &Beside) -> bool {
     pulls.as_array().is_some_and(|pulls| pulls.iter().any(to_main))
 }
 
-/// Counts the calls while the Feature is in review, until an hour's sweeps were made.
+/// Counts the calls while the Feature is in review, until as many sweeps have run as in an hour.
 async fn sweeps(beside: &Beside) {
     tokio::time::sleep(Duration::from_secs(10)).await;
     let before = beside.forge.calls().len();

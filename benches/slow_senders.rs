@@ -14,10 +14,10 @@ use tokio::{
 const SENDERS: usize = 50;
 const ROUNDS: usize = 3;
 
-/// The length of each body: nearly the largest that is taken.
+/// The length of each body: almost the largest that is accepted.
 const LENGTH: usize = 24 << 20;
 
-/// How much is sent at once.
+/// The number of bytes that are sent at once.
 const PIECE: usize = 64 << 10;
 
 /// How senders end.

@@ -178,14 +178,14 @@ enum Piece {
     Stores,
     /// The results by tree alone.
     Results,
-    /// Set-up that is not repeated, because pre-flight's left only packages.
+    /// Set-up that is not repeated because it only added packages in pre-flight.
     SkippedSetUp,
-    /// Old times of unchanged files, by which Cargo leaves out what is built.
+    /// Old times of unchanged files, so that Cargo does not build them again.
     FileTimes,
 }
 
-/// A crate with a dependency of its own that is slow to build, and two projects with a set-up. The test command of `new`
-/// makes every source new, as a checkout does without the piece `FileTimes`.
+/// A crate with a dependency of its own that is slow to build, and two projects with a set-up. The test command of
+/// `new` gives every source a new time, as a checkout does without the piece `FileTimes`.
 const PROJECTS: &str = r#"
 === base speed-crate
 from: rust
@@ -301,7 +301,7 @@ async fn figures(library: &Library, case: &Case, without: Option<Piece>) -> (u12
     (ms(median(cpu)), ms(median(wall)))
 }
 
-/// Notes beside every snapshot that set-up may have used the commit's own files.
+/// Records beside every snapshot that set-up may have used the commit's own files.
 fn doubt(folder: &Path) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,4 +1,4 @@
-//! A clone that git reads and nobody writes.
+//! A clone of a project, which is only read.
 
 use crate::Outcome;
 use integrity::{FileChange, FileContent};
@@ -39,7 +39,7 @@ impl Clone {
         Ok(self.text(&range)?.lines().map(str::to_owned).collect())
     }
 
-    /// Returns the whole name of a commit.
+    /// Returns the full hash of a commit.
     pub fn full(&self, commit: &str) -> Outcome<String> {
         let revision = format!("{commit}^{{commit}}");
         Ok(self.text(&["rev-parse", "--verify", "--end-of-options", &revision])?.trim().to_owned())

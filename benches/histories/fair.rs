@@ -1,4 +1,4 @@
-//! Plans as a fair planner and answers questions as a fair Coach would, who know nothing but the commit's message.
+//! Plans and answers questions as a fair planner and a fair Coach would who only know the commit's message.
 
 use crate::{Outcome, clone::Clone};
 use domain::{
@@ -8,11 +8,11 @@ use domain::{
 use integrity::{FileContent, language};
 use std::collections::BTreeSet;
 
-/// Beginnings of words by which a message speaks of something that goes.
+/// Beginnings of words with which a message mentions a removal.
 const REMOVAL: [&str; 4] = ["remov", "drop", "delet", "deprecat"];
 
-/// Returns the tests that the commit removes, if its message speaks of a removal: a planner that reads the repository
-/// names the tests of what goes.
+/// Returns the tests that the commit removes, if its message mentions a removal: a planner that reads the repository
+/// names the tests of the removed code.
 pub fn removals(clone: &Clone, commit: &str, (subject, body): (&str, &str)) -> Outcome<Vec<Intent>> {
     let message = format!("{subject}\n{body}").to_lowercase();
     if !REMOVAL.iter().any(|word| message.contains(word)) {
@@ -33,11 +33,11 @@ pub fn removals(clone: &Clone, commit: &str, (subject, body): (&str, &str)) -> O
     Ok(removed)
 }
 
-/// The shortest word that counts as speaking of something.
+/// The shortest word that counts as a mention of something.
 const SHORTEST: usize = 4;
 
-/// Answers each question: the message's subject is the quote if the message speaks of what is asked about, else the
-/// change is not fine.
+/// Answers each question: if the message mentions the subject of the question, its first line is the quote; otherwise
+/// the change is not fine.
 pub fn answers(questions: &[Question], (subject, body): (&str, &str)) -> Vec<QuestionAnswer> {
     let message = format!("{subject}\n{body}").to_lowercase();
     let answer = |(number, question): (usize, &Question)| {

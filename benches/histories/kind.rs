@@ -1,4 +1,4 @@
-//! Guesses the type of task as which a commit is played, from the sides that it touches.
+//! Guesses the task type of a commit from the sides that it changes.
 
 use crate::{
     Outcome,
@@ -11,8 +11,8 @@ use integrity::{
 };
 use std::collections::BTreeSet;
 
-/// Returns `testing` for a commit of the tests' side alone, `feature` for one of the product with new tests, and
-/// `refactoring` for one of the product without.
+/// Returns `testing` for a commit that only changes the tests' side, `feature` for one that changes the product and
+/// adds tests, and `refactoring` for one that changes the product and adds none.
 pub fn guess(clone: &Clone, commit: &str) -> Outcome<TaskType> {
     let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
     let repository = Repository { base: &base, head: &head, test_command: "" };
@@ -27,7 +27,7 @@ pub fn guess(clone: &Clone, commit: &str) -> Outcome<TaskType> {
     })
 }
 
-/// Returns the side that a file's change touches; `None` for prose.
+/// Returns the side that a file's change belongs to; `None` for prose.
 fn side(repository: &Repository<'_>, file: &FileChange) -> Option<Side> {
     let is_prose = [".md", ".rst", ".txt", ".adoc"].iter().any(|end| file.path.ends_with(end));
     let (before, after) = (text(&file.before), text(&file.after));
@@ -39,8 +39,8 @@ fn text(version: &FileContent) -> Option<String> {
     version.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// Returns `true` if there is a test that did not exist before. In a language that is not read, a new line in a file of
-/// the tests' side counts as one.
+/// Returns `true` if there is a test that did not exist before. In a language without a vocabulary, a new line in a
+/// file of the tests' side counts as a new test.
 fn brings_tests(repository: &Repository<'_>, files: &[FileChange]) -> bool {
     let tests = |file: &FileChange, version: &FileContent| -> BTreeSet<String> {
         let text = text(version).unwrap_or_default();

@@ -3,8 +3,8 @@
 //!
 //! A table names the projects, one per line: the folder of the clone, then settings (`commits=10`, `from=HEAD`,
 //! `minutes=10` for one command, `settings=FILE` for repository settings in a file beside the table, `type=feature` for
-//! all its commits, `play=COMMIT:TYPE,COMMIT` for exactly these). A commit without a type gets one by its sides. Empty
-//! lines and lines that begin with `#` are skipped.
+//! all its commits, `play=COMMIT:TYPE,COMMIT` for exactly these). The type of other commits is guessed from the sides
+//! that they change. Empty lines and lines that begin with `#` are skipped.
 //!
 //! `--reading` applies only the integrity rules and runs nothing. `--running` does everything that a turn does except
 //! the agents: pre-flight on the parent, all Gates on the commit, then a Coach that approves and answers questions from the

@@ -13,7 +13,7 @@ use integrity::{
 };
 use std::collections::BTreeSet;
 
-/// The most changed lines of sources, added and removed ones together.
+/// The most changed lines of sources, added and removed.
 const MOST_LINES: u64 = 300;
 
 /// The most commits that are examined in one project.

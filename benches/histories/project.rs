@@ -1,4 +1,4 @@
-//! The table of projects: which clones, and how each is judged.
+//! The table of projects: their clones, and the settings for judging each.
 
 use crate::{Outcome, clone::Clone, kind};
 use domain::plan::TaskType;
@@ -23,7 +23,7 @@ pub struct Project {
     pub from: String,
     /// Its repository settings: a file beside the table.
     pub settings: Option<String>,
-    /// The type of the task that each commit is played as; guessed if there is none.
+    /// The task type of every commit; `None` to guess it.
     pub kind: Option<TaskType>,
     /// The commits to play instead of picked ones, each with its type if the table names it.
     pub play: Vec<(String, Option<TaskType>)>,
@@ -41,7 +41,7 @@ impl Project {
             .collect()
     }
 
-    /// Returns the type as which a commit is played: its own, else the project's, else a guess.
+    /// Returns the task type of a commit: its own, or else the project's, or else a guess.
     pub fn kind_of(&self, clone: &Clone, commit: &str) -> Outcome<TaskType> {
         let own = self.play.iter().find(|(name, _)| commit.starts_with(name.as_str()));
         match own.and_then(|(_, kind)| *kind).or(self.kind) {

@@ -68,7 +68,7 @@ pub fn judge(kind: TaskType, clone: &Clone, commit: &str) -> Outcome<Verdict> {
     })
 }
 
-/// Returns the paths that no Player may touch. They are not part of its work and stay as they were.
+/// Returns the paths that no Player may change. They are not part of its work and stay as they were.
 fn protected(findings: &[IntegrityFinding]) -> Vec<String> {
     let found = findings.iter().filter(|finding| finding.rule == Rule::ProtectedPath);
     found.map(|finding| finding.path.clone()).collect()

@@ -46,7 +46,7 @@ impl Repository {
         &self.mirror
     }
 
-    /// Returns the commit as a Player could have made it: the paths in `left_out`, which no Player may touch, stay as
+    /// Returns the commit as a Player could have made it: the paths in `left_out`, which no Player may change, stay as
     /// they were.
     pub fn work(&self, commit: &str, left_out: &[String]) -> Outcome<Work> {
         let base = self.git(&["rev-parse", &format!("{commit}^")], None)?;

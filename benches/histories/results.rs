@@ -1,6 +1,8 @@
-//! The file of picks and verdicts, one line each in the order they happened, so that an interrupted run can continue.
+//! The file of picks and verdicts, one per line in the order in which they were made, so that an interrupted run can
+//! continue.
 //!
-//! A pick stays valid. A verdict is only valid for the build that gave it: with other rules, commits are judged again.
+//! A pick remains valid. A verdict is only valid for the build that made it: after a change of the rules, commits are
+//! judged again.
 
 use crate::Outcome;
 use domain::{integrity::Rule, plan::TaskType};
@@ -21,9 +23,9 @@ pub struct Verdict {
     pub commit: String,
     pub subject: String,
     pub findings: Vec<Finding>,
-    /// The paths of the commit that no Player may touch.
+    /// The paths of the commit that no Player may change.
     pub left_out: Vec<String>,
-    /// The type of task as which it was judged.
+    /// The task type with which it was judged.
     pub kind: Option<TaskType>,
     pub milliseconds: u64,
     /// The result of running it, if it was run.
@@ -58,7 +60,7 @@ pub enum End {
     SentBack,
     /// Some evidence could not be collected, so a person must decide.
     Absent,
-    /// The commit could not be run at all.
+    /// The commit could not be run.
     NotPlayed,
 }
 

@@ -1,4 +1,4 @@
-//! Judges a commit by everything that the engine runs, and then by a Coach that approves everything.
+//! Judges a commit by everything that the engine runs, followed by a Coach that approves everything.
 
 use crate::{
     Outcome,
@@ -197,7 +197,7 @@ fn approval() -> CoachDecision {
 
 /// Returns the end of the turn with an approving Coach, and the reasons.
 fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
-    // What is asked is counted by itself.
+    // Questions are counted separately.
     let unasked = GateReport { questions: Vec::new(), ..report.clone() };
     let facts = TurnFacts {
         kind: task.kind,

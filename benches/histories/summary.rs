@@ -74,7 +74,7 @@ fn played(text: &mut String, judged: &Judged<'_>) {
     }
 }
 
-/// Writes how many commits are sent back, and how many are asked about, by their type of task.
+/// Writes how many commits are sent back, and for how many questions are asked, by task type.
 fn questions(text: &mut String, all: &[(&Project, &Verdict, &Played)]) {
     text.push_str("\n## Questions\n\n| type | commits | sent back | asked | questions each | not fine for a fair Coach |\n| --- | --- | --- | --- | --- | --- |\n");
     let mut kinds: BTreeMap<String, Vec<&Played>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The texts of tasks that AutoBuild adds to a plan. They are orders to a Player and may be quoted word for word, so they
+//! The texts of tasks that AutoBuild adds to a plan. They instruct a Player and may be quoted word for word, so they
 //! are stored with the task.
 
 use crate::messages::{evidence, problems};
@@ -11,7 +11,7 @@ use text::shorten;
 /// The longest criterion, in characters.
 const LONGEST: usize = 1_000;
 
-/// Returns the description of the only task of an issue, with what a maintainer added to the command.
+/// Returns the description of the only task of an issue, with the text that a maintainer added to the command.
 pub fn described_by_issue(words: Option<&str>) -> String {
     match words {
         Some(words) => format!("As the issue describes it. A maintainer adds:\n\n{words}"),
@@ -19,7 +19,7 @@ pub fn described_by_issue(words: Option<&str>) -> String {
     }
 }
 
-/// Words the tasks that were added since the Feature was stored.
+/// Writes the texts of the tasks that were added since the Feature was stored.
 pub fn word_added_tasks(feature: &mut Feature) {
     let drafts = feature.tasks.iter_mut().filter_map(|task| Some((task.id, task.draft.take()?)));
     let drafts: Vec<_> = drafts.collect();

@@ -1,4 +1,4 @@
-//! The blocked report: everything that a person needs to decide how a Task or a Feature goes on.
+//! The blocked report: everything that a person needs to decide how to continue a Task or a Feature.
 
 use crate::messages::{
     findings, gates, headline, inquiry, items,
@@ -74,8 +74,8 @@ pub fn blocked_in_short(feature: &Feature, medium: Medium) -> Vec<String> {
     }
 }
 
-/// Returns, for a terminal, why a task just stopped and what a person can do; `None` if it is not blocked. Its last
-/// verdict is left out.
+/// Returns, for a terminal, why a task just stopped, without its last verdict, and what a person can do; `None` if it
+/// is not blocked.
 pub fn stopped_task(feature: &Feature, task: &Task) -> Option<String> {
     let report = BlockedReport::of_task(task, Cost::default())?;
     let criteria = &task.plan.acceptance_criteria;
@@ -90,8 +90,8 @@ pub fn stopped_feature(feature: &Feature) -> Option<String> {
     (!of_tasks).then(|| rendered(Medium::Terminal, |measure| stopped(feature, &report, &[], measure)))
 }
 
-/// Returns, for a terminal, that a Feature cannot go on until its repository's settings are corrected, whatever stopped
-/// it before.
+/// Returns, for a terminal, that a Feature cannot continue until its repository's settings are corrected, whatever the
+/// reason was before.
 pub fn bad_settings_in_terminal(feature: &Feature, mistakes: &[SettingsMistake]) -> String {
     let reason = BlockReason::BadSettings { mistakes: mistakes.to_vec() };
     let report = BlockedReport::of_feature(feature, &reason, None, Cost::default());
@@ -138,8 +138,8 @@ fn report_of_feature(feature: &Feature, cost: Cost) -> Option<BlockedReport> {
     Some(BlockedReport::of_feature(feature, reason, gates, cost))
 }
 
-/// Returns the output of tests that failed before the change without naming any test, if new failures can therefore not
-/// be told apart.
+/// Returns the output of tests that failed before the change and did not name any test, if new failures can therefore
+/// not be distinguished.
 pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Measure, form: Folding) -> String {
     let tests = report.gates.as_ref().map(|gates| &gates.tests);
     let before = feature.preflight.as_ref().map(|found| &found.before);
@@ -155,13 +155,13 @@ pub(super) fn why(feature: &Feature, report: &BlockedReport, measure: &Measure) 
     format!("{}, this task waits for you. {}", mention(feature), reasons::blocked(&report.reason, measure))
 }
 
-/// Returns what a person can do, and the commands for it.
+/// Returns the actions for a person, and the commands for them.
 pub(super) fn what_to_do(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
     let criteria = &task.plan.acceptance_criteria;
     sections(vec![titled("#### What you can do", &actions(report, criteria, measure)), ways_on(report, task)])
 }
 
-/// Returns the location of the work so far, and the facts on turns and spending.
+/// Returns where the work so far is, and facts about turns and spending.
 pub(super) fn so_far(feature: &Feature, task: &Task, report: &BlockedReport, links: &Links) -> String {
     sections(vec![work_so_far(feature, task, links), facts(report, task)])
 }
@@ -180,7 +180,7 @@ fn facts(report: &BlockedReport, task: &Task) -> String {
     )
 }
 
-/// Returns the issues that came up in more than one turn, folded.
+/// Returns the issues that occurred in more than one turn, folded.
 pub(super) fn recurring(groups: &[Recurring], measure: &Measure) -> String {
     let listed = bullets(groups, measure.rows.min(20), |group| {
         let turns: Vec<String> = group.turns.iter().take(20).map(TurnNumber::to_string).collect();
@@ -211,7 +211,8 @@ fn actions(report: &BlockedReport, criteria: &[Criterion], measure: &Measure) ->
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the commands with which a person can go on, in a form that would not be followed if it were quoted.
+/// Returns the commands with which a person can continue, in a form that AutoBuild would not execute if a comment
+/// quoted them.
 fn ways_on(report: &BlockedReport, task: &Task) -> String {
     let id = task.id;
     let way = |way: &NextCommand| match way {
@@ -226,7 +227,7 @@ fn ways_on(report: &BlockedReport, task: &Task) -> String {
         }
         NextCommand::Skip => format!("- `/autobuild skip {id}`: gives it up; tasks that need it then wait for you"),
         NextCommand::Cancel => "- `/autobuild cancel`: stops everything; branches stay".to_owned(),
-        // A Feature that has tasks is not planned again.
+        // A Feature that already has tasks is not planned again.
         NextCommand::Plan => String::new(),
     };
     let ways: Vec<String> = report.ways.iter().map(way).collect();

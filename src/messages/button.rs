@@ -18,7 +18,7 @@ pub fn description(button: Button) -> &'static str {
     }
 }
 
-/// Returns the description on a task whose agent asks: a button gives no words.
+/// Returns the description for a task whose agent asks a question, which a button cannot answer in words.
 pub fn description_for_inquiry(button: Button) -> &'static str {
     match button {
         Button::Resume => "Let the agent's own defaults hold",

@@ -59,7 +59,7 @@ pub fn check_in_words(check: &CheckRun, head: &Sha) -> String {
     ])
 }
 
-/// Returns the check run `AutoBuild` on the head of a blocked task's branch if no turn is about that commit: a person
+/// Returns the check run `AutoBuild` on the head of a blocked task's branch if no turn belongs to that commit: a person
 /// pushed it, or it is the work of a Player that failed.
 pub fn blocked_check(feature: &Feature, task: &Task) -> Option<CheckRun> {
     let State::Blocked { reason } = &task.state else {
@@ -132,14 +132,14 @@ fn details(task: &Task, turn: &Turn, measure: &Measure) -> String {
     sections(vec![open, findings::record(task, turn, measure)])
 }
 
-/// Says why the evidence also holds for another commit.
+/// Explains why the evidence also applies to another commit.
 fn stands_for(gate: &WaveGate) -> String {
     gate.stands_for
         .as_ref()
         .map_or_else(String::new, |head| format!("`{}` differs from it in AutoBuild's records alone.", head.short()))
 }
 
-/// Returns what CI would give to the gate's commit, if the Feature waits for a person who lets CI run.
+/// Returns the rights that CI would give to the gate's commit, if the Feature waits for a person to let CI run.
 pub fn held_ci<'f>(feature: &'f Feature, gate: &WaveGate) -> Option<&'f Exposure> {
     let is_head = feature.integration.as_ref().is_some_and(|one| gate.holds_for(&one.head));
     (is_head && feature.phase() == Some(&Phase::HeldCi)).then_some(&feature.ci.exposure)

@@ -1,8 +1,8 @@
-//! Says which commands run for a repository, and where each comes from.
+//! Describes the commands that run for a repository, and their sources.
 
 use domain::chosen_commands::{ChosenCommand, ChosenCommands, CommandSource, UnmetNeeds};
 
-/// Names the commands with their sources, and what the repository's own CI has beyond them.
+/// Names the commands with their sources, and the tests of the repository's own CI that they do not cover.
 pub fn chosen_commands(chosen: &ChosenCommands) -> String {
     let tests = match &chosen.test {
         Some(test) => format!("Tests run with {}.", command(test)),

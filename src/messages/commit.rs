@@ -6,14 +6,14 @@ use domain::{feature::Feature, ids::TurnNumber, task::Task};
 /// The most characters of a subject, as many as `git log` shows in one line.
 const SUBJECT: usize = 72;
 
-/// Whether a commit holds a turn's complete work.
+/// How complete a turn's work in a commit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitKind {
     /// The Player ended and reported.
     Whole,
-    /// The Player failed; the commit holds what it left.
+    /// The Player failed; the commit holds its unfinished work.
     Partial,
-    /// The Player asks a person; the commit holds what it had done.
+    /// The Player asks a person; the commit holds the work until then.
     Inquiry,
 }
 
@@ -51,7 +51,7 @@ fn in_one_line(text: &str) -> String {
     })
 }
 
-/// The message of a merge with conflicts, to which the Player's resolution is compared.
+/// The message of a merge with conflicts, with which the Player's resolution is compared.
 pub const UNRESOLVED_MERGE: &str = "The merge as git left it";
 
 /// Returns the message of the plan's commit on the integration branch.

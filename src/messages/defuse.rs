@@ -1,14 +1,14 @@
-//! Finds the text that GitHub would act on, so that it can be broken: mentions, references, closing words, addresses,
-//! emoji names, commands.
+//! Finds text on which GitHub would act, so that it can be made ineffective: mentions, references, closing words,
+//! addresses, emoji names, commands.
 //!
-//! It works on one line of plain text and knows no Markdown: `untrusted` escapes that.
+//! It works on one line of plain text and does not parse Markdown, which `untrusted` escapes.
 
 use std::{iter::Peekable, str::CharIndices};
 
 const CLOSING_WORDS: [&str; 9] =
     ["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
 
-/// The most bytes of a target that are searched for what makes it one; no owner's and repository's names are longer.
+/// The most bytes that are searched to recognise a target; no owner's and repository's names together are longer.
 const LONGEST_TARGET: usize = 200;
 
 /// Returns the places for breaks in `line`: ascending byte offsets at which an invisible character makes the text

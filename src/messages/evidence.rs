@@ -1,4 +1,4 @@
-//! The sentences about what a Gate did, and why it did not.
+//! The sentences about the results of Gates, and about missing results.
 
 use crate::messages::facts;
 use domain::{
@@ -48,7 +48,7 @@ fn exit(command: &str, exit_code: Option<i32>) -> String {
     }
 }
 
-/// Says, within a sentence, why a command could not start.
+/// Explains, within a sentence, why a command could not start.
 pub(super) fn start_failure(reason: &StartFailure) -> String {
     match reason {
         StartFailure::NoPrograms(names) => format!("program not found: {}", names.join(", ")),
@@ -60,7 +60,7 @@ pub(super) fn start_failure(reason: &StartFailure) -> String {
     }
 }
 
-/// Returns what a command printed, and below it the facts about how it ran. Those of a Gate without a command are its
+/// Returns a command's output, and below it the facts about its run. For a Gate without a command, the facts are its
 /// result.
 pub fn output(finding: &Finding) -> Cow<'_, str> {
     if finding.facts.is_empty() {
@@ -102,7 +102,7 @@ pub(super) fn counts(counts: Counts) -> String {
     }
 }
 
-/// Returns what a commit does not meet, and why, in one line.
+/// Returns the requirement that a commit does not meet, and why, in one line.
 pub fn unmet(unmet: &Unmet) -> String {
     match (unmet.part, &unmet.cause) {
         (Part::SetUp, Cause::Failed(result) | Cause::NothingRan(result)) => {
@@ -165,7 +165,7 @@ fn open_check(check: &OpenCheck) -> String {
     }
 }
 
-/// Says why a Player cannot mend a check.
+/// Explains why a Player cannot repair a check.
 fn pull_check(why: PullCheck) -> &'static str {
     match why {
         PullCheck::WithoutCode => {

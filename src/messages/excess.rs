@@ -1,8 +1,8 @@
-//! Settings of a repository that exceed its allowance.
+//! The sentences about settings of a repository that exceed its allowance.
 
 use domain::{excess::Excess, network::HostRule};
 
-/// Says what the settings ask for and what holds in its place.
+/// Names the value in the settings, and the value that applies instead.
 pub fn excess(excess: &Excess) -> String {
     match excess {
         Excess::Number { setting, asked, given } => {

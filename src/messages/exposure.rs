@@ -1,4 +1,4 @@
-//! Words what CI would give to code that an agent wrote.
+//! Describes the rights that CI would give to code that an agent wrote.
 
 use crate::messages::{
     measure::{Measure, bullets, sections},
@@ -36,7 +36,7 @@ pub(super) fn treatment(feature: &Feature) -> String {
     }
 }
 
-/// Returns what CI gives to the code beyond the right to read; empty if it gives nothing.
+/// Returns the rights that CI gives to the code beyond the right to read; empty if it gives none.
 pub(super) fn rights_of_ci(exposure: &Exposure, measure: &Measure) -> String {
     let harmful: Vec<&WorkflowExposure> = exposure.workflows.iter().filter(|one| !one.is_harmless()).collect();
     let others = match exposure.others.as_slice() {
@@ -56,7 +56,7 @@ pub(super) fn rights_of_ci(exposure: &Exposure, measure: &Measure) -> String {
     sections(vec![listed, others])
 }
 
-/// Returns what starts a workflow and what the code gets from it: `(on push) gives: ...`.
+/// Returns the triggers of a workflow and the rights that it gives to the code: `(on push) gives: ...`.
 pub fn gets(workflow: &WorkflowExposure) -> String {
     let triggers: Vec<&str> = workflow.triggers.iter().map(|trigger| trigger.word()).collect();
     let starts = match triggers.as_slice() {

@@ -1,4 +1,4 @@
-//! The sentences about what Gates found and how their commands ran.
+//! The sentences about the findings of Gates and the runs of their commands.
 
 use crate::messages::evidence;
 use domain::{
@@ -18,7 +18,7 @@ const LONGEST: usize = 200;
 /// The most ranges of lines in one sentence.
 const MOST_RANGES: usize = 10;
 
-/// Words a fact that a Gate found, or about how it ran.
+/// Describes a fact that a Gate found, or a fact about its run.
 pub(super) fn fact(fact: &Fact) -> String {
     match fact {
         Fact::NamedTest { test, result } => named_test(test, result),
@@ -130,7 +130,7 @@ fn experiment(experiment: Experiment) -> &'static str {
     }
 }
 
-/// Says where new tests without a result are, and how they would run.
+/// Describes where new tests without a result are, and how they could be run.
 pub(super) fn unrun_tests(unrun: &UnrunTests) -> String {
     let tests: Vec<String> = unrun.tests.iter().map(|(name, path)| format!("{name} in {path}")).collect();
     let shown = list(&tests);
@@ -156,7 +156,7 @@ pub(super) fn unrun_tests(unrun: &UnrunTests) -> String {
     format!("{what}, because of {code} in {path}: {shown}. {cure}")
 }
 
-/// Returns the thing found, as a part of a sentence.
+/// Describes the finding, as a part of a sentence.
 pub(super) fn detail(what: &Detail) -> String {
     match what {
         Detail::Nothing => "this file".to_owned(),

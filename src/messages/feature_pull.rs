@@ -56,8 +56,8 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
     ])
 }
 
-/// Lists the tests that ask for something else now, with the words that want it, then those that only the whole Feature
-/// changed.
+/// Lists the tests whose expectations changed, with the words of the issue or the plan that ask for it, then the tests
+/// that were only changed by the Feature as a whole.
 fn changed(feature: &Feature, measure: &Measure) -> String {
     let names = |tests: &[&str]| codes(tests, measure.rows.min(20), measure.text.min(200));
     let by_tasks = bullets(&feature.changed_behaviour(), measure.rows, |changed| {
@@ -76,8 +76,8 @@ fn changed(feature: &Feature, measure: &Measure) -> String {
     [by_tasks, by_whole].into_iter().filter(|list| !list.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the Feature as a changelog entry: its name, then its completed tasks. Tasks that AutoBuild added to mend the
-/// work are no news to users, so they are left out.
+/// Returns the Feature as a changelog entry: its name, then its completed tasks. Tasks that AutoBuild added to repair
+/// the work are of no interest to users, so they are left out.
 fn changelog(feature: &Feature) -> String {
     let line = |text: &str| untrusted::shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "), 200);
     let name = words::feature_name(feature);

@@ -1,5 +1,5 @@
-//! Decides what a review shows openly and what it folds: first the failures and what to mend, each failure once; the
-//! whole record is folded.
+//! Decides which parts of a review are open and which are folded: the failures and the things to repair are open, each
+//! failure once; the whole record is folded.
 
 use crate::messages::{
     gates, items,
@@ -20,12 +20,12 @@ use domain::{
 const OPEN: usize = 6;
 /// The most entries for a person at a terminal.
 const SHORT: usize = 5;
-/// The most characters of one open entry, and of the Coach's words.
+/// The most characters of one open entry, and of the Coach's text.
 const OPEN_TEXT: usize = 400;
 const OPEN_WORDS: usize = 600;
 
-/// Returns the failures and what to mend first; for an approval, what is worth knowing. `rest` are the items that
-/// belong to no line of the diff.
+/// Returns the failures and the things to repair first; for an approval, the remarks that are worth knowing. `rest` are
+/// the items that belong to no line of the diff.
 pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
     let listed = without_repeats(task, turn, rest.iter().copied());
     let on_lines = verdict.items.len().saturating_sub(rest.len());
@@ -44,8 +44,8 @@ pub(super) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue],
     titled(heading, &body)
 }
 
-/// Returns the entries, shortened. If there are too many, these are the first of the highest severity. If that leaves
-/// something out, a fold holds all of them.
+/// Returns the entries, shortened. If there are too many, these are the first of the highest severity. If entries are
+/// left out, a fold contains all of them.
 fn brief(listed: &[&Issue], measure: &Measure) -> String {
     let mut shown = listed.to_vec();
     if listed.len() > OPEN {
@@ -75,7 +75,7 @@ fn heaviest<'a>(items: &[&'a Issue]) -> Vec<&'a Issue> {
     heaviest.collect()
 }
 
-/// Returns the items, without those of failed checks whose failing test another item names already.
+/// Returns the items without those of failed checks whose failing test is already named in another item.
 fn without_repeats<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item = &'a Issue>) -> Vec<&'a Issue> {
     let gates = turn.gates.as_ref();
     let repeated = gates.map(|gates| repeats(&task.plan.acceptance_criteria, gates));
@@ -84,7 +84,7 @@ fn without_repeats<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item =
     items.into_iter().filter(|item| !told.contains(item)).collect()
 }
 
-/// Returns the criteria that are not met and that no item is about.
+/// Returns the criteria that are not met and that no item mentions.
 fn criteria_line(task: &Task, turn: &Turn, verdict: &Verdict, measure: &Measure) -> String {
     let all = &task.plan.acceptance_criteria;
     let open = (1..).zip(all).filter(|(number, _)| is_open(*number, task, turn, verdict));
@@ -137,7 +137,8 @@ pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
     }
 }
 
-/// Says that an approval does not count and which contracts are broken; contracts without items are described in words.
+/// States that an approval does not count, and which contracts are broken; contracts without items are described in
+/// words.
 pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     let mut names: Vec<&str> = Vec::new();
     let mut untold: Vec<String> = Vec::new();
@@ -159,7 +160,7 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
 }
 
 /// Returns, for a person at a terminal, why a turn sent the work back: the items of the highest severity, with each
-/// failure once, or else the Coach's words.
+/// failure once, or the Coach's text if there are none.
 pub(super) fn sent_back(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let verdict = turn.verdict.as_ref();
     let Some(verdict) = verdict.filter(|verdict| verdict.outcome == Outcome::Feedback) else {
@@ -182,7 +183,7 @@ pub fn verdict_in_terminal(task: &Task, turn: &Turn, verdict: &Verdict) -> Strin
     ])
 }
 
-/// Names, within a sentence, what is missing if a contract is broken.
+/// Names, within a sentence, the thing that is missing if a contract is broken.
 fn lacking(contract: Contract) -> &'static str {
     match contract {
         Contract::ReportValid => "the Player's report is not valid",
@@ -198,7 +199,7 @@ fn lacking(contract: Contract) -> &'static str {
     }
 }
 
-/// `true` if a verdict's items say what broke this contract.
+/// `true` if a verdict's items explain how this contract was broken.
 fn has_items(contract: Contract) -> bool {
     match contract {
         Contract::GatesPassed

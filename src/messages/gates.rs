@@ -15,7 +15,7 @@ use domain::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns a fold titled with the number of Gates by result. It holds the table of all Gates, then names and outputs of
-/// those that did not pass. Places among `told` are left out, since they are shown elsewhere.
+/// those that did not pass. Findings in `told` are left out, since they are shown elsewhere.
 pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
     let titles = "| Gate | for approval | result | exit code | tests | what ran, or what it says |";
     let record = sections(vec![
@@ -27,7 +27,7 @@ pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], m
     folded(&summary(gates), &record)
 }
 
-/// Says how far the commands were isolated from their machine.
+/// Describes how well the commands were isolated from their machine.
 fn isolated(gates: &GateReport) -> String {
     match gates.isolation {
         None => String::new(),
@@ -187,7 +187,8 @@ fn excused(gates: &GateReport, measure: &Measure) -> String {
     titled("Failing tests that do not count against this change:", &lines.join("\n"))
 }
 
-/// Words the reason. A person who waived a test is named but not mentioned, since this appears in every later report.
+/// Describes the reason. The name of a person who waived a test is not a mention that notifies them, since it appears
+/// in every later report.
 fn reason(why: &Excuse) -> String {
     match why {
         Excuse::Baseline => "already failed on the base commit".to_owned(),
@@ -230,7 +231,7 @@ fn failing(name: &str, evidence: &Evidence, excused: &BTreeSet<&str>, measure: &
     after(&format!("Failing in {name}: "), &names(&held, measure))
 }
 
-/// Names skipped tests, since a skip is not a pass.
+/// Names skipped tests, since a skipped test has not passed.
 fn skipped(name: &str, evidence: &Evidence, measure: &Measure) -> String {
     let (Evidence::Passed(finding) | Evidence::Failed(finding)) = evidence else {
         return String::new();

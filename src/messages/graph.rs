@@ -1,4 +1,4 @@
-//! The Mermaid picture of a Feature's waves.
+//! The Mermaid graph of a Feature's waves.
 
 use domain::{
     feature::Feature,
@@ -49,7 +49,7 @@ fn node(task: &Task) -> String {
     format!("        {}[\"{label}\"]:::{}", node_id(task.id), colour(task))
 }
 
-/// Returns a name without dashes, which Mermaid may take for a part of an arrow.
+/// Returns a name without dashes, which Mermaid may parse as part of an arrow.
 fn node_id(task: TaskId) -> String {
     task.slug().replace('-', "_")
 }
@@ -75,7 +75,7 @@ fn edges(feature: &Feature, added: &[AddedEdge]) -> Vec<String> {
     needs.chain(same_file).take(MOST_EDGES).collect()
 }
 
-/// Returns the class of a task's state, by which pictures colour its box.
+/// Returns the CSS class for a task's state, which sets the colour of its box.
 pub fn colour(task: &Task) -> &'static str {
     match task.state {
         State::Pending => "pending",

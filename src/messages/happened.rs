@@ -1,4 +1,4 @@
-//! An event of an agent's run, as a word and a text.
+//! Describes an event of an agent's run by a word and a text.
 
 use domain::trace::TraceKind;
 

@@ -1,4 +1,4 @@
-//! The cause of a block in a few words, for headlines. The sentences below a headline say more.
+//! The cause of a block in a few words, for headlines. The sentences below a headline give details.
 
 use crate::messages::{reasons, words};
 use domain::{
@@ -27,7 +27,8 @@ fn of_task(task: &Task) -> String {
     cause(reason)
 }
 
-/// Returns ` (CAUSE)`, which follows the word for a blocked Feature's state; empty if it is not blocked, or asks.
+/// Returns ` (CAUSE)`, which follows the word for a blocked Feature's state; empty if it is not blocked or waits for an
+/// answer.
 pub fn after_blocked(feature: &Feature) -> String {
     match of_feature(feature) {
         cause if cause.is_empty() || feature.asks() => String::new(),
@@ -35,7 +36,7 @@ pub fn after_blocked(feature: &Feature) -> String {
     }
 }
 
-/// Returns why a Feature is blocked: if its tasks are, their causes, each once. Empty if it is not blocked.
+/// Returns why a Feature is blocked: if its tasks are blocked, their different causes. Empty if it is not blocked.
 fn of_feature(feature: &Feature) -> String {
     let FeatureState::Blocked { reason, .. } = &feature.state else {
         return String::new();

@@ -1,4 +1,4 @@
-//! What an agent asks a person, how the person answers, and what was answered.
+//! The questions of agents to people, how to answer them, and the answers.
 
 use crate::messages::{
     links::Links,
@@ -12,7 +12,7 @@ use domain::{
     task::{State, Task},
 };
 
-/// The line that answers, to be copied.
+/// A comment line that answers, for people to copy.
 const ANSWER: &str = "/autobuild resume 'your answer'";
 
 pub(super) fn asks(by: Inquirer, inquiries: &Inquiries, measure: &Measure) -> String {
@@ -48,7 +48,7 @@ fn default_of(inquiry: &Inquiry) -> &str {
     }
 }
 
-/// Returns the report of a task that asks, for its pull request or, without one, for the issue.
+/// Returns the report of a task whose Player asks a question, for its pull request or, without one, for the issue.
 pub(super) fn task_asks(feature: &Feature, task: &Task, cost: &Cost, links: &Links) -> Option<String> {
     let State::Blocked { reason: BlockReason::Inquiry { by, inquiries } } = &task.state else {
         return None;
@@ -71,7 +71,7 @@ pub(super) fn task_asks(feature: &Feature, task: &Task, cost: &Cost, links: &Lin
     Some(report(feature, &title, (*by, inquiries), (&others, &so_far), cost))
 }
 
-/// Returns the report of a Feature whose planner asks, for its issue.
+/// Returns the report of a Feature whose planner asks a question, for its issue.
 pub(super) fn feature_asks(feature: &Feature, cost: &Cost) -> Option<String> {
     let FeatureState::Blocked { reason: BlockReason::Inquiry { by, inquiries }, .. } = &feature.state else {
         return None;
@@ -136,7 +136,7 @@ fn answered(round: &Round, measure: &Measure) -> String {
     sections(vec![asks(round.by, &round.inquiries, measure), answer])
 }
 
-/// Returns the questions that an agent answered itself, each as a sentence.
+/// Returns the questions that an agent answered with its own default, each as a sentence.
 pub fn own_defaults(inquiries: &Inquiries) -> Vec<String> {
     let sentence = |inquiry: &Inquiry| {
         let (question, default) = (&inquiry.question, default_of(inquiry));
@@ -145,7 +145,7 @@ pub fn own_defaults(inquiries: &Inquiries) -> Vec<String> {
     inquiries.questions.iter().map(sentence).collect()
 }
 
-/// Returns the questions that a Player answered itself, as a list.
+/// Returns the questions that a Player answered with its own default, as a list.
 pub(super) fn own_defaults_listed(inquiries: &Inquiries, measure: &Measure) -> String {
     bullets(&inquiries.questions, measure.rows, |inquiry| {
         let max = measure.text.min(600);

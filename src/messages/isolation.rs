@@ -1,4 +1,5 @@
-//! Words how far programs are isolated from a machine, what more would need, and who holds their limits.
+//! Describes the isolation of programs from a machine, the requirements for better isolation, and who enforces their
+//! resource limits.
 
 use domain::isolation::{CanaryAct, IsolationCause, Level, LimitKeeper, MissingIsolation, Obstacle};
 
@@ -12,7 +13,7 @@ pub fn level(level: Level) -> &'static str {
     }
 }
 
-/// Says who holds the limits on memory and processes, as the object of a sentence.
+/// Names who enforces the limits on memory and processes, as the object of a sentence.
 pub fn limit_keeper(keeper: &LimitKeeper) -> String {
     match keeper {
         LimitKeeper::Kernel(home) => format!("the kernel, in control groups below {}", home.display()),
@@ -20,7 +21,7 @@ pub fn limit_keeper(keeper: &LimitKeeper) -> String {
     }
 }
 
-/// Says what a machine lacks for more isolation, and how to bring it; empty if it lacks nothing.
+/// Names what a machine lacks for better isolation, and how to provide it; empty if it lacks nothing.
 pub fn missing(missing: &[MissingIsolation]) -> String {
     let worded = missing.iter().map(|missing| {
         let levels: Vec<String> = missing.levels.iter().map(Level::to_string).collect();
@@ -65,7 +66,7 @@ fn canary_act(act: CanaryAct) -> &'static str {
     }
 }
 
-/// Names an obstacle and how to take it away.
+/// Names an obstacle and how to remove it.
 fn obstacle(obstacle: Obstacle) -> &'static str {
     match obstacle {
         Obstacle::NoBubblewrap => "bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)",

@@ -31,8 +31,8 @@ pub fn living(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| comment(feature, spending, links, measure))
 }
 
-/// Returns a Feature's state, what runs and what waits: the head of its living comment. It leaves out the reason of a
-/// block, which is elsewhere on the page that shows this text.
+/// Returns the head of a Feature's living comment: its state, and the work that runs or waits. The reason of a block is
+/// left out, because the page that shows this text has it elsewhere.
 pub fn status_head(feature: &Feature, spending: &Spending, links: &Links) -> String {
     fitting(|measure| {
         let details = if matches!(feature.state, State::Blocked { .. }) {
@@ -119,15 +119,15 @@ pub fn task_in_terminal(task: &Task) -> String {
     format!("{}: {state}", words::task_name_in(task, &Measure::TERMINAL))
 }
 
-/// Returns the things that a person at a terminal should know of a Feature besides its state: tests that are missing,
-/// refused hosts, and waits for others.
+/// Returns the notes on a Feature for a person at a terminal, besides its state: missing tests, refused hosts, and
+/// waits for other services.
 pub fn notes_in_terminal(feature: &Feature, spending: &Spending) -> Vec<String> {
     let measure = &Measure::TERMINAL;
     let notes = [untested(feature, measure), refused_host::refused(spending, measure), waiting(spending, measure)];
     notes.into_iter().filter(|note| !note.is_empty()).collect()
 }
 
-/// Says what a Feature in this state does or waits for.
+/// Describes the work of a Feature in this state, or the reason why it waits.
 fn more(feature: &Feature, links: &Links) -> String {
     match &feature.state {
         State::Planning { .. } => match (&feature.preflight, feature.given_plan()) {
@@ -155,7 +155,7 @@ fn more(feature: &Feature, links: &Links) -> String {
     }
 }
 
-/// Names the schema's file to those who repair the agent that made the plan.
+/// Names the schema's file, for people who repair the agent that made the plan.
 pub fn schema_of_plan(author: PlanAuthor) -> String {
     match author {
         PlanAuthor::Person => String::new(),
@@ -258,8 +258,8 @@ pub(super) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String
     )
 }
 
-/// Returns the number of comments that agents read besides the issue; empty if there were none.
-/// Says what agents do not read of an issue by people without write access, and what they read of it besides the first sight.
+/// Returns the number of comments that agents read besides the issue; empty if there were none. For an issue by people
+/// without write access, names the parts that agents do not read, and the collapsed parts that they do read.
 pub(super) fn hidden_parts(feature: &Feature) -> String {
     let HiddenParts { hidden, opened } = feature.snapshot.parts;
     let taken_out = count(hidden, "part");
@@ -326,7 +326,7 @@ pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
     })
 }
 
-/// Lists what waits for a model's API or for GitHub, and until when.
+/// Lists the work that waits for a model's API or for GitHub, and until when.
 pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
     let of = |on: WaitsOn| {
         let those: Vec<&Waiting> = spending.waiting.iter().filter(|waiting| waiting.on == on).collect();
@@ -431,12 +431,12 @@ pub(super) fn human_criteria(feature: &Feature) -> Vec<(TaskId, &str)> {
     of_tasks.collect()
 }
 
-/// Returns the plan itself, folded, or its location.
+/// Returns the plan itself, folded, or where it is.
 pub(super) fn yaml(feature: &Feature, measure: &Measure) -> String {
     let Some(text) = plan_file(feature) else {
         return String::new();
     };
-    // A fenced block escapes nothing, and AutoBuild recognises its own comments by such marks.
+    // A fenced block does not escape anything, and AutoBuild recognises its own comments by such marks.
     match measure.yaml {
         Yaml::Shown if !text.contains("<!-- autobuild") => {
             folded("The plan as YAML", &untrusted::fence_exact(&text, "yaml"))
@@ -456,7 +456,7 @@ pub(super) fn yaml(feature: &Feature, measure: &Measure) -> String {
     }
 }
 
-/// Returns the commands of the Gates, and how new tests and the repository's own CI count.
+/// Returns the commands of the Gates, and the rules for new tests and for the repository's own CI.
 pub(super) fn checks(feature: &Feature, version: &PlanVersion, measure: &Measure) -> String {
     let mut lines = Vec::new();
     if !version.commands.trim().is_empty() {
@@ -511,7 +511,7 @@ fn bound(version: &PlanVersion) -> Option<String> {
     (!all.is_empty()).then(|| format!("The criteria are bound to {}.", all.join(", ")))
 }
 
-/// Returns the findings of pre-flight, before any Player ran, and what is not supported here.
+/// Returns the findings of pre-flight, before any Player ran, and the things that are not supported here.
 pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> String {
     let Some(found) = &feature.preflight else {
         return String::new();

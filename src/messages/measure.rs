@@ -1,5 +1,5 @@
-//! Keeps every text under GitHub's limits, whatever the input's size: first outputs get shorter, then the plan's YAML
-//! is left out, then rows are.
+//! Keeps every text under GitHub's limits for input of any size: first outputs are shortened, then the plan's YAML is
+//! left out, then rows are left out.
 
 use crate::messages::untrusted::{Medium, Room, code, fence, inline, shorten};
 
@@ -13,12 +13,12 @@ pub(super) struct Measure {
     pub(super) output: usize,
     /// The most rows of one table, or entries of one list.
     pub(super) rows: usize,
-    /// Whether the plan's YAML is shown.
+    /// How the plan's YAML appears.
     pub(super) yaml: Yaml,
     pub(super) medium: Medium,
 }
 
-/// Whether the plan's YAML is shown.
+/// How the plan's YAML appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Yaml {
     /// The YAML is in a folded block.
@@ -40,7 +40,7 @@ impl Measure {
         Self { text, output, rows, yaml, medium: Medium::Markdown }
     }
 
-    /// The sizes of a text in a terminal, where nobody scrolls far.
+    /// The sizes of a text in a terminal, which should need little scrolling.
     pub(super) const TERMINAL: Self = Self { medium: Medium::Terminal, ..Self::of(2_000, 8_000, 20, Yaml::LeftOut) };
 
     /// Returns room for a text of at most `max` characters.
@@ -53,7 +53,7 @@ impl Measure {
         Room { max: self.output, medium: self.medium }
     }
 
-    /// Returns text that stands out; a terminal has no means for that within a sentence.
+    /// Returns emphasized text; within a sentence in a terminal, the text is unchanged.
     pub(super) fn strong(&self, text: &str) -> String {
         match self.medium {
             Medium::Markdown => format!("**{text}**"),
@@ -143,7 +143,7 @@ pub(super) fn titled(title: &str, body: &str) -> String {
     if body.trim().is_empty() { String::new() } else { format!("{title}\n\n{body}") }
 }
 
-/// Returns the text after words that lead to it, or nothing if it is empty.
+/// Returns the text after introductory words, or nothing if it is empty.
 pub(super) fn after(words: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{words}{text}") }
 }
@@ -157,14 +157,14 @@ pub(super) fn folded(summary: &str, body: &str) -> String {
     }
 }
 
-/// Whether a part is folded or open.
+/// The form of a part: folded or open.
 #[derive(Clone, Copy)]
 pub(super) enum Folding {
     Folded,
     Open,
 }
 
-/// Returns what a program printed, with a title, or nothing if it printed nothing.
+/// Returns a program's output with a title, or nothing if it printed nothing.
 pub(super) fn printed(form: Folding, title: &str, output: &str, measure: &Measure) -> String {
     if output.trim().is_empty() {
         return String::new();

@@ -1,7 +1,7 @@
-//! Every sentence that AutoBuild says on GitHub, and of a Feature in a terminal, made from values of `domain`.
+//! Makes every sentence that AutoBuild writes on GitHub, and about Features in a terminal, from values of `domain`.
 //!
-//! Pure: nothing here waits, reads a clock or posts. Text from issues, agents, tools and people goes through
-//! `untrusted` before it becomes part of a sentence, and no result exceeds GitHub's limits, whatever the input.
+//! This room is pure: nothing in it waits, reads a clock or posts. Text from issues, agents, tools and people goes
+//! through `untrusted` before it becomes part of a sentence, and no result exceeds GitHub's limits, whatever the input.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -1,12 +1,13 @@
-//! The warning on a pull request whose files take effect on the machine of whoever opens its branch.
+//! The warning on a pull request with files that take effect on the machine of a person who opens its branch.
 
 use crate::messages::measure::{Measure, codes};
 use domain::obeyed::{ObeyedFile, Obeys};
 
-/// The most paths that are named of one kind of program.
+/// The most paths that are named for one kind of program.
 const MOST: usize = 8;
 
-/// Names the files by what runs or obeys them; empty if there are none. However many there are, no kind is left out.
+/// Names the files, grouped by the kind of program that runs or obeys them; empty if there are none. Every kind is
+/// named, even if there are many files.
 pub(super) fn warning(files: &[ObeyedFile], measure: &Measure) -> String {
     if files.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! The content for setting up a repository: labels that explain themselves, and a pull request that proposes settings.
+//! The content for setting up a repository: labels with descriptions, and a pull request that proposes settings.
 
 use crate::messages::{task_pull::PullText, untrusted};
 use std::fmt::Write;
@@ -15,7 +15,7 @@ pub const ISSUE_FORM: (&str, &str) = (".github/ISSUE_TEMPLATE/autobuild.yml", in
 pub struct Detected<'a> {
     pub setup: Option<&'a str>,
     pub test: Option<&'a str>,
-    /// The files from which the commands were found, or what was looked for.
+    /// The files in which the commands were found, or the files that were looked for.
     pub why: &'a str,
     /// The workflows that AutoBuild's pushes and pull requests start: the file, and its triggers.
     pub workflows: &'a [(String, Vec<String>)],

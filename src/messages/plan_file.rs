@@ -27,7 +27,7 @@ pub fn plan_file(feature: &Feature) -> Option<String> {
     Some(written(feature, version, &version.plan))
 }
 
-/// Returns the plan together with the tasks that AutoBuild added, for readers of the branch.
+/// Returns the plan with the tasks that AutoBuild added, for readers of the branch.
 pub fn whole_plan_file(feature: &Feature) -> Option<String> {
     let version = feature.plan.as_ref()?;
     let mut plan = version.plan.clone();

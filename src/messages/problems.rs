@@ -1,4 +1,4 @@
-//! The sentences about what is wrong with a turn: items of its verdict, contracts that it broke, criteria and questions
+//! The sentences about the problems of a turn: items of its verdict, contracts that it broke, criteria and questions
 //! that are open, and false claims of the Player.
 
 use crate::messages::{evidence, facts, rules};
@@ -17,7 +17,7 @@ use text::{mistake::quoted, shorten};
 /// The most characters of a criterion, of an answer or of the Coach's text in one sentence.
 const MOST_WORDS: usize = 600;
 
-/// Words the problem of an item.
+/// Describes the problem of an item.
 pub fn problem(item: &Issue) -> Cow<'_, str> {
     match item.problem.words() {
         Some(text) => text.into(),
@@ -162,7 +162,7 @@ fn uncommitted(why: &Uncommitted, path: &str) -> String {
     format!("The work was not taken: {why}.")
 }
 
-/// Words the contract that a decision or a change broke, after the contract's name.
+/// Describes how a decision or a change broke a contract; this text follows the contract's name.
 pub fn breach(breach: &Breach) -> String {
     let why = match breach {
         Breach::Gate(unmet) => evidence::unmet(unmet),
@@ -181,7 +181,7 @@ fn name_criterion(open: &OpenCriterion) -> String {
     format!("criterion {} ({})", open.number, shorten::middle(&open.text, MOST_WORDS))
 }
 
-/// Says about a decision why a criterion is open.
+/// Explains why a criterion is open, for readers of a decision.
 pub fn criterion_of_decision(open: &OpenCriterion) -> String {
     let name = name_criterion(open);
     match &open.doubt {
@@ -199,8 +199,8 @@ pub fn criterion_of_decision(open: &OpenCriterion) -> String {
     }
 }
 
-/// Says to the Player why a criterion is open. If only the review is at fault, the Coach was asked once more; so the
-/// Player is asked for a proof that the next review cannot miss.
+/// Explains to the Player why a criterion is open. If only the review is at fault, the Coach has already been asked
+/// again, so the Player is asked for a proof that the next review cannot miss.
 fn criterion_to_meet(open: &OpenCriterion) -> String {
     if open.doubt.is_of_review() {
         return format!(
@@ -218,7 +218,7 @@ fn criterion_to_meet(open: &OpenCriterion) -> String {
     sentence
 }
 
-/// Says about a decision why a question is open.
+/// Explains why a question is open, for readers of a decision.
 pub fn question_of_decision(unsettled: &Unsettled) -> String {
     let name = format!("question {} ({})", unsettled.open.number, unsettled.question.title());
     match &unsettled.open.why {
@@ -238,7 +238,7 @@ pub fn question_of_decision(unsettled: &Unsettled) -> String {
     }
 }
 
-/// Says to the Player why a question is open.
+/// Explains to the Player why a question is open.
 fn question_to_settle(unsettled: &Unsettled) -> String {
     let title = unsettled.question.title();
     match (&unsettled.open.why, unsettled.question.topic.quote_source()) {
@@ -254,12 +254,12 @@ fn question_to_settle(unsettled: &Unsettled) -> String {
     }
 }
 
-/// Returns a text of an answer, short enough for a sentence.
+/// Returns an answer's text, shortened to fit into a sentence.
 fn short(text: &str) -> String {
     shorten::middle(text.trim(), MOST_WORDS)
 }
 
-/// Words a claim that is false.
+/// Describes a claim that is false.
 pub fn claim(found: &Discrepancy) -> String {
     match found {
         Discrepancy::NotModified(path) => format!("files_modified names {}", quoted(path)),
@@ -277,7 +277,7 @@ pub fn claim(found: &Discrepancy) -> String {
     }
 }
 
-/// Words the fact that contradicts a claim.
+/// Describes the fact that contradicts a claim.
 pub fn contradiction(found: &Discrepancy) -> String {
     match found {
         Discrepancy::NotModified(_) => "this turn did not change it".to_owned(),

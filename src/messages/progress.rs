@@ -32,7 +32,7 @@ fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> St
     )
 }
 
-/// Returns the number of turns begun, over all attempts, and the limit.
+/// Returns the number of turns that began, over all attempts, and the limit.
 pub(super) fn turns(task: &Task) -> String {
     match task.turns.last() {
         Some(last) => format!("{} of {}", last.number, task.limit.max(last.number.0)),

@@ -1,4 +1,4 @@
-//! The questions about a change and their answers: a table in reviews and check runs, and their number elsewhere.
+//! The questions about a change and their answers: a table in reviews and check runs, only their numbers elsewhere.
 
 use crate::messages::{
     measure::{Measure, codes, folded, table},
@@ -17,7 +17,7 @@ const MOST_NAMES: usize = 3;
 enum AnswerStatus<'a> {
     /// Nobody has judged the turn.
     Awaited,
-    /// The Coach finds it fine, with a quote that is there.
+    /// The Coach finds it fine, with a valid quote.
     Fine(&'a QuestionAnswer),
     /// No answer settles it.
     Open(&'a OpenReason, Option<&'a QuestionAnswer>),

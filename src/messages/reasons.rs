@@ -1,4 +1,4 @@
-//! Words the reasons why something stopped, waits or ended, for people. Details for operators are in the log.
+//! Describes to people why something stopped, waits or ended. Details for operators are in the log.
 
 use crate::messages::{
     evidence, inquiry,
@@ -75,7 +75,7 @@ pub(super) fn spending(spent: &Spent) -> String {
             "this installation used {used} of the {limit} that the server's `{key}` allows in {month}; it goes on from {}",
             month.next()
         ),
-        // The spending of others on this server is not shown to this repository.
+        // This repository must not see how much others on this server spent.
         Purse::Server => format!(
             "the {limit} that the server's `{key}` allows in {month} are used up; it goes on from {}",
             month.next()
@@ -114,7 +114,7 @@ macro_rules! agent_failures {
 }
 pub(in crate::messages) use agent_failures;
 
-/// The failures that are not an agent's, as a pattern.
+/// The failures of other things than agents, as a pattern.
 macro_rules! other_failures {
     () => {
         Failure::GitHubRefused { .. }
@@ -200,7 +200,7 @@ fn force_pushed(by: &User) -> String {
     format!("{} force-pushed its branch, which no longer contains the history of the integration branch.", name(by))
 }
 
-/// Names a person without a mention: a report mentions only the one person whom it waits for.
+/// Names a person without a mention: a report only mentions the person for whom it waits.
 fn name(by: &User) -> String {
     code(&by.login, 60)
 }
@@ -209,7 +209,7 @@ pub fn step(kind: &str) -> String {
     work(&WorkStep::of_kind(kind), Room::from(100))
 }
 
-/// Returns the name for people of what was being done.
+/// Names, for people, the work that was being done.
 fn work(doing: &WorkStep, max: Room) -> String {
     match doing {
         WorkStep::Plan => "planning".to_owned(),
@@ -235,8 +235,8 @@ fn refused(doing: &str, said: &str, max: Room) -> String {
     format!("GitHub refused a request, and this stopped {doing}. Reason: {}", code(said, max))
 }
 
-/// Words a failure. For one of the service's own machine it names only the sort, since the details for operators are in
-/// the log.
+/// Describes a failure. For a failure of the service's own machine only the kind is named, since the details are in the
+/// log for operators.
 fn failed(step: &WorkStep, failure: &Failure, max: Room) -> String {
     let doing = work(step, max);
     match failure {
@@ -278,7 +278,7 @@ fn failed(step: &WorkStep, failure: &Failure, max: Room) -> String {
     }
 }
 
-/// Says, within a sentence, how a repository differs from what the work needs.
+/// Describes, within a sentence, how a repository differs from the needs of the work.
 pub(super) fn repository_fault(what: &RepositoryFault) -> String {
     match what {
         RepositoryFault::UnknownAgent { name } => {
@@ -301,7 +301,7 @@ pub(super) fn repository_fault(what: &RepositoryFault) -> String {
     }
 }
 
-/// Says, within a sentence, what AutoBuild should know of the work and does not.
+/// Names, within a sentence, what AutoBuild should know about the work and does not.
 pub(super) fn defect(what: &Defect) -> String {
     match what {
         Defect::NoFeature { key } => format!("there is no Feature {key}"),
@@ -360,7 +360,7 @@ fn preflight_failed(fault: PreFlightFault, what: &PreFlightCause, output: &str, 
     }
 }
 
-/// Says, within a sentence, what stopped pre-flight.
+/// Names, within a sentence, what stopped pre-flight.
 pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
     match what {
         PreFlightCause::SetUp(result) | PreFlightCause::Tests(result) => evidence::evidence(result),
@@ -386,7 +386,7 @@ pub(super) fn preflight_cause(what: &PreFlightCause) -> String {
     }
 }
 
-/// Says how many tests fail on the base, what their output names as cause, and whether CI is green there.
+/// States how many tests fail on the base, the cause that their output names, and if CI is green there.
 fn base_failures(failures: &BaseFailures) -> String {
     let number = match failures.ran {
         0 if failures.failed == 0 => "the test command fails, and counts no tests".to_owned(),
@@ -417,7 +417,8 @@ fn base_failures(failures: &BaseFailures) -> String {
 /// The most failure texts that are quoted.
 const MOST_SHARED: usize = 3;
 
-/// Says that the tests that fail in pre-flight fail only on this machine, if the repository's CI is green there.
+/// If the repository's CI is green on the base, states that the tests which fail in pre-flight only fail on this
+/// machine.
 pub fn machine_note(ci: CiOfBase) -> Option<String> {
     let note = "The repository's own CI is green on this commit. So the tests that fail here fail because of the machine \
                 that AutoBuild runs on.";
@@ -432,17 +433,17 @@ pub fn no_merge_method() -> String {
     "the repository allows no way of merging".to_owned()
 }
 
-/// Says how long the API of a model has been away.
+/// States how long the API of a model has been unavailable.
 pub fn not_served_for(hours: i64) -> String {
     format!("it has not served for {hours} hours")
 }
 
-/// Stands for an API's answer that only operators may see.
+/// Replaces an API's answer that only operators may see.
 pub fn answer_is_in_the_log() -> String {
     "whoever runs this server finds the answer of the API in its log".to_owned()
 }
 
-/// Words a mistake in a repository's settings.
+/// Describes a mistake in a repository's settings.
 pub fn settings_mistake(mistake: &SettingsMistake) -> String {
     match mistake {
         SettingsMistake::TooLarge { most } => format!("`.github/autobuild.yml` is larger than {most} bytes"),
@@ -464,7 +465,7 @@ fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {
     format!("{} {wait} for a person.", tasks(ids, measure.rows))
 }
 
-/// Says, within a sentence, how an agent failed.
+/// Describes, within a sentence, how an agent failed.
 fn agent(failure: &Failure, max: Room) -> String {
     match failure {
         Failure::NoAgentProgram { program } => format!("its program {} was not found", code(program, max)),
@@ -570,7 +571,7 @@ pub(super) fn cancelled(why: &CancelledWhy) -> String {
     }
 }
 
-/// Returns another's sentence without its full stop, so that ours can continue.
+/// Returns a sentence from elsewhere without its full stop, so that our sentence can continue.
 fn trimmed(text: &str, max: Room) -> String {
     inline(text.trim_end().trim_end_matches('.'), max)
 }

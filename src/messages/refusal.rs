@@ -1,4 +1,4 @@
-//! Words why a command or label is refused, each with what to do instead.
+//! Explains why a command or label is refused, each with an alternative.
 
 use crate::messages::{links::Links, measure::Measure, reasons, untrusted, words};
 use domain::{
@@ -68,14 +68,14 @@ fn no_criteria(unbound: &[String]) -> String {
     )
 }
 
-/// Says that an issue of one task has no criteria, and that nobody may write them.
+/// States that an issue of one task has no criteria, and that nobody may write them.
 pub fn no_usable_criteria() -> String {
     "the issue has no check boxes that are all bound to a check, one of them other than human, and `pre_loop: never` forbids \
      to have a designer write or bind them"
         .to_owned()
 }
 
-/// Says what an issue's check boxes lack for a task without a design, and how to add it. `unbound` holds the texts of
+/// Names what an issue's check boxes lack for a task without a design, and how to add it. `unbound` holds the texts of
 /// the boxes that name no check.
 pub fn lacks_criteria(unbound: &[String]) -> String {
     let named = unbound.iter().take(MOST_BOXES).map(|text| untrusted::code(text, 80));

@@ -1,4 +1,4 @@
-//! Hosts that programs did not reach, each with the setting that lets it through.
+//! The sentences about hosts that programs could not reach, each with the setting that allows it.
 
 use crate::messages::{
     measure::{Measure, bullets, titled},
@@ -10,13 +10,13 @@ use domain::{
     registries,
 };
 
-/// Lists the hosts that programs at work do not reach.
+/// Lists the hosts that running programs could not reach.
 pub(super) fn refused(spending: &Spending, measure: &Measure) -> String {
     let title = measure.strong("A host was refused.") + " What is at work asks for it:";
     titled(&title, &bullets(&spending.refused, measure.rows.min(20), refused_host))
 }
 
-/// Says why a host was not reached, and which setting lets it through.
+/// Explains why a host was not reached, and names the setting that allows it.
 pub fn refused_host(refused: &RefusedHost) -> String {
     let host = code(&refused.host, 200);
     let pinned = format!("AUTOBUILD_NETWORK_PINNED={}=ADDRESS", refused.host.split(':').next().unwrap_or_default());

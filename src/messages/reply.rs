@@ -47,7 +47,7 @@ fn help(feature: Option<&Feature>, measure: &Measure) -> String {
     ])
 }
 
-/// Says what a command does.
+/// Describes a command's effect.
 pub fn about_command(form: CommandForm) -> &'static str {
     match form {
         CommandForm::Help => "Lists the commands and the repository's settings.",
@@ -65,7 +65,7 @@ pub fn about_command(form: CommandForm) -> &'static str {
     }
 }
 
-/// Returns the settings as last read, by name; settings that are left to the server or to detection have no value.
+/// Returns the settings as they were last read, by name; settings that the server or detection decides have no value.
 fn shown_settings(settings: &Value) -> Vec<(String, String)> {
     let setting = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut shown = Vec::new();

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
-    /// Whether it approves or requests changes.
+    /// The decision: to approve or to request changes.
     pub outcome: Outcome,
     pub body: String,
     /// Comments on lines of the diff.
@@ -103,8 +103,8 @@ impl Told<'_> {
         ])
     }
 
-    /// Returns what must be fixed. After a turn that changed nothing, this is what the newest verdict on a change asked
-    /// for.
+    /// Returns the things that must be fixed. After a turn that changed nothing, these are the ones from the newest
+    /// verdict on a change.
     fn to_mend(&self, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
         let (task, turn) = (self.task, self.turn);
         match turn.work {
@@ -151,7 +151,7 @@ fn without_coach(turn: &Turn, blocked: Option<&BlockedReport>) -> String {
     }
 }
 
-/// Returns the sentence about work that was judged although the run that wrote it did not end well.
+/// Returns the sentence about work that was judged although the Player's run failed.
 fn without_report(turn: &Turn) -> &'static str {
     match (turn.work, &turn.report) {
         (Work::Pushed, None) => "The Player's run did not end well and gave no report. Its work was judged as it is.",
@@ -159,8 +159,8 @@ fn without_report(turn: &Turn) -> &'static str {
     }
 }
 
-/// Returns a fold with a table: number, criterion, its check, the check's result, whether the Coach says it is met, and
-/// by what.
+/// Returns a fold with a table: number, criterion, its check, the check's result, the Coach's judgement, and its
+/// evidence.
 pub(super) fn criteria(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let decision = turn.verdict.as_ref().and_then(|verdict| verdict.decision.as_ref());
     let checked = |report: &GateReport| report.more.iter().any(|result| matches!(result.gate, Gate::Check(_)));
@@ -227,7 +227,7 @@ fn summary(all: &[Criterion], turn: &Turn) -> String {
     format!("{} {noun}: {counted}", all.len())
 }
 
-/// Returns a criterion's state; a failed check outweighs what the Coach says.
+/// Returns a criterion's state; a failed check outweighs the Coach's judgement.
 fn state_of(number: usize, criterion: &Criterion, turn: &Turn) -> &'static str {
     let checked = turn.gates.as_ref().and_then(|gates| gates.result(Gate::Check(number)));
     let failed = checked.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
@@ -329,7 +329,7 @@ pub(super) fn since_last(task: &Task, turn: &Turn, files: &[String], measure: &M
 }
 
 fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
-    // A turn that changed nothing brings no other news.
+    // After a turn that changed nothing, there is nothing else to report.
     let verdict = turn.verdict.as_ref().filter(|_| turn.work != Work::NoChange);
     let (Some(before), Some(now)) = (&before.verdict, verdict) else {
         return String::new();
@@ -347,7 +347,7 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
         0 => String::new(),
         number => format!("New: {}, listed above.", count(number, "item")),
     };
-    // If no Coach looked, an item that is not repeated may still apply.
+    // If no Coach judged the turn, an item that is not repeated may still apply.
     let silent = match now.decision {
         Some(_) => list("No longer named:", &silent),
         None => String::new(),
@@ -355,7 +355,7 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
     sections(vec![silent, list("Named again:", &recurred), new])
 }
 
-/// Splits the items into those that are among `others` too, and the rest.
+/// Splits the items into those that are also in `others`, and the rest.
 fn parted<'a>(items: &'a [Issue], others: &[Issue]) -> (Vec<&'a Issue>, Vec<&'a Issue>) {
     let others = others.get(..COMPARED.min(others.len())).unwrap_or_default();
     let again = |item: &Issue| {

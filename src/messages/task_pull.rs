@@ -40,7 +40,7 @@ pub fn task_pull(feature: &Feature, task: &Task, obeyed: &[ObeyedFile]) -> PullT
     }
 }
 
-/// Returns what holds of a task only because a person waived it, as a sentence; `None` if that is nothing.
+/// Returns the things that a person waived for a task, as a sentence; `None` if there are none.
 pub fn waived_of(task: &Task) -> Option<String> {
     let sentence = Waived::of_task(task, task.turn_of_head()?).sentence();
     (!sentence.is_empty()).then_some(sentence)

@@ -1,7 +1,7 @@
-//! Says which time limits of a repository the server cuts.
+//! The sentences about time limits of a repository that the server lowers.
 
-/// Returns a sentence for each time that a repository asks for and the server cuts: that of set-up, then that of the
-/// tests. Each is given in seconds, with the server's limit.
+/// Returns a sentence for each of the two time limits, of set-up and of the tests, that the server lowers. Each is
+/// given as the repository's value and the server's limit, in seconds.
 pub fn cut_times([setup, test]: [(u64, u64); 2]) -> Vec<String> {
     let all = [("setup_timeout", setup), ("test_timeout", test)].into_iter();
     let cut = all.filter(|(_, (asked, longest))| asked > longest);

@@ -11,7 +11,7 @@ pub(super) fn of_task(feature: &Feature, task: &Task) -> String {
     filled(feature, commit_type(task.plan.kind), (&task.id.to_string(), &task.plan.name))
 }
 
-/// Returns the title of a Feature. Its type is that of its tasks if they share one, and otherwise that of a feature.
+/// Returns the title of a Feature. Its type is the one that all its tasks share, or else that of a new feature.
 pub(super) fn of_feature(feature: &Feature) -> String {
     let mut kinds = feature.tasks.iter().map(|task| commit_type(task.plan.kind));
     let first = kinds.next().unwrap_or("feat");
@@ -19,7 +19,7 @@ pub(super) fn of_feature(feature: &Feature) -> String {
     filled(feature, kind, (&feature.key.name(), feature_name(feature)))
 }
 
-/// Returns the subject of a commit of AutoBuild's own. Where titles begin with a type, it has one too, since checks read
+/// Returns the subject of a commit of AutoBuild's own. If titles begin with a type, it has one too, since checks read
 /// every commit.
 pub(super) fn of_own(feature: &Feature, subject: &str) -> String {
     if feature.rules.titles.has_type() {

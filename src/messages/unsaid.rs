@@ -1,4 +1,4 @@
-//! Lists in the living comment what AutoBuild could not say or do as it should.
+//! Lists in the living comment the texts and actions that AutoBuild could not post or carry out as intended.
 
 use crate::messages::{
     links::Links,

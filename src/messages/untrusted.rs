@@ -1,7 +1,7 @@
 //! Makes text that others wrote safe to show: titles, plans, reports, outputs, paths, names.
 //!
-//! Prose is escaped, so that it stays text; commands, names and outputs are formatted as code. Text that GitHub would
-//! act on is broken. `max` is always the most characters of the result.
+//! Prose is escaped so that it remains text; commands, names and outputs are formatted as code. Text on which GitHub
+//! would act is made ineffective. `max` is always the most characters of the result.
 
 use crate::messages::defuse;
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ const PLAIN_BREAK: char = '\u{200B}';
 const TICKS: &str = "✅✔✓☑🗸🗹👍";
 const CROSSES: &str = "❌✖✗✘❎☒🗙🗴🗵🗶🗷👎";
 
-/// The place where a text is read.
+/// Where a text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// GitHub and the dashboard, which render Markdown.
@@ -221,7 +221,7 @@ fn one_line(text: &str, max: usize) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Changes a line of code so that it neither gives a command nor looks like one of AutoBuild's own marks.
+/// Changes a line of code so that it neither acts as a command nor looks like one of AutoBuild's own marks.
 fn without_mark(line: &str) -> String {
     let line = line.replace("<!--", "<!\u{200B}--");
     if line.trim_start().starts_with("/autobuild") {

@@ -1,4 +1,4 @@
-//! One short comment for the person who labelled the issue: what waits for them, and where.
+//! One short comment for the person who labelled the issue: what is waiting for them, and where.
 
 use crate::messages::{links::Links, living::hash8, untrusted, words};
 use domain::{
@@ -7,7 +7,7 @@ use domain::{
     task::{MergeState, State, Task},
 };
 
-/// Returns the comment on a wait; `None` if what waited is gone.
+/// Returns the comment on a wait; `None` if the thing that waited no longer exists.
 pub fn wait(feature: &Feature, wait: &Wait, links: &Links) -> Option<String> {
     let who = mention(feature);
     let name = feature.key.name();

@@ -1,4 +1,4 @@
-//! What people waived: the same words in titles of check runs, pull requests and the living comment.
+//! The facts that people waived, in the same words in titles of check runs, pull requests and the living comment.
 
 use crate::messages::{
     evidence,
@@ -23,7 +23,7 @@ pub(super) struct Waived {
 }
 
 impl Waived {
-    /// Returns what holds of a task's commit only because a person waived it. `turn` is the turn on this commit.
+    /// Returns the facts that people waived for a task's commit. `turn` is the turn on this commit.
     pub(super) fn of_task(task: &Task, turn: &Turn) -> Self {
         let mut waived = Self::default();
         match &task.state {
@@ -49,8 +49,7 @@ impl Waived {
         waived
     }
 
-    /// Returns what holds of the merged result only because a person waived it. A test that passes there was mended
-    /// since.
+    /// Returns the facts that people waived for the merged result. A test that passes there has been repaired since.
     pub(super) fn of_feature(feature: &Feature, gate: Option<&WaveGate>) -> Self {
         let mut waived = Self::default();
         let still_fails = |test: &String| {
@@ -92,7 +91,7 @@ impl Waived {
     }
 }
 
-/// Counts facts of one sort together: `2 tests`, `1 finding`.
+/// Counts the facts of each kind: `2 tests`, `1 finding`.
 fn count_together(facts: &[WaivedFact]) -> Vec<String> {
     let number = |of: fn(&WaivedFact) -> bool| facts.iter().filter(|fact| of(fact)).count();
     let plural = |number: usize, one: &str, more: &str| match number {
@@ -118,7 +117,7 @@ fn count_together(facts: &[WaivedFact]) -> Vec<String> {
     .collect()
 }
 
-/// Joins parts as a sentence does: `a, b and c`.
+/// Joins parts as in a sentence: `a, b and c`.
 fn joined(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
@@ -140,7 +139,7 @@ pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
     ])
 }
 
-/// Words a fact; `None` for a test, which is listed by its name.
+/// Describes a fact; `None` for a test, which is listed by its name.
 fn fact(fact: &WaivedFact) -> Option<String> {
     Some(match fact {
         WaivedFact::Test(_) => return None,
@@ -155,7 +154,7 @@ fn fact(fact: &WaivedFact) -> Option<String> {
     })
 }
 
-/// Returns the conclusion of a check on work that holds only because a person waived something.
+/// Returns the conclusion of a check on work that only passes because a person waived something.
 pub(super) fn conclusion(feature: &Feature) -> CheckConclusion {
     match feature.rules.waived {
         WaivedConclusion::Success => CheckConclusion::Success,

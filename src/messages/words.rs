@@ -17,7 +17,7 @@ use domain::{
 };
 use std::fmt::Display;
 
-/// Returns the cost of runs, in few words; a dash before the first run has ended.
+/// Returns the cost of runs in few words; a dash until the first run has ended.
 pub fn cost(cost: &Cost) -> String {
     let runs = |number: u32| count(number, "run");
     let ended = cost.agent_runs.saturating_sub(cost.open_runs);
@@ -61,7 +61,7 @@ pub fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> Strin
     }
 }
 
-/// Counts how often each of these words occurs, without those that do not: `2 met, 1 not met`.
+/// Counts how often each of these words occurs, and leaves out those that do not: `2 met, 1 not met`.
 pub(super) fn tally(words: &[&str], found: &[&str]) -> String {
     let count = |word: &&str| match found.iter().filter(|found| *found == word).count() {
         0 => None,
@@ -78,7 +78,7 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// Returns a mention such as `@ada`; a login that GitHub would not give out is shown as code.
+/// Returns a mention such as `@ada`; a login that is not valid on GitHub is shown as code.
 pub(super) fn person(user: &User) -> String {
     login(&user.login)
 }
@@ -99,7 +99,7 @@ pub(super) fn tasks(ids: &[TaskId], most: usize) -> String {
     if shown.is_empty() { "–".to_owned() } else { and_more(shown.join(", "), ids.len().saturating_sub(most)) }
 }
 
-/// Adds the number of those that are not among the shown ones.
+/// Adds the number of those that are not shown.
 pub(super) fn and_more(shown: String, left: usize) -> String {
     match left {
         0 => shown,
@@ -150,7 +150,7 @@ pub(super) fn is_blocked(task: &Task) -> &'static str {
     }
 }
 
-/// The word for what is blocked only because an agent asks a person.
+/// The state of a task or Feature that is only blocked because an agent asks a person.
 const ASKS: &str = "asks";
 
 pub fn feature_state(feature: &Feature) -> &'static str {
@@ -168,7 +168,7 @@ pub fn feature_state(feature: &Feature) -> &'static str {
     }
 }
 
-/// A task that stopped and has not been started again yet.
+/// The state of a task that stopped and has not been started again yet.
 const GOES_ON: &str = "waiting to go on";
 
 /// Returns a task's state in few words.

@@ -26,7 +26,8 @@ const NO_JSON: &str = "its answer must be a JSON object, and it printed none, al
 pub(in crate::messages) const SCHEMA: &str = "Compare the agent's answer with its JSON Schema, which each run gets in the file that `AUTOBUILD_SCHEMA_FILE` names \
      and AutoBuild's `docs/agents.md` shows. It did not fit when it was asked for again either";
 
-/// Returns one action for an agent's failure, then how the work goes on, or the actions for another failure.
+/// For an agent's failure, returns one action and then how to continue the work. For other failures, returns their
+/// actions.
 pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
     let first = match failure {
         Failure::NoAgentProgram { program } => {

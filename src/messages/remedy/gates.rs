@@ -190,7 +190,7 @@ fn place(item: &Issue) -> String {
     }
 }
 
-/// The place where a person corrects what a Gate runs.
+/// The place where a person can correct the command of a Gate.
 #[derive(Clone, Copy)]
 enum Source {
     /// A key of the repository's settings.
@@ -215,7 +215,7 @@ impl Source {
         }
     }
 
-    /// Says how to do `what` there. A plan in use cannot be changed; the next run gets a new one.
+    /// Explains how to do `what` at this place. A plan in use cannot be changed; the next run makes a new one.
     fn mend(self, what: &str) -> String {
         let in_plan = |part: &str| {
             format!(

@@ -1,5 +1,5 @@
 //! The actions for a person about a blocked Task or Feature: a table over the cause and the last results of the Gates.
-//! It only words them and carries none out.
+//! They are only described here, not carried out.
 
 pub(super) mod agents;
 mod faults;
@@ -21,11 +21,11 @@ use std::collections::BTreeSet;
 /// The most actions that are suggested; nobody reads more.
 const MOST: usize = 6;
 
-/// The most characters of another's words within a sentence.
+/// The most characters of a foreign text within a sentence.
 const SHOWN: usize = 160;
 
-/// Returns the actions that fit the cause, the most promising first, each a sentence without a live command. `criteria`
-/// are the task's; a Feature has none.
+/// Returns the actions for the cause, the most promising first, each a sentence in which no command would take effect.
+/// `criteria` are the task's; a Feature has none.
 pub(super) fn suggested_actions(report: &BlockedReport, criteria: &[Criterion]) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut actions = by_cause(report, criteria);
@@ -159,14 +159,14 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
     longer.into_iter().chain([mend, resume]).collect()
 }
 
-/// Names the setting that lets each refused host through, and how to go on.
+/// Names the setting that allows each refused host, and how to continue.
 fn refused_hosts(hosts: &[RefusedHost]) -> Vec<String> {
     let mut actions: Vec<String> = hosts.iter().take(3).map(refused_host).collect();
     actions.push("Then resume: AutoBuild tries again, and pays no model before this works".to_owned());
     actions
 }
 
-/// Says what cures each cause for which tests of the base fail, and how to go on with the failures.
+/// Names the remedy for each cause of failing tests on the base, and how to continue despite the failures.
 fn failing_base(what: &PreFlightCause) -> Vec<String> {
     let symptoms = match what {
         PreFlightCause::Failing(failures) => failures.symptoms.clone(),
@@ -193,7 +193,7 @@ fn failing_base(what: &PreFlightCause) -> Vec<String> {
     actions
 }
 
-/// Says what cures the symptoms: a host that was refused, and the errors of the system that failing tests name.
+/// Names the remedies for the symptoms: a refused host, and the system errors that failing tests name.
 fn cures(symptoms: &Symptoms) -> Vec<String> {
     let mut cures = Vec::new();
     if !symptoms.refused.is_empty() {
@@ -247,7 +247,7 @@ fn cure(error: SystemError) -> &'static str {
     }
 }
 
-/// Says which line to write if no test command was found.
+/// Names the line to add to the settings if no test command was found.
 fn untestable(what: &PreFlightCause) -> String {
     let example = match what {
         PreFlightCause::NoCommand { tests, .. } => {
@@ -266,7 +266,8 @@ fn untestable(what: &PreFlightCause) -> String {
     )
 }
 
-/// Puts the actions for failing Gates first, or `first` if there are none, then `last`, which fits every such block.
+/// Returns the actions for failing Gates, or `first` if there are none, and then `last`, which applies to every such
+/// block.
 fn after_gates(failing: Vec<String>, first: &[&str], last: &[&str]) -> Vec<String> {
     let mut actions = failing;
     if actions.is_empty() {
@@ -313,7 +314,7 @@ fn fixed(actions: &[&str]) -> Vec<String> {
     actions.iter().map(|action| (*action).to_owned()).collect()
 }
 
-/// Fits another's words into our sentence: one short line that does not end it.
+/// Makes a foreign text fit into our sentence: one short line that does not end it.
 fn plain(text: &str) -> String {
     let start: String = text.chars().take(SHOWN.saturating_mul(8)).collect();
     let line = start.split_whitespace().collect::<Vec<_>>().join(" ");

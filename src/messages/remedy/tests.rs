@@ -56,7 +56,7 @@ fn absent(reason: Absence) -> GateReport {
     GateReport::new(None, Evidence::Absent(reason))
 }
 
-/// Returns the Gates' possible objections, each with the words that only its own actions have.
+/// Returns the possible objections of the Gates, each with words that only its own actions contain.
 fn reports() -> Vec<(GateReport, &'static str)> {
     let integrity = |rule: Rule, description: &str| {
         let sentence = Evidence::Failed(finding("", "1 finding", &[]));
@@ -234,7 +234,7 @@ fn a_spent_script_is_named_with_what_plays_it_again() {
     );
 }
 
-/// Advice without the name of the setting or the file could not be followed.
+/// People cannot follow advice that does not name the setting or the file.
 #[test]
 fn the_cure_of_an_unusable_answer_is_named() {
     let problem = || "x".to_owned();

@@ -1,5 +1,5 @@
-//! Tests that foreign text stays text or code, whatever it is: it starts no block, mentions nobody, refers to nothing,
-//! gives no command, hides nothing, and fits.
+//! Tests that any foreign text remains text or code: it starts no block, mentions nobody, refers to nothing, gives no
+//! command, hides nothing, and fits.
 
 use super::{sentences, world};
 use crate::{
@@ -25,8 +25,8 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use std::{collections::BTreeMap, iter, sync::LazyLock};
 use text::mistake::{Position, SettingsMistake};
 
-/// Renders everything that AutoBuild may say of one Feature with the given foreign text, each part with its name. The
-/// parts come one after the other: with huge texts, all at once would take gigabytes.
+/// Renders all texts that AutoBuild may write about one Feature with the given foreign text, each part with its name.
+/// The parts are made one after the other, because all huge texts together would take gigabytes.
 #[allow(clippy::too_many_lines, reason = "one of each text")]
 fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     let feature = world::busy(say);

@@ -159,7 +159,8 @@ fn a_review_of_a_turn_that_no_coach_saw() {
     assert_eq!(messages::check_run(&world::feature(&decent), &feature.tasks[0], &open, &world::links()), None);
 }
 
-/// After a verdict on a change, two turns change nothing. The report says that once, and what still must be fixed.
+/// After a verdict on a change, two turns change nothing. The report states that once, and names the things that must
+/// still be fixed.
 #[test]
 fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
     let mut feature = world::busy(&decent);
@@ -358,7 +359,7 @@ fn blocked_in_short() {
     assert!(in_terminal.contains("What the agent printed last:\n\n  claude: no such model\n"), "{in_terminal}");
 }
 
-/// A terminal shows every character, so a text for it has neither marks nor links of Markdown, whatever others wrote.
+/// A terminal shows every character, so its texts contain no Markdown marks or links, not even from foreign text.
 #[test]
 fn texts_for_a_terminal_hold_no_markdown() {
     let hostile = |_: &str| "a_b <b> [x](http://evil) **no** @everyone \u{1b}[2J".to_owned();
@@ -401,7 +402,7 @@ fn a_red_wave_gate_gets_the_same_advice_in_the_terminal_and_on_the_issue() {
     assert_eq!(advice(&in_terminal), advice(&on_issue));
 }
 
-/// If a test command fails before any change and names no test, its output is shown nowhere else.
+/// If a test command fails before any change without naming a test, its output is shown nowhere else.
 #[test]
 fn what_red_tests_without_names_printed_is_part_of_the_block() {
     let mut feature = world::busy(&decent);

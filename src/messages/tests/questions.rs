@@ -67,7 +67,7 @@ pub(super) fn feature_with_questions(say: Words<'_>) -> Feature {
     feature
 }
 
-/// Approves the first task: by the Coach, or by a person who answers what is open.
+/// Approves the first task: by the Coach, or by a person, which answers the open questions.
 fn approved(mut feature: Feature, by: Approval) -> Feature {
     let first = &mut feature.tasks[0];
     let turn = first.turns[0].number;
