@@ -29,7 +29,7 @@ impl Repository {
         project.name.hash(&mut hasher);
         let id = RepoId(hasher.finish() >> 12);
         let forge = ForgeAccess::new("http://127.0.0.1:9").map_err(|error| error.to_string())?;
-        let mirrors = Mirrors::new(&folder.join("data"), forge).map_err(|error| error.to_string())?;
+        let mirrors = Mirrors::new(&folder.join("data"), forge, None).map_err(|error| error.to_string())?;
         let repository = Self { mirror: mirrors.mirror(id), plain: folder.join("plain").join(id.0.to_string()) };
         let dir = repository.mirror.dir();
         if !dir.join("objects/info/alternates").exists() {
