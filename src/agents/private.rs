@@ -69,7 +69,10 @@ impl Private {
         let schema =
             serde_json::to_vec_pretty(&spec.schema).map_err(|error| host("writing its schema")(error.into()))?;
         let schema_file = self.write("schema.json", &schema)?;
-        let named: Vec<String> = named.iter().filter(|name| kept.passes(name)).cloned().collect();
+        let is_passed = |name: &&String| {
+            kept == AccountVariables::AsNamed || !NEVER_PASSED.iter().any(|prefix| name.starts_with(prefix))
+        };
+        let named: Vec<String> = named.iter().filter(is_passed).cloned().collect();
         let mut env = environment(&self.1, &named).map_err(host("preparing its environment"))?;
         let task = spec.task.map(|task| task.to_string()).unwrap_or_default();
         env.extend([
@@ -89,12 +92,6 @@ pub(crate) enum AccountVariables {
     AsNamed,
     /// They are dropped, because the program reaches its model only through us.
     Ours,
-}
-
-impl AccountVariables {
-    fn passes(self, name: &str) -> bool {
-        self == Self::AsNamed || !NEVER_PASSED.iter().any(|prefix| name.starts_with(prefix))
-    }
 }
 
 impl Drop for Private {

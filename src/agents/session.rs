@@ -120,7 +120,7 @@ impl OutputReader {
             };
             let lines = match piece {
                 Err(_) if self.finished.is_some() => return Some(Stopped::Lingered),
-                Err(_) => return Some(went_silent(patience)),
+                Err(_) => return Some(Stopped::Failed(Failure::WentSilent { seconds: patience.as_secs() })),
                 Ok(Some(piece)) => self.lines.push(&piece),
                 Ok(None) => {
                     let line = self.lines.take();
@@ -130,7 +130,9 @@ impl OutputReader {
             last = Instant::now();
             let stopped = match lines {
                 Ok(lines) => self.read(lines, listener, journal).await,
-                Err(_) => Some(too_much()),
+                Err(_) => {
+                    Some(Stopped::Failed(Failure::TooMuchOutput { bytes: u64::try_from(MAX_LINE).unwrap_or(u64::MAX) }))
+                }
             };
             if stopped.is_some() {
                 return stopped;
@@ -168,12 +170,4 @@ impl OutputReader {
         self.said = None;
         while self.heard.recv().await.is_some() {}
     }
-}
-
-fn went_silent(patience: Duration) -> Stopped {
-    Stopped::Failed(Failure::WentSilent { seconds: patience.as_secs() })
-}
-
-fn too_much() -> Stopped {
-    Stopped::Failed(Failure::TooMuchOutput { bytes: u64::try_from(MAX_LINE).unwrap_or(u64::MAX) })
 }

@@ -168,7 +168,9 @@ fn explained(mut failure: Failure, door: &Door) -> Failure {
     let Some(wait) = wait_of(&mut failure) else {
         return failure;
     };
-    *wait = at_most(*wait, door.longest_wait());
+    // The program may report a longer wait than the API asked for.
+    let asked = door.longest_wait();
+    *wait = wait.map(|told| told.min(asked)).filter(|seconds| *seconds > 0);
     if is_seen {
         return failure;
     }
@@ -187,11 +189,6 @@ fn wait_of(failure: &mut Failure) -> Option<&mut Option<u64>> {
     } else {
         None
     }
-}
-
-/// Limits a wait that the program reported to the longest one that the API asked for.
-fn at_most(told: Option<u64>, asked: u64) -> Option<u64> {
-    told.map(|told| told.min(asked)).filter(|seconds| *seconds > 0)
 }
 
 /// Adds the API's own answer to the failure, since some programs do not repeat it. Only operators read it.

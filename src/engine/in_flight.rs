@@ -21,12 +21,6 @@ struct Held {
     crashes: u32,
 }
 
-impl Held {
-    fn of(claimed: &Claimed) -> Self {
-        Self { lane: claimed.effect.lane, hold: claimed.hold.clone(), crashes: claimed.effect.crashes }
-    }
-}
-
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     /// It stored the end of its effect, or logged why it could not.
@@ -48,7 +42,8 @@ pub(super) struct Crash {
 impl InFlight {
     /// Starts the task that performs the claimed effect.
     pub(super) fn begin(&mut self, claimed: &Claimed, task: impl Future<Output = ()> + Send + 'static) {
-        self.spawn(Held::of(claimed), task);
+        let (lane, crashes) = (claimed.effect.lane, claimed.effect.crashes);
+        self.spawn(Held { lane, hold: claimed.hold.clone(), crashes }, task);
     }
 
     fn spawn(&mut self, held: Held, task: impl Future<Output = ()> + Send + 'static) {

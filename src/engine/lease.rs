@@ -107,7 +107,8 @@ impl Engine {
     /// Renews the lease; `None` if the database fails. Then this process takes back no effects for the time of a lease,
     /// since its own would look abandoned once the database can be written again.
     async fn renew(&self, job: &Job) -> Option<Lease> {
-        match self.store.renew(&job.hold, self.lease_end()).await {
+        let end = self.lease_clock.of(self.now()).plus(self.lease_ms());
+        match self.store.renew(&job.hold, end).await {
             Ok(lease) => Some(lease),
             Err(error) => {
                 self.lease_clock.lose_contact();
@@ -127,11 +128,6 @@ impl Engine {
             (Lease::CancelRequested, Err(_)) => Ok(self.end(job, &Outcome::Cancelled).await?),
             (Lease::Mine, Err(error)) => self.error(job, error).await,
         }
-    }
-
-    /// Returns when a lease that is renewed now ends, by the database's clock.
-    fn lease_end(&self) -> Millis {
-        self.lease_clock.of(self.now()).plus(self.lease_ms())
     }
 
     pub(super) fn lease_ms(&self) -> i64 {

@@ -157,7 +157,7 @@ impl Sweep<'_> {
         let Some(feature) = self.engine.feature(key).await? else {
             return Ok(0);
         };
-        if self.is_limited(feature.installation) || !feature.is_comparable() {
+        if self.limited.lock().contains(&feature.installation) || !feature.is_comparable() {
             return Ok(0);
         }
         let found = Box::pin(self.access(&feature)).await?;
@@ -175,11 +175,6 @@ impl Sweep<'_> {
             }
             more => Ok(found.saturating_add(more?)),
         }
-    }
-
-    fn is_limited(&self, installation: InstallationId) -> bool {
-        let limited = self.limited.lock();
-        limited.contains(&installation)
     }
 
     /// Compares the installation: suspended, lifted, or gone.

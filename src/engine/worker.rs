@@ -106,28 +106,23 @@ impl Engine {
                 Ok(None) => {}
                 Err(error) => tracing::warn!(%error, "no work could be claimed"),
             }
-            return ready.next_due.map_or(POLL, |due| self.until(due));
+            return ready.next_due.map_or(POLL, |due| {
+                let wait = due.0.saturating_sub(self.now().0).max(1);
+                Duration::from_millis(u64::try_from(wait).unwrap_or(1)).min(POLL)
+            });
         }
     }
 
-    fn until(&self, due: Millis) -> Duration {
-        let wait = due.0.saturating_sub(self.now().0).max(1);
-        Duration::from_millis(u64::try_from(wait).unwrap_or(1)).min(POLL)
-    }
-
-    /// `true` if this process leaves agents and Gates to others, since its disk is nearly full. A process that has the
-    /// database to itself takes them, so that the Feature shows what they wait for.
-    fn leaves_to_others(&self) -> bool {
-        self.store.is_shared() && self.full_disk().is_some()
-    }
-
     async fn claim(&self, jobs: &InFlight, ready: &[Lane], now: Millis) -> Result<Option<Claimed>, StoreError> {
+        // A process that has the database to itself takes agents and Gates also if its disk is nearly full, so that the
+        // Feature shows what they wait for.
+        let leaves_to_others = || self.store.is_shared() && self.full_disk().is_some();
         let (slots, limits) = (self.settings.slots, self.settings.concurrency);
         let lanes: Vec<LaneLimits> =
             [(Lane::Control, slots.control), (Lane::Forge, slots.forge), (Lane::Agent, slots.agent)]
                 .into_iter()
                 .filter(|(lane, slots)| ready.contains(lane) && jobs.busy(*lane) < *slots)
-                .filter(|(lane, _)| *lane != Lane::Agent || !self.leaves_to_others())
+                .filter(|(lane, _)| *lane != Lane::Agent || !leaves_to_others())
                 .map(|(lane, _)| LaneLimits {
                     per_installation: limits.per_installation.filter(|_| lane == Lane::Agent),
                     per_repository: limits.per_repository.filter(|_| lane == Lane::Agent),

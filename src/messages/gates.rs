@@ -211,7 +211,8 @@ fn details(gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
     for result in &gates.more {
         let name = result.gate.name();
         parts.push(failing(&name, &result.evidence, &excused, measure));
-        parts.push(places(&name, &result.items, told, measure));
+        let untold = result.items.iter().filter(|item| !told.contains(item));
+        parts.push(titled(&format!("Found by {name}:"), &items::by_severity(untold, measure)));
         outputs.extend(match (result.gate, &result.evidence) {
             (Gate::Probe(_), Evidence::Passed(finding)) => block(&name, finding, measure),
             _ => output(&name, &result.evidence, measure),
@@ -242,12 +243,6 @@ fn skipped(name: &str, evidence: &Evidence, measure: &Measure) -> String {
 
 fn names(tests: &[impl AsRef<str>], measure: &Measure) -> String {
     codes(tests, measure.rows.min(50), 200)
-}
-
-/// Returns a Gate's findings by place, without those in `told`.
-fn places(name: &str, found: &[Issue], told: &[Issue], measure: &Measure) -> String {
-    let untold = found.iter().filter(|item| !told.contains(item));
-    titled(&format!("Found by {name}:"), &items::by_severity(untold, measure))
 }
 
 fn output(name: &str, evidence: &Evidence, measure: &Measure) -> Option<String> {

@@ -14,7 +14,7 @@ use domain::{
     budget::{Measure as Measured, Purse, Spent, dollars, hours, tokens},
     evidence::{Evidence, Unmet},
     feature::{ApprovalWhy, BaseFailures, CancelledWhy, CiOfBase},
-    ids::{TaskId, User},
+    ids::User,
 };
 use text::mistake::SettingsMistake;
 
@@ -33,17 +33,30 @@ pub(super) fn blocked(reason: &BlockReason, measure: &Measure) -> String {
         }
         BlockReason::GatesAbsent { reasons } => with_list(GATES_ABSENT, &unmet(reasons), measure),
         BlockReason::Inquiry { by, inquiries } => inquiry::asks(*by, inquiries, measure),
-        BlockReason::OpenReview { by } => open_review(by),
+        BlockReason::OpenReview { by } => {
+            format!("The Coach approves, but {} asked for changes and that review is still open.", name(by))
+        }
         BlockReason::Paused { by } => format!("{} paused it.", name(by)),
         BlockReason::NeedGone { task } => format!("It needs {task}, which somebody gave up."),
-        BlockReason::ForcePushed { by } => force_pushed(by),
+        BlockReason::ForcePushed { by } => {
+            format!(
+                "{} force-pushed its branch, which no longer contains the history of the integration branch.",
+                name(by)
+            )
+        }
         BlockReason::BranchRule { rule } => {
             format!("A rule of the repository forbids AutoBuild's branches: {}.", code(rule, max))
         }
         BlockReason::PreFlightFailed { fault, what, output } => preflight_failed(*fault, what, output, measure),
-        BlockReason::DefaultConflict { files, .. } => with_files(DEFAULT_CONFLICT, files, measure),
+        BlockReason::DefaultConflict { files, .. } => {
+            let list = bullets(files, measure.rows.min(50), |file| code(file, 300));
+            sections(vec![DEFAULT_CONFLICT.to_owned(), list])
+        }
         BlockReason::WaveGateRed { failures } => with_list(WAVE_GATE_RED, &unmet(failures), measure),
-        BlockReason::TasksBlocked { tasks } => tasks_blocked(tasks, measure),
+        BlockReason::TasksBlocked { tasks: ids } => {
+            let wait = if ids.len() == 1 { "waits" } else { "wait" };
+            format!("{} {wait} for a person.", tasks(ids, measure.rows))
+        }
         BlockReason::BadSettings { mistakes } => {
             let mistakes: Vec<String> = mistakes.iter().map(settings_mistake).collect();
             with_list(BAD_SETTINGS, &mistakes, measure)
@@ -190,14 +203,6 @@ pub(super) fn printed_last(reason: &BlockReason, form: Folding, measure: &Measur
         return String::new();
     };
     printed(form, "What the agent printed last", output, measure)
-}
-
-fn open_review(by: &User) -> String {
-    format!("The Coach approves, but {} asked for changes and that review is still open.", name(by))
-}
-
-fn force_pushed(by: &User) -> String {
-    format!("{} force-pushed its branch, which no longer contains the history of the integration branch.", name(by))
 }
 
 /// Names a person without a mention: a report only mentions the person for whom it waits.
@@ -460,11 +465,6 @@ pub fn settings_mistake(mistake: &SettingsMistake) -> String {
     }
 }
 
-fn tasks_blocked(ids: &[TaskId], measure: &Measure) -> String {
-    let wait = if ids.len() == 1 { "waits" } else { "wait" };
-    format!("{} {wait} for a person.", tasks(ids, measure.rows))
-}
-
 /// Describes, within a sentence, how an agent failed.
 fn agent(failure: &Failure, max: Room) -> String {
     match failure {
@@ -582,10 +582,5 @@ fn unmet(all: &[Unmet]) -> Vec<String> {
 
 fn with_list(sentence: &str, entries: &[String], measure: &Measure) -> String {
     let list = list(entries, measure.rows.min(20), measure.room(600));
-    sections(vec![sentence.to_owned(), list])
-}
-
-fn with_files(sentence: &str, files: &[String], measure: &Measure) -> String {
-    let list = bullets(files, measure.rows.min(50), |file| code(file, 300));
     sections(vec![sentence.to_owned(), list])
 }

@@ -17,7 +17,12 @@ const TEXT: usize = 600;
 pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Links, measure: &Measure) -> String {
     match refusal {
         Refusal::NotLookedAt { trigger, reason } => not_looked_at(*trigger, reason, measure),
-        Refusal::NoPermission { needed, .. } => no_permission(needed),
+        Refusal::NoPermission { needed, .. } => {
+            format!(
+                "Not done: you need {} access to give commands or set the label here. Someone who has it can do it for you.",
+                untrusted::inline(needed, 60)
+            )
+        }
         Refusal::PermissionUnknown => PERMISSION_UNKNOWN.to_owned(),
         Refusal::Malformed { reason, nearest } => malformed(reason, nearest),
         Refusal::NoRun => NO_RUN.to_owned(),
@@ -27,8 +32,15 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         Refusal::NoCriteria => no_criteria(&[]),
         Refusal::UnboundCriteria { boxes } => no_criteria(boxes),
         Refusal::EditedSince { by } => edited_since(by),
-        Refusal::RunEnded { state } => run_ended(state),
-        Refusal::NewerRun { run } => newer_run(run, feature, links),
+        Refusal::RunEnded { state } => {
+            format!(
+                "Not done: this run has ended ({}). Label the issue again to start a new one.",
+                words::of_stored(state)
+            )
+        }
+        Refusal::NewerRun { run } => {
+            format!("Not done: the issue has a newer run, {}. {}", run.name(), where_shown(run, feature, links))
+        }
         Refusal::NotNow { command, state, instead } => {
             not_now(command, &format!("while the Feature is {}", words::of_stored(state)), *instead)
         }
@@ -37,8 +49,15 @@ pub(super) fn refusal(refusal: &Refusal, feature: Option<&Feature>, links: &Link
         }
         Refusal::OtherPlan { given, current } => other_plan(given, current),
         Refusal::PlanChanged { current } => plan_changed(current),
-        Refusal::NoSuchTask { task, known } => no_such_task(*task, known),
-        Refusal::NameTheTask { command } => name_the_task(command),
+        Refusal::NoSuchTask { task, known } => {
+            format!("Not done: there is no {task} here. The tasks are {}.", words::tasks(known, 40))
+        }
+        Refusal::NameTheTask { command } => {
+            format!(
+                "Not done: on the issue this command needs the task's name, for example {}.",
+                untrusted::code(&format!("/autobuild {command} TASK-001"), 80)
+            )
+        }
         Refusal::SecretFound { task, place } => secret_found(*task, place),
         Refusal::StaleReview { task, head } => stale_review(*task, head),
     }
@@ -112,13 +131,6 @@ fn not_looked_at(trigger: Trigger, reason: &BlockReason, measure: &Measure) -> S
     format!("{what} {}\n\n{again}", reasons::blocked(reason, measure))
 }
 
-fn no_permission(needed: &str) -> String {
-    format!(
-        "Not done: you need {} access to give commands or set the label here. Someone who has it can do it for you.",
-        untrusted::inline(needed, 60)
-    )
-}
-
 fn malformed(mistake: &CommandMistake, nearest: &str) -> String {
     format!(
         "Not done: {} The nearest valid form is {}.",
@@ -168,14 +180,6 @@ fn edited_since(by: &str) -> String {
     )
 }
 
-fn run_ended(state: &str) -> String {
-    format!("Not done: this run has ended ({}). Label the issue again to start a new one.", words::of_stored(state))
-}
-
-fn newer_run(run: &FeatureKey, feature: Option<&Feature>, links: &Links) -> String {
-    format!("Not done: the issue has a newer run, {}. {}", run.name(), where_shown(run, feature, links))
-}
-
 fn not_now(command: &str, why: &str, instead: Possible) -> String {
     format!(
         "Not done: {} does not work {why}: {}.",
@@ -217,10 +221,6 @@ fn plan_changed(current: &str) -> String {
     )
 }
 
-fn no_such_task(task: TaskId, known: &[TaskId]) -> String {
-    format!("Not done: there is no {task} here. The tasks are {}.", words::tasks(known, 40))
-}
-
 fn secret_found(task: TaskId, place: &str) -> String {
     format!(
         "Not done: the commit of {task} holds what looks like a secret, at {}, and nobody can waive that. Revoke the secret. \
@@ -236,13 +236,6 @@ fn stale_review(task: TaskId, head: &Sha) -> String {
          comment.",
         head.short(),
         untrusted::code("/autobuild approve", 80)
-    )
-}
-
-fn name_the_task(command: &str) -> String {
-    format!(
-        "Not done: on the issue this command needs the task's name, for example {}.",
-        untrusted::code(&format!("/autobuild {command} TASK-001"), 80)
     )
 }
 

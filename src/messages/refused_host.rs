@@ -30,7 +30,12 @@ pub fn refused_host(refused: &RefusedHost) -> String {
              list it in `network.allow` of `.github/autobuild.yml` unless it is a registry of the repository's ecosystems"
         ),
         HostRefusal::ClosedRegistry => closed_registry(refused),
-        HostRefusal::UnnamedModule => unnamed_module(&host),
+        HostRefusal::UnnamedModule => {
+            format!(
+                "{host} is a Go module that no `go.sum` of the default branch names. Add it there, or list `proxy.golang.org` in \
+                 `network.allow` of `.github/autobuild.yml` on the default branch, which lets set-up ask for every module"
+            )
+        }
         HostRefusal::Certificate => untrusted(&host),
         HostRefusal::NotPublic => format!(
             "{host} leads to an address that is not public. If it is an internal host, set {} on the server",
@@ -72,13 +77,6 @@ fn closed_registry(refused: &RefusedHost) -> String {
         "{} is a package registry, which only set-up reads, and only if the default branch uses {used}. If a task needs it, \
          list the host in `network.allow` of `.github/autobuild.yml` on the default branch",
         code(&refused.host, 200)
-    )
-}
-
-fn unnamed_module(module: &str) -> String {
-    format!(
-        "{module} is a Go module that no `go.sum` of the default branch names. Add it there, or list `proxy.golang.org` in \
-         `network.allow` of `.github/autobuild.yml` on the default branch, which lets set-up ask for every module"
     )
 }
 

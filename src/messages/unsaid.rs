@@ -13,11 +13,9 @@ use domain::feature::{
 /// Returns one line for each, the newest first.
 pub(super) fn lines(feature: &Feature, links: &Links, measure: &Measure) -> String {
     let newest: Vec<&Unsaid> = feature.unsaid.iter().rev().collect();
-    bullets(&newest, measure.rows.min(6), |unsaid| line(unsaid, links))
-}
-
-fn line(unsaid: &Unsaid, links: &Links) -> String {
-    format!("{}. Reason: {}", what_failed(unsaid, links), untrusted::code(&unsaid.why, 200))
+    bullets(&newest, measure.rows.min(6), |unsaid| {
+        format!("{}. Reason: {}", what_failed(unsaid, links), untrusted::code(&unsaid.why, 200))
+    })
 }
 
 fn what_failed(unsaid: &Unsaid, links: &Links) -> String {

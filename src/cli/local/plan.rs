@@ -3,7 +3,7 @@
 use crate::{
     cli::{
         local::{
-            orders::{Order, PlanMode, Wish},
+            orders::{PlanMode, Wish},
             session::{EXIT_CODES, Session, Who, exit_code},
             standing::OrderStatus,
         },
@@ -184,10 +184,6 @@ fn is_feature(given: &str) -> bool {
     number.strip_prefix("FEAT-").is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
-fn is_task(given: &str) -> bool {
-    given.to_ascii_uppercase().parse::<TaskId>().is_ok()
-}
-
 pub async fn plan(plan: Plan) -> ExitCode {
     exit_code("plan", plan.who.json, make(&plan).await)
 }
@@ -223,7 +219,7 @@ pub async fn task(task: TaskCommand) -> ExitCode {
 
 async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     let session = Session::open("task", &task.who).await?;
-    if is_task(&task.task) {
+    if task.task.to_ascii_uppercase().parse::<TaskId>().is_ok() {
         session.find(&task.task, None).await?.ensure_feature()?;
     }
     let issue = issue(&task.task)?;
@@ -303,17 +299,13 @@ async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
             "these options only change a Feature that is planned and not started, and {name} is {}",
             report.state
         );
-        replan(&mut order, report.plan.as_deref().unwrap_or_default());
+        // Settings are read together with a plan, so the same plan is submitted again.
+        let plan = report.plan.as_deref().unwrap_or_default().trim_end();
+        order.add_command(None, format!("/autobuild plan\n\n```yaml\n{plan}\n```"));
         order.settings.extend(settings);
     }
     session.with_agent(&mut order, &feature.who)?;
     order.wish = if feature.orchestrate { Wish::BuildAll } else { Wish::Build };
     session.orders.keep(&order).await?;
     session.build(order, &feature.who, Vec::new()).await
-}
-
-/// Submits the same plan again, since settings are read together with a plan.
-fn replan(order: &mut Order, plan: &str) {
-    let text = format!("/autobuild plan\n\n```yaml\n{}\n```", plan.trim_end());
-    order.add_command(None, text);
 }

@@ -319,7 +319,8 @@ impl Transcript {
     /// people. Words of the two Apps are left to the pages, since the changes in the Feature say the same.
     fn event(&mut self, event: &FeedEvent) {
         let lead = self.lead("  ");
-        let is_new = (self.verbose || addressed(event)) && self.addresses.insert(event.url.clone());
+        let is_conversation = !matches!(event.kind.as_str(), "push" | "check_run" | "branch.deleted");
+        let is_new = (self.verbose || is_conversation) && self.addresses.insert(event.url.clone());
         let address = is_new.then_some(event.url.as_str());
         let words = words(event);
         let of_page = speech(event) && is_ours(event);
@@ -430,11 +431,6 @@ fn speech(event: &FeedEvent) -> bool {
 /// `true` if an App did it; on the stage, both Apps are ours.
 fn is_ours(event: &FeedEvent) -> bool {
     event.actor.ends_with("[bot]")
-}
-
-/// `true` if the event's address leads to a conversation, not to a commit, a check or a branch.
-fn addressed(event: &FeedEvent) -> bool {
-    !matches!(event.kind.as_str(), "push" | "check_run" | "branch.deleted")
 }
 
 #[cfg(test)]

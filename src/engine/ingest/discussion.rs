@@ -46,11 +46,6 @@ impl<'a> Writers<'a> {
         self.known.insert(login.to_owned(), right);
         Ok(right == Right::Yes)
     }
-
-    /// Returns `true` if this person's right is not known, and no more people may be looked up.
-    fn is_full_for(&self, login: &str) -> bool {
-        !self.known.contains_key(login) && self.known.len() >= MOST_PEOPLE
-    }
 }
 
 /// Returns the discussion of the issue as it was at `labelled_at`.
@@ -83,7 +78,7 @@ async fn add(
     let Some(comment) = candidate(comment, labelled_at).filter(|_| !discussion.is_full()) else {
         return Ok(());
     };
-    if writers.is_full_for(&comment.by.login) {
+    if !writers.known.contains_key(&comment.by.login) && writers.known.len() >= MOST_PEOPLE {
         discussion.older = Older::LeftOut;
     } else if writers.has(&comment.by.login).await? {
         discussion.add(comment);

@@ -163,12 +163,9 @@ impl RunResult {
             return Ok(None);
         };
         let info = mirror.commit_info(&tip).await?;
-        let is_it = info.is_some_and(|info| names(&info, &commit.effect) && is_partial(&info) != self.is_whole());
+        let is_whole = matches!(self, Self::Finished(_));
+        let is_it = info.is_some_and(|info| names(&info, &commit.effect) && is_partial(&info) != is_whole);
         Ok(is_it.then_some(Landed::There(tip)))
-    }
-
-    fn is_whole(&self) -> bool {
-        matches!(self, Self::Finished(_))
     }
 
     /// Records the result with the effect. From then on its commit is pushed and no run is made.

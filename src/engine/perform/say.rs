@@ -16,11 +16,10 @@ use domain::{
     cost::Spending,
     effect::{Effect, ReactOn, Reaction, Reply, Thread},
     feature::{
-        Feature,
         event::Event,
         unsaid::{Replacement, Saying, Unsaid},
     },
-    ids::{CommentId, Emission, IssueNumber, Millis},
+    ids::{Emission, IssueNumber},
 };
 
 /// Performs an effect that belongs to no Feature: a reaction or a reply.
@@ -130,7 +129,9 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
         }
         Err(error) => return Err(error.into()),
     };
-    Ok(record_living(context, feature, comment.id, comment.updated_at))
+    let version = feature.plan.as_ref().map(|plan| plan.number);
+    let at = comment.updated_at.unwrap_or_else(|| context.engine.now());
+    Ok(context.event(Event::LivingShown { comment: comment.id, version, at }))
 }
 
 /// Edits the living comment, or creates it if there is none or somebody deleted it. The inner error is that of an edit.
@@ -175,9 +176,4 @@ async fn instead_of(context: &EffectContext<'_>, (marker, body): (&str, &str)) -
     }
     context.may_write().await?;
     Ok(context.repo().create_comment(feature.key.issue, body).await?)
-}
-
-fn record_living(context: &EffectContext<'_>, feature: &Feature, comment: CommentId, at: Option<Millis>) -> Done {
-    let version = feature.plan.as_ref().map(|plan| plan.number);
-    context.event(Event::LivingShown { comment, version, at: at.unwrap_or_else(|| context.engine.now()) })
 }

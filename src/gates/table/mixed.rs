@@ -97,7 +97,7 @@ impl<'a> TestSide<'a> {
 
     /// `true` if the base's tests may differ from the head's: the change touches more than new test files.
     pub(crate) fn touches_old_tests(&self) -> bool {
-        let is_new_test = |raw: &RawChange| raw.old_mode == 0 && role_of(raw) == Role::Test;
+        let is_new_test = |raw: &RawChange| raw.old_mode == 0 && raw.path.to_str().map(role) == Some(Role::Test);
         let is_old = |file: &&FileChange| file.before.bytes().is_some();
         self.whole.iter().any(|(raw, _)| !is_new_test(raw)) || self.parts.iter().any(is_old)
     }
@@ -198,10 +198,6 @@ fn product(mix: Mix, file: &FileChange) -> &FileContent {
         Mix::OldTests => &file.after,
         Mix::NewTests => &file.before,
     }
-}
-
-fn role_of(raw: &RawChange) -> Role {
-    raw.path.to_str().map_or(Role::Other, role)
 }
 
 /// The time that the mixed runs of a turn share.

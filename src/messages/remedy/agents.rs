@@ -44,7 +44,10 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
             count(*seconds, "second")
         ),
         Failure::TooMuchOutput { .. } => "Make the agent print less".to_owned(),
-        Failure::TooOld { program, least, .. } => bring_up_to_date(program, least),
+        Failure::TooOld { program, least, .. } => {
+            let (program, least) = (code(program), plain(least));
+            format!("On the machine that runs AutoBuild, bring {program} to version {least} or newer")
+        }
         Failure::NotAsAsked { .. } => COMPARE_VERSIONS.to_owned(),
         Failure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
         Failure::Unavailable { .. } => WAIT.to_owned(),
@@ -70,11 +73,6 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
         other_failures!() => return faults::actions(failure),
     };
     vec![first, "Then resume: these failures used up no turn".to_owned()]
-}
-
-fn bring_up_to_date(program: &str, least: &str) -> String {
-    let (program, least) = (code(program), plain(least));
-    format!("On the machine that runs AutoBuild, bring {program} to version {least} or newer")
 }
 
 fn log_in_again(lack: LoginLack, program: &str, log_in: &str, key: &str) -> String {

@@ -14,7 +14,6 @@ use domain::{
     evidence::{Absence, Evidence, GateReport, Symptoms, SystemError},
     ids::TaskId,
     plan::Criterion,
-    refused_host::RefusedHost,
 };
 use std::collections::BTreeSet;
 
@@ -125,7 +124,9 @@ fn branch_rule(rule: &str) -> Vec<String> {
 fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
     let fail_unnamed = matches!(what, PreFlightCause::NoNames { tests: Evidence::Failed(_), .. });
     if let PreFlightCause::SetUp(Evidence::Absent(Absence::HostRefused { hosts, .. })) = what {
-        return refused_hosts(hosts);
+        let mut actions: Vec<String> = hosts.iter().take(3).map(refused_host).collect();
+        actions.push("Then resume: AutoBuild tries again, and pays no model before this works".to_owned());
+        return actions;
     }
     let longer = match what {
         PreFlightCause::SetUp(Evidence::Absent(Absence::TimedOut { .. })) => Some(LONGER_SETUP),
@@ -157,13 +158,6 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
     };
     let resume = "Then resume: AutoBuild tries again, and pays no model before this works".to_owned();
     longer.into_iter().chain([mend, resume]).collect()
-}
-
-/// Names the setting that allows each refused host, and how to continue.
-fn refused_hosts(hosts: &[RefusedHost]) -> Vec<String> {
-    let mut actions: Vec<String> = hosts.iter().take(3).map(refused_host).collect();
-    actions.push("Then resume: AutoBuild tries again, and pays no model before this works".to_owned());
-    actions
 }
 
 /// Names the remedy for each cause of failing tests on the base, and how to continue despite the failures.

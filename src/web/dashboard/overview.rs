@@ -22,8 +22,10 @@ use maud::{Markup, html};
 use text::secret::Secrets;
 
 pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Overview, Extent)) -> Markup {
-    let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) =
-        view.unfinished.iter().partition(|view| waits_for_a_person(view));
+    let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) = view
+        .unfinished
+        .iter()
+        .partition(|view| view.feature.as_ref().is_none_or(|feature| waits_for(feature).is_some()));
     let idle = match viewers {
         Viewers::SignedIn => "Nothing is being built. Label an issue autobuild to start.",
         Viewers::WithKey => "Nothing is being built.",
@@ -80,11 +82,6 @@ fn by_repository(secrets: &Secrets, mut views: Vec<&ListedView>, none: &str) -> 
             }
         }
     }
-}
-
-/// `true` if the Feature waits for a person; an unreadable one does too.
-fn waits_for_a_person(view: &ListedView) -> bool {
-    view.feature.as_ref().is_none_or(|feature| waits_for(feature).is_some())
 }
 
 fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {

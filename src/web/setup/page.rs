@@ -289,7 +289,10 @@ fn choice_form(shown: &SetupView<'_>) -> Markup {
     let address = choice.map(|choice| &choice.public_url).or(shown.proposed);
     let address = address.map(|url| url.as_str().trim_end_matches('/'));
     let organization = choice.and_then(|choice| choice.organization.as_deref());
-    let github = typed.field("github").or_else(|| own_github(choice));
+    let github = typed.field("github").or_else(|| {
+        let web = choice?.github.web.as_str();
+        (web != "https://github.com/").then_some(web)
+    });
     html! {
         form.sign-in method="post" action="/setup/choice" {
             (own_form(shown))
@@ -329,11 +332,6 @@ fn beside(id: &str, why: Option<&str>) -> Markup {
 
 fn invalid(why: Option<&str>) -> Option<&'static str> {
     why.map(|_| "true")
-}
-
-fn own_github(choice: Option<&Choice>) -> Option<&str> {
-    let web = choice?.github.web.as_str();
-    (web != "https://github.com/").then_some(web)
 }
 
 fn apps_section(shown: &SetupView<'_>, goes_on: bool) -> Markup {
