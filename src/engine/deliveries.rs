@@ -46,7 +46,7 @@ impl Engine {
             Admission::Drop(..) => return Ok(DeliveryOutcome::NotNeeded),
         };
         let payload = String::from_utf8(request.body).map_err(|_| WebhookError::NotUtf8)?;
-        let (app, now) = (self.autobuild.app_id(), self.now());
+        let (app, now) = (self.autobuild.id, self.now());
         let ingest = Ingest { app, delivery: request.id.clone() };
         let issue = self.issue_of(&summary).await?;
         let effect = ingest.effect(summary.installation, (summary.repo, issue), now);

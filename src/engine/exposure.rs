@@ -51,7 +51,7 @@ impl Engine {
 
     /// Returns the parts of a Feature's work that start workflows: its branches, and the machines of this GitHub.
     pub(super) fn surroundings(&self, key: &FeatureKey, default: &str) -> Surroundings {
-        let has_hosted_runners = self.autobuild.urls().has_hosted_runners();
+        let has_hosted_runners = self.autobuild.urls.has_hosted_runners();
         Surroundings::of_run(&key.branch_prefix(), default, has_hosted_runners)
     }
 

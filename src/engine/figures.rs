@@ -10,7 +10,7 @@ use domain::{
     feature::{Feature, State},
     ids::{FeatureKey, InstallationId, Millis, RepoId, RepoName},
 };
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::{
     collections::{BTreeMap, HashMap},
     ops::AddAssign,
@@ -122,12 +122,6 @@ pub fn success(feature: &Feature, help: Help) -> Success {
 #[derive(Debug, Default)]
 pub struct Counted(Mutex<HashMap<FeatureKey, (i64, Success)>>);
 
-impl Counted {
-    fn lock(&self) -> MutexGuard<'_, HashMap<FeatureKey, (i64, Success)>> {
-        self.0.lock()
-    }
-}
-
 impl Engine {
     /// Returns the current figures. Features in `counted` that have not changed are not read again.
     pub async fn figures(&self, counted: &Counted) -> Result<Figures, ViewError> {
@@ -157,19 +151,19 @@ impl Engine {
         let ended = self.store.list_ended(MOST).await?;
         let mut sum = Success::default();
         for listed in &ended {
-            let known = counted.lock().get(&listed.key).copied();
+            let known = counted.0.lock().get(&listed.key).copied();
             let success = match known.filter(|(version, _)| *version == listed.version) {
                 Some((_, success)) => success,
                 None => {
                     let success = self.success_of(&listed.key).await?;
-                    counted.lock().insert(listed.key, (listed.version, success));
+                    counted.0.lock().insert(listed.key, (listed.version, success));
                     success
                 }
             };
             sum += success;
         }
         let kept = |key: &FeatureKey| ended.iter().any(|listed| listed.key == *key);
-        counted.lock().retain(|key, _| kept(key));
+        counted.0.lock().retain(|key, _| kept(key));
         Ok(sum)
     }
 }

@@ -9,7 +9,7 @@ use crate::{
 use domain::{
     blocked::{Defect, Failure, RepositoryFault},
     budget::Spent,
-    ids::{FeatureKey, InstallationId, Millis, RepoId},
+    ids::{FeatureKey, Millis, RepoId},
 };
 use git::{GitError, Over};
 use parking_lot::Mutex;
@@ -217,10 +217,6 @@ impl Job {
             () = self.cancel.cancelled() => Err(EffectError::Stopped),
             () = tokio::time::sleep(time) => Ok(()),
         }
-    }
-
-    pub fn installation(&self) -> InstallationId {
-        self.effect.installation
     }
 
     /// Returns the repository. Only the delivery of an installation's event has none.

@@ -215,7 +215,7 @@ impl Engine {
             }
             EffectError::Limited { by, until } => {
                 if let LimitedBy::GitHub(_) = by {
-                    self.spacing.hold(job.installation(), *until);
+                    self.spacing.hold(job.effect.installation, *until);
                 }
                 if job.is_untouched() {
                     self.put_off.remember(id.clone(), job.effect.fence);

@@ -102,6 +102,6 @@ impl Engine {
 
     /// Returns the ids of our own Apps. Their checks and actions are ignored.
     pub fn own_apps(&self) -> Vec<AppId> {
-        std::iter::once(self.autobuild.app_id()).chain(self.coach.as_ref().map(Client::app_id)).collect()
+        std::iter::once(self.autobuild.id).chain(self.coach.as_ref().map(|coach| coach.id)).collect()
     }
 }

@@ -118,13 +118,13 @@ impl Engine {
     }
 
     fn replay_key(&self) -> String {
-        format!("replay/{}", self.autobuild.app_id())
+        format!("replay/{}", self.autobuild.id)
     }
 
     /// Stores one delivery of the log; `false` if it was stored before or is not needed.
     async fn store_missed(&self, entry: &HookDelivery) -> Result<bool, ReplayFailure> {
         // It was stored, and the acknowledgement was lost.
-        if self.store.delivery(self.autobuild.app_id(), &entry.guid).await?.is_some() {
+        if self.store.delivery(self.autobuild.id, &entry.guid).await?.is_some() {
             return Ok(false);
         }
         let body = match self.autobuild.delivery_body(entry.id).await {

@@ -2,7 +2,7 @@
 
 use crate::{agents::Activity, config::Role};
 use domain::ids::{FeatureKey, Millis, TaskId, TurnNumber};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -54,7 +54,7 @@ pub(super) struct OnBoard<'a> {
 
 impl Drop for OnBoard<'_> {
     fn drop(&mut self) {
-        self.running.board().entries.remove(&self.number);
+        self.running.at_work.lock().entries.remove(&self.number);
     }
 }
 
@@ -71,7 +71,7 @@ impl Running {
 
     /// Shows work on the dashboard until the returned value is dropped.
     pub(super) fn show(&self, work: Work, watched: Option<watch::Receiver<Activity>>) -> OnBoard<'_> {
-        let mut board = self.board();
+        let mut board = self.at_work.lock();
         let number = board.next;
         board.next = number.wrapping_add(1);
         board.entries.insert(number, (work, watched));
@@ -80,16 +80,12 @@ impl Running {
 
     /// Returns the current work, the oldest first.
     pub fn at_work(&self) -> Vec<Work> {
-        let board = self.board();
+        let board = self.at_work.lock();
         let now = |(work, watched): &(Work, Option<watch::Receiver<Activity>>)| Work {
             activity: watched.as_ref().map_or_else(|| work.activity.clone(), |watched| watched.borrow().clone()),
             ..work.clone()
         };
         board.entries.values().map(now).collect()
-    }
-
-    fn board(&self) -> MutexGuard<'_, Board> {
-        self.at_work.lock()
     }
 
     /// Asks every effect of this process to check at once whether it is still wanted.

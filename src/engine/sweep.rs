@@ -126,7 +126,7 @@ impl Engine {
     }
 
     fn sweep_key(&self) -> String {
-        format!("sweep/{}", self.autobuild.app_id())
+        format!("sweep/{}", self.autobuild.id)
     }
 
     async fn installations_now(&self) -> Option<BTreeMap<InstallationId, Option<Millis>>> {

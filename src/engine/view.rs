@@ -15,7 +15,7 @@ use domain::{
     feature::Feature,
     ids::{FeatureKey, InstallationId, Millis, RepoId, RepoName},
 };
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
@@ -144,12 +144,8 @@ struct CachedFeature {
 }
 
 impl SeenFeatures {
-    fn lock(&self) -> MutexGuard<'_, HashMap<FeatureKey, CachedFeature>> {
-        self.0.lock()
-    }
-
     fn of(&self, listed: &ListedFeature) -> Option<CachedFeature> {
-        let seen = self.lock().get(&listed.key).cloned();
+        let seen = self.0.lock().get(&listed.key).cloned();
         seen.filter(|seen| seen.version == listed.version)
     }
 }
@@ -166,7 +162,7 @@ impl Engine {
             troubles: self.store.troubled_providers().await?,
         };
         let shown = |key: &FeatureKey| unfinished.iter().chain(&ended).any(|listed| listed.key == *key);
-        seen.lock().retain(|key, _| shown(key));
+        seen.0.lock().retain(|key, _| shown(key));
         Ok(overview)
     }
 
@@ -187,7 +183,7 @@ impl Engine {
                 feature: feature.clone(),
                 settled: is_settled.then_some(cost),
             };
-            seen.lock().insert(listed.key, now_seen);
+            seen.0.lock().insert(listed.key, now_seen);
             views.push(ListedView {
                 key: listed.key,
                 installation: listed.installation,

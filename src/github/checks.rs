@@ -115,7 +115,7 @@ impl Repo<'_> {
         name: &str,
         external_id: &str,
     ) -> Result<Option<CheckRunId>, GithubError> {
-        let app = self.client.app_id();
+        let app = self.client.id;
         let tail = format!("/commits/{head}/check-runs?filter=all&app_id={app}&check_name={}", segment(name));
         let page = |reply: &Reply| reply.at("/check_runs");
         let runs: Vec<CheckRunWire> = self.list(Rights::Checks, &tail, page).await?;

@@ -20,8 +20,8 @@ use tokio::sync::OnceCell;
 
 /// One App and its connections to one GitHub. Make it once and share it, to reuse its tokens and connections.
 pub struct Client {
-    id: AppId,
-    urls: GithubUrls,
+    pub id: AppId,
+    pub urls: GithubUrls,
     pub(super) wire: Wire,
     tokens: Tokens,
     names: Mutex<HashMap<RepoId, KnownName>>,
@@ -72,15 +72,6 @@ impl Client {
     pub fn pausing(mut self, read_pauses: [Duration; 2]) -> Self {
         self.wire.read_pauses = read_pauses;
         self
-    }
-
-    pub fn app_id(&self) -> AppId {
-        self.id
-    }
-
-    /// Returns the addresses of this GitHub.
-    pub fn urls(&self) -> &GithubUrls {
-        &self.urls
     }
 
     /// Returns GitHub's data about the App; asked once.

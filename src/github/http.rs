@@ -156,7 +156,7 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) fn new(urls: &GithubUrls, app: &App, clock: Clock) -> Result<Self, NoAuthorities> {
-        let rest = Api::new(urls.api(), urls.uplink())?;
+        let rest = Api::new(urls.api(), &urls.uplink)?;
         let graphql = Api { base: urls.graphql_base().to_owned(), ..rest.clone() };
         Ok(Self {
             rest,

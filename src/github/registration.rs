@@ -67,5 +67,5 @@ fn secret_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretStri
 /// If GitHub does not answer, or does not accept the code.
 pub async fn exchange(urls: &GithubUrls, code: &str, clock: Clock) -> Result<Registered, GithubError> {
     let path = format!("/app-manifests/{}/conversions", segment(code));
-    anonymous((urls.api(), urls.uplink()), &Call::post(&path, None), clock()).await?.json()
+    anonymous((urls.api(), &urls.uplink), &Call::post(&path, None), clock()).await?.json()
 }

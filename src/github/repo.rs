@@ -27,7 +27,7 @@ pub struct Repo<'a> {
 impl<'a> Repo<'a> {
     /// `true` if its GitHub has machines of its own for workflows.
     pub fn has_hosted_runners(&self) -> bool {
-        self.client.urls().has_hosted_runners()
+        self.client.urls.has_hosted_runners()
     }
 
     /// Sends writes only for as long as the permit holds.

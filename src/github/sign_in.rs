@@ -46,7 +46,7 @@ struct TokenWire {
 impl Client {
     /// Returns the page on which a person agrees to sign in. `challenge` is the hash of the verifier.
     pub fn sign_in_page(&self, app: &OAuthApp, state: &str, challenge: &str) -> Option<Url> {
-        let mut page = Url::parse(&format!("{}/login/oauth/authorize", self.urls().web())).ok()?;
+        let mut page = Url::parse(&format!("{}/login/oauth/authorize", self.urls.web())).ok()?;
         page.query_pairs_mut().extend_pairs([
             ("client_id", app.id.as_str()),
             ("state", state),
@@ -62,7 +62,7 @@ impl Client {
             "client_id": app.id, "client_secret": app.secret.expose_secret(), "code": code, "code_verifier": verifier,
         });
         let call = Call::post("/login/oauth/access_token", Some(&body));
-        let reply = anonymous((self.urls().web(), self.urls().uplink()), &call, self.now()).await?;
+        let reply = anonymous((self.urls.web(), &self.urls.uplink), &call, self.now()).await?;
         // The answer may contain a token, so no part of it goes into an error.
         let unreadable = || GithubError::Malformed { source: "the answer to a code".into() };
         let answer: TokenWire = text::json::read(&reply.body).map_err(|_| unreadable())?;

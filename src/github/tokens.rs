@@ -6,7 +6,7 @@ use super::{
 };
 use crate::github::error::GithubError;
 use domain::ids::{InstallationId, Millis, RepoId};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
@@ -56,7 +56,7 @@ impl Tokens {
 
     /// Forgets the token `refused`, but not one that another caller has minted meanwhile.
     pub(super) async fn forget(&self, key: TokenKey, refused: &SecretString) {
-        let Some(slot) = self.lock().get(&key).map(Arc::clone) else {
+        let Some(slot) = self.slots.lock().get(&key).map(Arc::clone) else {
             return;
         };
         let mut kept = slot.lock().await;
@@ -67,20 +67,16 @@ impl Tokens {
 
     /// Forgets all tokens of an installation that was suspended or removed.
     pub(super) fn forget_installation(&self, installation: InstallationId) {
-        self.lock().retain(|key, _| key.installation != installation);
+        self.slots.lock().retain(|key, _| key.installation != installation);
     }
 
     fn slot(&self, key: TokenKey, now: Millis) -> Slot {
-        let mut slots = self.lock();
+        let mut slots = self.slots.lock();
         if slots.len() >= SWEEP_AT {
             // A locked slot is being filled.
             slots.retain(|_, slot| slot.try_lock().map_or(true, |kept| is_good(&kept, now)));
         }
         Arc::clone(slots.entry(key).or_default())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<TokenKey, Slot>> {
-        self.slots.lock()
     }
 }
 
@@ -168,7 +164,7 @@ mod tests {
         let minting = held.try_lock().unwrap();
         drop(tokens.slot(key(5000), NOW));
         drop(minting);
-        let mut left: Vec<u64> = tokens.lock().keys().map(|key| key.repo.unwrap().0).collect();
+        let mut left: Vec<u64> = tokens.slots.lock().keys().map(|key| key.repo.unwrap().0).collect();
         left.sort_unstable();
         assert_eq!(left, [0, 5, 5000], "the good one, the one being minted and the new one");
     }

@@ -8,7 +8,7 @@ use url::{Host, Url};
 pub struct GithubUrls {
     api: Url,
     web: Url,
-    uplink: Uplink,
+    pub(super) uplink: Uplink,
 }
 
 /// Why an address is refused.
@@ -37,11 +37,6 @@ impl GithubUrls {
     pub fn through(self, uplink: &Uplink) -> Self {
         let uplink = uplink.clone();
         Self { uplink, ..self }
-    }
-
-    /// Returns how these addresses are reached.
-    pub fn uplink(&self) -> &Uplink {
-        &self.uplink
     }
 
     /// Returns the base of the REST API, without a slash at the end.

@@ -1,7 +1,7 @@
 //! Limits the number of connections. A new connection over the limit replaces the one that has waited longest for its
 //! sender, so slow senders keep nobody out, not even the health checks.
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::{collections::HashMap, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
@@ -45,7 +45,7 @@ impl Connections {
 
     /// Returns a permit for one more connection; `None` if requests that are being answered hold all permits.
     pub(super) fn admit(self: &Arc<Self>) -> Option<ConnectionPermit> {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if open.by_number.len() >= self.most {
             let slowest = open.slowest()?;
             if let Some(connection) = open.by_number.remove(&slowest) {
@@ -57,10 +57,6 @@ impl Connections {
         let connection = Connection { state: State::Waits(number), cut: cut.clone() };
         open.by_number.insert(number, connection);
         Some(ConnectionPermit { number, cut, connections: Arc::clone(self) })
-    }
-
-    fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock()
     }
 }
 
@@ -89,7 +85,7 @@ impl ConnectionPermit {
 
     /// Records that the sender has to send something.
     pub(super) fn waits(&self) {
-        let mut open = self.connections.open();
+        let mut open = self.connections.open.lock();
         let since = open.next();
         if let Some(connection) = open.by_number.get_mut(&self.number) {
             connection.state = State::Waits(since);
@@ -98,7 +94,7 @@ impl ConnectionPermit {
 
     /// Records that the request is complete.
     pub(super) fn works(&self) {
-        if let Some(connection) = self.connections.open().by_number.get_mut(&self.number) {
+        if let Some(connection) = self.connections.open.lock().by_number.get_mut(&self.number) {
             connection.state = State::Works;
         }
     }
@@ -106,7 +102,7 @@ impl ConnectionPermit {
 
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        self.connections.open().by_number.remove(&self.number);
+        self.connections.open.lock().by_number.remove(&self.number);
     }
 }
 

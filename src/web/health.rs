@@ -26,7 +26,7 @@ pub(super) async fn alive(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Response {
-    if !inbox.engine().heartbeat.is_regular() {
+    if !inbox.engine.heartbeat.is_regular() {
         let still = format!("the worker's loop has stood still for {} seconds\n", LONGEST_ROUND.as_secs());
         return (StatusCode::SERVICE_UNAVAILABLE, still).into_response();
     }
@@ -42,7 +42,7 @@ pub(super) async fn alive(
         }
         _ => return "ok\n".into_response(),
     }
-    let sandbox = &inbox.engine().sandbox;
+    let sandbox = &inbox.engine.sandbox;
     let isolation = json!({
         "level": sandbox.level().to_string(),
         "means": messages::isolation_level(sandbox.level()),
@@ -57,12 +57,12 @@ pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, Strin
     if inbox.draining.is_cancelled() {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n".to_owned());
     }
-    if let Some(room) = inbox.engine().full_disk() {
+    if let Some(room) = inbox.engine.full_disk() {
         let full = format!("the disk of the data folder is nearly full: {room}\n");
         return (StatusCode::SERVICE_UNAVAILABLE, full);
     }
-    match tokio::time::timeout(PATIENCE, inbox.store().check_writable()).await {
-        Ok(Ok(())) => (StatusCode::OK, with_troubles(inbox.store()).await),
+    match tokio::time::timeout(PATIENCE, inbox.engine.store.check_writable()).await {
+        Ok(Ok(())) => (StatusCode::OK, with_troubles(&inbox.engine.store).await),
         Err(_) => {
             tracing::warn!("the database takes no write and no claim within {} seconds", PATIENCE.as_secs());
             let late = format!("no write, no claim in {} seconds\n", PATIENCE.as_secs());

@@ -9,7 +9,7 @@ use crate::{
         OAuthApp,
         webhook::{DeliveryHeaders, HeaderError, Signature, SignatureError, verify},
     },
-    store::{Source, Store},
+    store::Source,
     web::{
         bodies::{BODY_PATIENCE, Bodies, Held, Unread},
         dashboard::readings::OpenPages,
@@ -44,7 +44,7 @@ pub type Doctor = Arc<dyn Fn(Option<RepoName>) -> BoxFuture<'static, Vec<Row>> +
 
 /// The inbox of deliveries, and the state of the routes beside it.
 pub struct Inbox {
-    engine: Arc<Engine>,
+    pub(super) engine: Arc<Engine>,
     secrets: Vec<SecretString>,
     pub(super) draining: CancellationToken,
     patience: Duration,
@@ -145,14 +145,6 @@ impl Inbox {
 
     pub(super) fn now(&self) -> Millis {
         self.engine.now()
-    }
-
-    pub(super) fn store(&self) -> &Store {
-        &self.engine.store
-    }
-
-    pub(super) fn engine(&self) -> &Engine {
-        &self.engine
     }
 }
 

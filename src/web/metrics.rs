@@ -180,7 +180,7 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, sender: Sender, hea
     if let Some(refusal) = refuse_without_token(&inbox, sender, &headers) {
         return refusal;
     }
-    match gather(inbox.engine(), inbox.now()).await {
+    match gather(&inbox.engine, inbox.now()).await {
         Ok(text) => ([(CONTENT_TYPE, FORMAT)], text).into_response(),
         Err(error) => {
             tracing::warn!(%error, "the figures could not be read");

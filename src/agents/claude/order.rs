@@ -30,7 +30,7 @@ pub(crate) fn request_for(role: Role) -> StartRequest {
 
 impl ClaudeAgent {
     pub(super) async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
-        let system = private.write("system.md", spec.prompt.system().as_bytes())?;
+        let system = private.write("system.md", spec.prompt.system.as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
         order.args = args(spec, system.into());
         order.env = private.environment(spec, &self.context.environment, AccountVariables::Ours)?;

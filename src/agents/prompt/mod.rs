@@ -68,7 +68,7 @@ pub enum Leftovers {
 /// that takes one text), or it has a tool for it ([`Prompt::by_tool`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    system: String,
+    pub(crate) system: String,
     /// The sections, whose fences have no mark yet.
     draft: String,
     /// The length of the part of `draft` that describes the work: the issue, and the task.
@@ -80,11 +80,6 @@ impl Prompt {
     /// Makes a prompt without details. `answer` is the name of the role's answer, such as "your report".
     pub fn new(system: &str, answer: &'static str) -> Self {
         Self { system: system.trim().to_owned(), draft: String::new(), subject: 0, answer }
-    }
-
-    /// Returns the agent's role and its rules.
-    pub fn system(&self) -> &str {
-        &self.system
     }
 
     /// Returns the details of this run, without the form of the answer.

@@ -494,12 +494,12 @@ fn every_program_is_asked_for_the_answer_in_its_own_way() {
     let task = task();
     let prompt = first_turn(&task).prompt(&player());
     let schema = json!({"type": "object", "title": "the schema"});
-    assert_eq!(prompt.system(), player().prompt);
+    assert_eq!(prompt.system, player().prompt);
     assert!(!prompt.text().contains("# Your answer"), "{}", prompt.text());
     assert!(prompt.printed(&schema).contains("your report as one JSON object"));
     assert!(prompt.printed(&schema).contains("the schema") && !prompt.by_tool().contains("the schema"));
     assert!(prompt.by_tool().contains("giving your report with your tool for structured output"));
-    assert_eq!(prompt.whole(&schema), format!("{}\n\n---\n\n{}", prompt.system(), prompt.printed(&schema)));
+    assert_eq!(prompt.whole(&schema), format!("{}\n\n---\n\n{}", prompt.system, prompt.printed(&schema)));
 }
 
 #[test]
@@ -551,7 +551,7 @@ fn the_fixed_prompt_of_every_role_is_short() {
     ];
     for (role, prompt, schema, most) in table {
         let whole = prompt.whole(&schema);
-        let (system, whole) = (prompt.system().len(), whole.len());
+        let (system, whole) = (prompt.system.len(), whole.len());
         println!("{role}: {system} bytes of role, {whole} with the rest and the schema: about {} tokens", whole / 4);
         assert!(whole <= most, "{role}: {whole} bytes, at most {most}");
     }

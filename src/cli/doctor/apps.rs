@@ -56,13 +56,13 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>, replay: O
         ask_in_time(client.installations()),
         coachs,
     );
-    let mut rows = vec![identity(AUTOBUILD, client.app_id(), &known)];
+    let mut rows = vec![identity(AUTOBUILD, client.id, &known)];
     rows.extend(coach.is_none().then(no_coach));
     rows.extend(clock(&time, client.now()));
     let Ok(known) = known else { return rows };
     rows.push(webhook(&address));
     rows.push(last_deliveries(&deliveries, replay));
-    rows.extend(installed(AUTOBUILD, (client.urls().web(), &known), &installations));
+    rows.extend(installed(AUTOBUILD, (client.urls.web(), &known), &installations));
     if let (Ok(own), Some(coachs)) = (&installations, &coachs) {
         rows.extend(without_coach(own, coachs));
     }
@@ -71,9 +71,9 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>, replay: O
 
 pub(super) async fn coach(client: &Client) -> Vec<Row> {
     let (known, installations) = tokio::join!(ask_in_time(client.identity_now()), ask_in_time(client.installations()));
-    let mut rows = vec![identity(COACH, client.app_id(), &known)];
+    let mut rows = vec![identity(COACH, client.id, &known)];
     if let Ok(known) = known {
-        rows.extend(installed(COACH, (client.urls().web(), &known), &installations));
+        rows.extend(installed(COACH, (client.urls.web(), &known), &installations));
     }
     rows
 }

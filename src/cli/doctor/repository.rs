@@ -69,7 +69,7 @@ pub(super) async fn on_github(
 
 async fn not_installed(client: &Client, name: &RepoName) -> Row {
     let page = match ask_in_time(client.identity_now()).await {
-        Ok(known) => format!(": {}/installations/new", known.page(client.urls().web())),
+        Ok(known) => format!(": {}/installations/new", known.page(client.urls.web())),
         Err(_) => String::new(),
     };
     let remedy = format!("install the App on it{page}; or look at how the name is spelled");

@@ -25,7 +25,7 @@ use domain::{
 /// Handles a request to check a commit again. Each delivery is a fact of its own.
 pub async fn rerun(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
-    let is_ours = app.is_none_or(|app| app == engine.autobuild.app_id());
+    let is_ours = app.is_none_or(|app| app == engine.autobuild.id);
     if !is_ours || origin.sender.kind != AccountType::Person {
         return Ok(Done::Nothing);
     }

@@ -215,7 +215,7 @@ impl EffectContext<'_> {
             let over = progress.over();
             self.send_run_span(&spec, from, &ended);
             let end = self.run_end(start.opened, over, &ended);
-            let opened = end.opened().clone();
+            let opened = end.opened.clone();
             *last = LastRun::Unrecorded(Box::new(end));
             match ended {
                 Ok(answered) => return Ok(answered.answer),
@@ -245,7 +245,7 @@ impl EffectContext<'_> {
             task: question.task,
             turn: question.turn,
             checkout: question.checkout.to_path_buf(),
-            objects: Some(self.engine.mirrors.mirror(self.key().repo).dir().join("objects")),
+            objects: Some(self.engine.mirrors.mirror(self.feature.key.repo).dir().join("objects")),
             prompt,
             schema: question.schema.clone(),
             deadline: settings.timeouts.of(question.role).min(time),
@@ -283,7 +283,7 @@ impl EffectContext<'_> {
     /// Shows the run on the dashboard of this process.
     fn show(&self, question: &Question<'_>, since: Millis, progress: &Progress<'_>) -> OnBoard<'_> {
         let work = Work {
-            feature: self.key(),
+            feature: self.feature.key,
             worker: Worker::Agent(question.role),
             task: question.task,
             turn: question.turn,
@@ -352,7 +352,7 @@ impl EffectContext<'_> {
             Err(RunError::Cancelled { .. } | RunError::Host { .. }) => return,
         };
         self.engine.settings.telemetry.send(spans::run(&spans::Ran {
-            feature: &self.key(),
+            feature: &self.feature.key,
             task: spec.task,
             turn: spec.turn,
             role: spec.role,

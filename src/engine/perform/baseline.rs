@@ -43,7 +43,7 @@ async fn keep(context: &EffectContext<'_>, found: &Baseline, named: &str) -> Res
         return Ok(());
     }
     if let Ok(body) = serde_json::to_string(found) {
-        let (store, repo) = (&context.engine.store, context.key().repo);
+        let (store, repo) = (&context.engine.store, context.feature.key.repo);
         let at = context.engine.now();
         store.keep_baseline(repo, &found.commit, named, &body, at).await?;
     }
@@ -52,7 +52,7 @@ async fn keep(context: &EffectContext<'_>, found: &Baseline, named: &str) -> Res
 
 /// Returns the stored baseline, if it exists and this version can read it.
 async fn load_stored(context: &EffectContext<'_>, commit: &Sha, named: &str) -> Result<Option<Baseline>, EffectError> {
-    let body = context.engine.store.baseline(context.key().repo, commit, named).await?;
+    let body = context.engine.store.baseline(context.feature.key.repo, commit, named).await?;
     Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
 }
 

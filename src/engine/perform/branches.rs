@@ -88,7 +88,7 @@ async fn adopted(
 
 /// `true` if this run made a commit.
 fn is_ours(context: &EffectContext<'_>, commit: Option<&CommitInfo>) -> bool {
-    let shown = context.key().name();
+    let shown = context.feature.key.name();
     commit.and_then(|info| info.trailer("AutoBuild-Feature")) == Some(shown.as_str())
 }
 

@@ -145,7 +145,7 @@ async fn in_words(
 ) -> Result<Done, EffectError> {
     let pull = task.map_or(context.feature.pull, |task| task.pull);
     let pull = pull.map(|pull| (IssueNumber(pull.0), Replacement::PullComment));
-    let (thread, instead) = pull.unwrap_or((context.key().issue, Replacement::IssueComment));
+    let (thread, instead) = pull.unwrap_or((context.feature.key.issue, Replacement::IssueComment));
     context.may_write().await?;
     context.comment(thread, &messages::check_in_words(check, head)).await?;
     Ok(context.event(Event::Unsaid(Unsaid {

@@ -16,7 +16,7 @@ use domain::{
     blocked::{Defect, RepositoryFault},
     effect::Effect,
     feature::{Feature, event::Event},
-    ids::{FeatureKey, TaskId},
+    ids::TaskId,
     protected_paths::ProtectedPaths,
     task,
     task::Task,
@@ -43,10 +43,6 @@ pub(in crate::engine) fn read(job: &Job) -> Result<Effect, EffectError> {
 }
 
 impl EffectContext<'_> {
-    pub(super) fn key(&self) -> FeatureKey {
-        self.feature.key
-    }
-
     pub(super) fn repo(&self) -> Repo<'_> {
         self.engine.autobuild.repo(self.feature.installation, self.feature.key.repo).permitted_by(&self.job.permit)
     }
@@ -56,7 +52,7 @@ impl EffectContext<'_> {
         let Some(coach) = &self.engine.coach else {
             return Ok(None);
         };
-        let id = self.key().repo;
+        let id = self.feature.key.repo;
         let installation = match self.engine.coach_installations.find(&id) {
             Some(known) => Some(known),
             None => coach.installation_of(&self.repo().name().await?).await?,
@@ -68,13 +64,13 @@ impl EffectContext<'_> {
     }
 
     pub(super) async fn fetch_default(&self) -> Result<DefaultBranch, EffectError> {
-        let (installation, repo) = (self.feature.installation, self.key().repo);
+        let (installation, repo) = (self.feature.installation, self.feature.key.repo);
         self.engine.fetch_default(installation, repo, None).await
     }
 
     pub(super) async fn fetch_with_default(&self) -> Result<DefaultBranch, EffectError> {
-        let folder = self.key().branch_prefix();
-        self.engine.fetch_default(self.feature.installation, self.key().repo, Some(&folder)).await
+        let folder = self.feature.key.branch_prefix();
+        self.engine.fetch_default(self.feature.installation, self.feature.key.repo, Some(&folder)).await
     }
 
     /// Returns the rules for what may be pushed to the repository.
@@ -83,13 +79,13 @@ impl EffectContext<'_> {
     }
 
     pub(super) async fn remote_to_push(&self) -> Result<Remote, EffectError> {
-        let (installation, repo) = (self.feature.installation, self.key().repo);
+        let (installation, repo) = (self.feature.installation, self.feature.key.repo);
         self.engine.remote(installation, repo, Rights::Push).await
     }
 
     pub(super) async fn fetch_own(&self) -> Result<Mirror, EffectError> {
-        let folder = format!("{}/*", self.key().branch_prefix());
-        let (installation, repo) = (self.feature.installation, self.key().repo);
+        let folder = format!("{}/*", self.feature.key.branch_prefix());
+        let (installation, repo) = (self.feature.installation, self.feature.key.repo);
         self.engine.fetch(installation, repo, &[&folder]).await
     }
 
@@ -115,12 +111,12 @@ impl EffectContext<'_> {
 
     pub(super) async fn links(&self) -> Result<Links, EffectError> {
         let name = self.repo().name().await?;
-        Ok(Links::new(self.engine.autobuild.urls().web(), &name))
+        Ok(Links::new(self.engine.autobuild.urls.web(), &name))
     }
 
     pub(super) fn event(&self, event: Event) -> Done {
         let fact = Fact::ours(event, self.job.effect.id.clone(), self.engine.now());
-        Done::Fact(self.key(), Box::new(fact))
+        Done::Fact(self.feature.key, Box::new(fact))
     }
 
     pub(super) fn task_event(&self, task: TaskId, event: task::Event) -> Done {
@@ -136,7 +132,7 @@ impl Job {
         loop {
             self.ensure_lease()?;
             let now = engine.now();
-            let Err(until) = engine.spacing.try_reserve(self.installation(), now) else {
+            let Err(until) = engine.spacing.try_reserve(self.effect.installation, now) else {
                 self.writes.fetch_add(1, Ordering::Relaxed);
                 return Ok(());
             };

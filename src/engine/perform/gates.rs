@@ -53,7 +53,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
     let report = gates::verify(&context.gate_context(), &subject, &context.job.cancel).await?;
     drop(shown);
     let time = (from, context.engine.now());
-    let span = spans::gates(&context.key(), task.id, turn.number, time, &report);
+    let span = spans::gates(&context.feature.key, task.id, turn.number, time, &report);
     context.engine.settings.telemetry.send(span);
     let discrepancies = claims::contradicted(context, &mirror, task, (turn, head), &report).await?;
     let event = task::Event::Gated { emission, head: head.clone(), report: Box::new(report), discrepancies };
@@ -74,7 +74,7 @@ impl EffectContext<'_> {
     /// Shows on the dashboard that Gates run, until the returned value is dropped.
     pub(super) fn on_board(&self, worker: Worker, turn: Option<(TaskId, TurnNumber)>) -> OnBoard<'_> {
         let work = Work {
-            feature: self.key(),
+            feature: self.feature.key,
             worker,
             task: turn.map(|(task, _)| task),
             turn: turn.map_or(TurnNumber(1), |(_, turn)| turn),
@@ -102,7 +102,7 @@ impl EffectContext<'_> {
 
     /// Returns the mirror, after fetching this commit if it is missing.
     pub(super) async fn holding(&self, head: &Sha) -> Result<Mirror, EffectError> {
-        let mirror = self.engine.mirrors.mirror(self.key().repo);
+        let mirror = self.engine.mirrors.mirror(self.feature.key.repo);
         if mirror.has_commit(head).await? {
             return Ok(mirror);
         }

@@ -35,12 +35,12 @@ pub(super) async fn commit_to_push(
         (CiPolicy::Auto | CiPolicy::Ask, CiRelease::None) => {}
     }
     let default = context.repo().repository().await?.default_branch;
-    let shown = of_tree(mirror, head, &context.engine.surroundings(&context.key(), &default)).await?;
+    let shown = of_tree(mirror, head, &context.engine.surroundings(&context.feature.key, &default)).await?;
     let exposure = feature.ci.exposure.clone().with(shown.clone());
     if exposure != feature.ci.exposure {
         let event = Event::CiExposed { exposure: shown };
         let fact = Fact::ours(event, format!("exposure/{head}"), context.engine.now());
-        context.engine.apply(&context.key(), fact, None).await?;
+        context.engine.apply(&context.feature.key, fact, None).await?;
     }
     let status = CiStatus { exposure, release: CiRelease::None };
     if treatment(feature.rules.ci, &status) != CiTreatment::Hold {

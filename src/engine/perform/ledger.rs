@@ -27,7 +27,7 @@ const HISTORY_MS: i64 = 90 * 24 * 3_600_000;
 /// The end of a run, which is stored once its result is known.
 pub(super) struct RunEnd {
     run: EndedRun,
-    opened: Opened,
+    pub(super) opened: Opened,
     after: AfterRun,
 }
 
@@ -38,12 +38,6 @@ enum AfterRun {
     /// It failed. The living comment showed that it runs, and must not until the next event.
     Shown(Box<NewEffect>),
     Nothing,
-}
-
-impl RunEnd {
-    pub(super) fn opened(&self) -> &Opened {
-        &self.opened
-    }
 }
 
 /// A recorded run that may begin.
@@ -74,8 +68,8 @@ impl EffectContext<'_> {
         let kind = agent.kind();
         let provider = provider_of(kind, model);
         let new = NewRun {
-            installation: self.job.installation(),
-            feature: self.key(),
+            installation: self.job.effect.installation,
+            feature: self.feature.key,
             task: question.task,
             turn: question.turn,
             role: question.role.word().to_owned(),
@@ -237,7 +231,7 @@ impl EffectContext<'_> {
 impl EffectContext<'_> {
     /// Returns the Feature's cost so far, its estimate, and its waits for a model's API or GitHub.
     pub(super) async fn spending(&self) -> Result<Spending, EffectError> {
-        Ok(Spending { estimate: self.estimate().await?, ..self.engine.spending_so_far(&self.key()).await? })
+        Ok(Spending { estimate: self.estimate().await?, ..self.engine.spending_so_far(&self.feature.key).await? })
     }
 
     /// Returns what the plan may cost. Returns `None` if there is no plan or the Player's agent does not report its
@@ -249,7 +243,7 @@ impl EffectContext<'_> {
             return Ok(None);
         };
         let since = self.engine.now().plus(-HISTORY_MS);
-        let earlier = self.engine.store.usual_cost(self.key().repo, since).await?;
+        let earlier = self.engine.store.usual_cost(self.feature.key.repo, since).await?;
         let complexities: Vec<u8> = version.plan.tasks.iter().map(complexity::task).collect();
         let limit = settings.budget.of_task().usd_micros;
         Ok(cost::estimate(&complexities, settings.max_turns, earlier, limit))

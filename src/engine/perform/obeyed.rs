@@ -21,7 +21,7 @@ pub(super) async fn by_task(
     let Some(head) = head else {
         return Ok(Vec::new());
     };
-    let mut mirror = context.engine.mirrors.mirror(context.key().repo);
+    let mut mirror = context.engine.mirrors.mirror(context.feature.key.repo);
     if !mirror.has_commit(head).await? {
         mirror = context.fetch_own().await?;
         if !mirror.has_commit(head).await? {

@@ -81,7 +81,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             let checked = with_name(context, *checked);
             let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, &chosen.why);
             let policy = planned.rules.ci;
-            planned.exposure = context.engine.exposure(&context.key(), &branch, policy).await?;
+            planned.exposure = context.engine.exposure(&context.feature.key, &branch, policy).await?;
             planned.notes.extend(messages::own_defaults(&inquiries));
             let planned = Box::new(planned);
             Event::Planned { emission, planned }

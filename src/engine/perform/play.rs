@@ -185,11 +185,11 @@ async fn packed(
     ground: &Ground,
     (held, head): (&str, &Sha),
 ) -> Result<Option<NewPack>, EffectError> {
-    let (folder, known) = (context.key().branch_prefix(), ground.other.as_slice());
+    let (folder, known) = (context.feature.key.branch_prefix(), ground.other.as_slice());
     let most = context.engine.settings.pack_size;
     match ground.mirror.pack(held, &folder, known, most).await? {
         Packed::Bytes(bytes) => {
-            Ok(Some(NewPack { feature: context.key(), commit: head.clone(), bytes, at: context.engine.now() }))
+            Ok(Some(NewPack { feature: context.feature.key, commit: head.clone(), bytes, at: context.engine.now() }))
         }
         Packed::Needless => Ok(None),
         Packed::TooLarge => {
@@ -205,7 +205,7 @@ async fn packed(
 
 /// Returns the name under which the Player's checkout is kept until its changes are committed.
 fn checkout_name(context: &EffectContext<'_>, task: &Task) -> String {
-    format!("{}-{}", context.key().repo.0, task.branch)
+    format!("{}-{}", context.feature.key.repo.0, task.branch)
 }
 
 /// Returns the starting point of a Player. If an earlier run was stopped before its changes were committed, for example

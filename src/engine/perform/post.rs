@@ -52,7 +52,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
         (Err(error), _) => return Err(error.into()),
     };
     let threads =
-        [(IssueNumber(post.pull.0), Replacement::PullComment), (context.key().issue, Replacement::IssueComment)];
+        [(IssueNumber(post.pull.0), Replacement::PullComment), (context.feature.key.issue, Replacement::IssueComment)];
     for (thread, instead) in threads {
         context.may_write().await?;
         match context.comment(thread, post.folded).await {
@@ -97,7 +97,7 @@ async fn by_coach(context: &EffectContext<'_>, post: &Post<'_>) -> Result<ByCoac
         if !is_gone {
             break;
         }
-        context.engine.coach_installations.take(&context.key().repo);
+        context.engine.coach_installations.take(&context.feature.key.repo);
         context.may_write().await?;
     }
     Ok(refused.map_or(ByCoach::NotInstalled, |why| ByCoach::Refused { why }))

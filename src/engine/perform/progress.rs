@@ -98,7 +98,7 @@ impl<'a> Progress<'a> {
 
     fn show(&self, which: &str, from: Millis) -> NewEffect {
         let id = format!("{}/shown/{which}", self.run);
-        schedule::shown_again(self.context.job, self.context.key(), id, from)
+        schedule::shown_again(self.context.job, self.context.feature.key, id, from)
     }
 }
 

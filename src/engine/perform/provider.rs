@@ -165,7 +165,7 @@ impl EffectContext<'_> {
     /// Returns what cut the earlier runs of this effect short, oldest first.
     pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<StopCause>, EffectError> {
         let effect = &self.job.effect;
-        let runs = self.engine.store.runs_of(&self.key(), task).await?;
+        let runs = self.engine.store.runs_of(&self.feature.key, task).await?;
         let ours = runs.iter().filter(|run| run.effect == effect.id);
         let failures = ours.filter_map(|run| run.failure.as_deref());
         Ok(failures.map(StopCause::from_word).collect())
@@ -173,7 +173,7 @@ impl EffectContext<'_> {
 
     /// Returns what cut the newest run of a task's Player short.
     pub(super) async fn last_cut(&self, task: TaskId) -> Result<Option<StopCause>, EffectError> {
-        let runs = self.engine.store.runs_of(&self.key(), Some(task)).await?;
+        let runs = self.engine.store.runs_of(&self.feature.key, Some(task)).await?;
         let last = runs.iter().rfind(|run| run.role == Role::Player.to_string() && run.failure.is_some());
         Ok(last.and_then(|run| run.failure.as_deref()).map(StopCause::from_word))
     }

@@ -98,7 +98,7 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
     match context.repo().create_pull(new).await? {
         OpenedPull::Opened(pull) => {
             if pull.draft && !pull.node_id.is_empty() {
-                let draft = (context.key().repo, pull.number);
+                let draft = (context.feature.key.repo, pull.number);
                 context.engine.drafts.remember(draft, pull.node_id);
             }
             Ok(pull.number)
@@ -133,7 +133,7 @@ pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Resu
 /// refuses because a person already marked it.
 async fn mark_pull_ready(context: &EffectContext<'_>, pull: PullNumber) -> Result<(), EffectError> {
     context.may_write().await?;
-    let opened = context.engine.drafts.take(&(context.key().repo, pull)).filter(|_| context.job.is_fresh());
+    let opened = context.engine.drafts.take(&(context.feature.key.repo, pull)).filter(|_| context.job.is_fresh());
     if let Some(node_id) = opened {
         match context.repo().mark_draft_ready(&node_id).await {
             Err(error) if context.is_final(&error) => context.may_write().await?,

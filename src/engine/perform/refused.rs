@@ -39,7 +39,7 @@ async fn show(context: &EffectContext<'_>, over: &CancellationToken) {
 async fn write(context: &EffectContext<'_>, hosts: &[RefusedHost], times: u32) {
     let (job, now) = (context.job, context.engine.now());
     let id = format!("{}/refused/{}/{times}", job.effect.id, job.hold.fence);
-    let show = schedule::shown_again(job, context.key(), id, now);
+    let show = schedule::shown_again(job, context.feature.key, id, now);
     if let Err(error) = context.engine.store.saw_refused(&job.hold, hosts, &show).await {
         tracing::warn!(%error, effect = job.effect.id, "the hosts that {} does not reach could not be stored", job.effect.id);
     }

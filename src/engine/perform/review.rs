@@ -111,7 +111,7 @@ pub(super) async fn post_blocked(context: &EffectContext<'_>, task: &Task) -> Re
             post::post(context, &post).await
         }
         _ => {
-            let thread = Thread::Issue(context.key().issue);
+            let thread = Thread::Issue(context.feature.key.issue);
             comment_once(context.engine, context.job, context.repo(), thread, &text).await?;
             Ok(Done::Nothing)
         }

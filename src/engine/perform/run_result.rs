@@ -144,7 +144,7 @@ impl RunResult {
         match &landed {
             Landed::There(_) | Landed::Overtaken(_) => {
                 let (store, now) = (&context.engine.store, context.engine.now());
-                store.pack_pushed(&context.key(), &commit.head, now).await?;
+                store.pack_pushed(&context.feature.key, &commit.head, now).await?;
             }
             Landed::Rejected(_) => {}
         }
@@ -157,7 +157,7 @@ impl RunResult {
         context: &EffectContext<'_>,
         commit: &MadeCommit,
     ) -> Result<Option<Landed>, EffectError> {
-        let mirror = context.engine.mirrors.mirror(context.key().repo);
+        let mirror = context.engine.mirrors.mirror(context.feature.key.repo);
         let tip = mirror.rev_parse(&super::branches::branch_name(&commit.branch)?).await?;
         let Some(tip) = tip else {
             return Ok(None);
@@ -205,7 +205,7 @@ pub(super) fn is_partial(info: &CommitInfo) -> bool {
 
 /// Makes sure that the mirror has a commit: it may be here, on GitHub or in the database.
 async fn is_at_hand(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Result<bool, EffectError> {
-    let mirror = context.engine.mirrors.mirror(context.key().repo);
+    let mirror = context.engine.mirrors.mirror(context.feature.key.repo);
     if mirror.has_commit(head).await? {
         return Ok(true);
     }
@@ -213,7 +213,7 @@ async fn is_at_hand(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Res
     if mirror.has_commit(head).await? {
         return Ok(true);
     }
-    let Some(pack) = context.engine.store.pack(&context.key(), head).await? else {
+    let Some(pack) = context.engine.store.pack(&context.feature.key, head).await? else {
         return Ok(false);
     };
     match mirror.unpack(&held_id(context.job), head, &pack, ProcessLimits::MOST_PACK).await? {
@@ -284,7 +284,7 @@ async fn unpushed(
     ground: &Ground,
 ) -> Result<Option<RunResult>, EffectError> {
     let own = &context.job.effect;
-    let effects = context.engine.store.effects_of(&context.key()).await?;
+    let effects = context.engine.store.effects_of(&context.feature.key).await?;
     let is_earlier = |effect: &&StoredEffect| is_sibling(effect, own) && effect.id != own.id;
     let Some(result) = effects.iter().rev().find(is_earlier).and_then(RunResult::of) else {
         return Ok(None);

@@ -24,7 +24,7 @@ use domain::{
 
 /// Performs an effect that belongs to no Feature: a reaction or a reply.
 pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<Done, EffectError> {
-    let repo = engine.autobuild.repo(job.installation(), job.repo()?);
+    let repo = engine.autobuild.repo(job.effect.installation, job.repo()?);
     let repo = repo.permitted_by(&job.permit);
     match effect {
         Effect::React { on, reaction } => {
@@ -33,7 +33,7 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
             Ok(Done::Nothing)
         }
         Effect::Reply { thread, reply, .. } => {
-            let links = Links::new(engine.autobuild.urls().web(), &repo.name().await?);
+            let links = Links::new(engine.autobuild.urls.web(), &repo.name().await?);
             let text = messages::reply(&reply, None, &Spending::default(), &links);
             comment_once(engine, job, repo, thread, &text).await?;
             Ok(Done::Nothing)
@@ -75,7 +75,7 @@ pub(super) async fn feature_blocked(context: &EffectContext<'_>) -> Result<Done,
         return Ok(Done::Nothing);
     };
     context.may_write().await?;
-    let (refused, pull) = match (context.comment(context.key().issue, &text).await, context.feature.pull) {
+    let (refused, pull) = match (context.comment(context.feature.key.issue, &text).await, context.feature.pull) {
         (Ok(()), _) => return Ok(Done::Nothing),
         (Err(error), Some(pull)) if context.is_final(&error) => (error, pull),
         (Err(error), _) => return Err(error.into()),

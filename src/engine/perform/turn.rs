@@ -14,14 +14,14 @@ pub(super) const PARTIAL: &str = "AutoBuild-Partial";
 /// Returns the App's bot as an author, with the address that GitHub itself uses.
 pub(super) async fn author(context: &EffectContext<'_>) -> Result<Author, EffectError> {
     let bot = context.engine.autobuild.bot(context.feature.installation).await?;
-    let web = url::Url::parse(context.engine.autobuild.urls().web()).ok();
+    let web = url::Url::parse(context.engine.autobuild.urls.web()).ok();
     let host = web.as_ref().and_then(|web| web.host_str()).unwrap_or("github.com");
     Ok(Author { name: bot.login.clone(), email: format!("{}+{}@users.noreply.{host}", bot.id, bot.login) })
 }
 
 /// Returns the trailers of a commit, which name its Feature and the effect that made it.
 pub(super) fn trailers(context: &EffectContext<'_>, more: &[(&str, String)]) -> Vec<(String, String)> {
-    let mut trailers = vec![("AutoBuild-Feature".to_owned(), context.key().name())];
+    let mut trailers = vec![("AutoBuild-Feature".to_owned(), context.feature.key.name())];
     trailers.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
     trailers.push(("AutoBuild-Attempt".to_owned(), context.job.effect.id.clone()));
     trailers

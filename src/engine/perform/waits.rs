@@ -31,7 +31,7 @@ pub(super) async fn ask_person(context: &EffectContext<'_>, wait: &Wait) -> Resu
 
 /// Returns the thread for the mention, and the pull request that the person should review, if any.
 fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber>) {
-    let issue = Thread::Issue(context.key().issue);
+    let issue = Thread::Issue(context.feature.key.issue);
     match wait {
         Wait::Approval { .. } | Wait::NoPlan | Wait::Ci => (issue, None),
         Wait::Review { pull } => (Thread::Pull(*pull), Some(*pull)),

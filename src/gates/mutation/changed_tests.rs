@@ -105,7 +105,7 @@ pub(super) async fn questions(
     let Some(old) = table.old.as_ref().filter(|_| !rows.is_empty()) else {
         return Ok(Vec::new());
     };
-    let overlay = table.side.overlay(run, Mix::OldTests, old.fits()).await?;
+    let overlay = table.side.overlay(run, Mix::OldTests, &old.fitted).await?;
     let head = code(run).await?;
     let with_old: Vec<Code> = head.iter().map(|file| laid_over(file, &overlay)).collect();
     let reading = blocking(move || [head, with_old].map(Functions::all_of)).await;

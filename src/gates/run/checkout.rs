@@ -51,7 +51,7 @@ const SEEN_AT: &str = "/autobuild";
 /// checkout is mounted there; below, runs take turns in one folder. Therefore, never create a checkout while you hold
 /// one.
 pub(crate) struct SandboxedCheckout {
-    context: GateContext,
+    pub(crate) context: GateContext,
     cancel: CancellationToken,
     checkout: Checkout,
     env: Vec<(OsString, OsString)>,
@@ -147,10 +147,6 @@ impl SandboxedCheckout {
 
     pub(crate) fn home(&self) -> PathBuf {
         self.checkout.home().join("home")
-    }
-
-    pub(crate) fn context(&self) -> &GateContext {
-        &self.context
     }
 
     /// Returns the paths of the commit's own files, relative to the working copy.

@@ -55,7 +55,7 @@ impl SandboxedCheckout {
             let logs = self.logs(command, &stdout).await;
             stdout.push_str(&logs);
         }
-        let output = output::join_streams(&stdout, &stderr, &self.context().secrets);
+        let output = output::join_streams(&stdout, &stderr, &self.context.secrets);
         let bare = Finding {
             command: command.text().to_owned(),
             exit_code: code,
@@ -144,7 +144,7 @@ impl SandboxedCheckout {
 
     /// Returns what the failures have in common. Foreign programs choose the texts, so they are masked.
     fn symptoms(&self, texts: &[(String, String)]) -> Symptoms {
-        let mask = |line: &str| self.context().secrets.mask(line);
+        let mask = |line: &str| self.context.secrets.mask(line);
         let masked: Vec<(&str, String)> = texts.iter().map(|(test, line)| (test.as_str(), mask(line))).collect();
         let failures = masked.iter().map(|(test, line)| (*test, line.as_str()));
         Symptoms::new(failures, results::system_error)
@@ -172,14 +172,14 @@ impl SandboxedCheckout {
         if finding.symptoms.has_unexplained() {
             let mut named = results::error_lines(output.iter().flat_map(|text| text.lines()));
             for lines in &mut named {
-                lines.first = self.context().secrets.mask(&lines.first);
+                lines.first = self.context.secrets.mask(&lines.first);
             }
             finding.symptoms.explain(&named);
         }
     }
 
     fn name(&self, test: &str) -> String {
-        shorten::middle(&self.context().secrets.mask(test), MAX_NAME)
+        shorten::middle(&self.context.secrets.mask(test), MAX_NAME)
     }
 }
 

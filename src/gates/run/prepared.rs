@@ -57,7 +57,7 @@ const WAITS_FOR_HOST: Duration = Duration::from_secs(10);
 
 /// A commit with its commands; set-up happens at the first run.
 pub(crate) struct Prepared<'a> {
-    context: &'a GateContext,
+    pub(crate) context: &'a GateContext,
     mirror: &'a Mirror,
     commit: &'a Sha,
     settings: &'a RepositorySettings,
@@ -465,19 +465,14 @@ impl<'a> Prepared<'a> {
 
     /// Returns the time limit for one run of an experiment.
     pub(crate) fn patience(&self) -> Duration {
-        self.plain().saturating_mul(TIMES_PLAIN).clamp(SHORTEST, self.longest().max(SHORTEST))
+        self.plain().saturating_mul(TIMES_PLAIN).clamp(SHORTEST, self.context.deadlines.test.max(SHORTEST))
     }
 
     /// Returns the time limit for one run of the change's tests on the base, which may have to rebuild much.
     pub(crate) fn patience_on_base(&self) -> Duration {
         let preparing = self.set_up().map_or(Duration::ZERO, |done| done.preparing);
         let longest = self.plain().saturating_mul(TIMES_PLAIN).saturating_add(preparing);
-        longest.max(SHORTEST_ON_BASE).min(self.longest())
-    }
-
-    /// Returns the time limit for any run.
-    pub(crate) fn longest(&self) -> Duration {
-        self.context.deadlines.test
+        longest.max(SHORTEST_ON_BASE).min(self.context.deadlines.test)
     }
 
     /// Returns the snapshot of pre-flight's set-up, if it would leave the same here; `None` if more must be prepared.

@@ -110,7 +110,7 @@ impl Used {
         overlay: Option<&Overlay>,
     ) -> Result<Option<SandboxedCheckout>, GateError> {
         let Self { checkout, laid, before } = self;
-        let entry = snapshot.entry().to_path_buf();
+        let entry = snapshot.entry.to_path_buf();
         let root = checkout.around().to_path_buf();
         let own: BTreeSet<PathBuf> = checkout.tracked().into_iter().collect();
         let undone = off_thread(move || undo(&root, &before, &entry, &own)).await;

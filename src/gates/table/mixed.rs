@@ -56,7 +56,7 @@ pub(crate) struct TestSide<'a> {
     whole: Vec<(&'a RawChange, &'a FileChange)>,
     /// Files that hold both product and tests, such as source files with inline tests, whose tests differ.
     parts: Vec<&'a FileChange>,
-    touches: Touches,
+    pub(super) touches: Touches,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +89,6 @@ impl<'a> TestSide<'a> {
             }
         }
         Self { repository, whole, parts, touches }
-    }
-
-    pub(crate) fn touches(&self) -> Touches {
-        self.touches
     }
 
     /// `true` if the base's tests may differ from the head's: the change touches more than new test files.
@@ -234,7 +230,7 @@ pub(crate) struct MixedRun {
     families: BTreeMap<String, TestResult>,
     naming: Naming,
     /// The files that do not fit, as they ran. For those without a text, the code's version of the file ran.
-    fitted: Fitted,
+    pub(crate) fitted: Fitted,
 }
 
 impl MixedRun {
@@ -249,7 +245,7 @@ impl MixedRun {
     ) -> Result<Self, GateError> {
         let (subject, prepared, change) = (run.subject, run.prepared, run.change);
         let (commit, index, expected, limit) = match mix {
-            Mix::OldTests => (subject.head, &change.before, Expected::Green, prepared.longest()),
+            Mix::OldTests => (subject.head, &change.before, Expected::Green, prepared.context.deadlines.test),
             Mix::NewTests => (subject.fork, &change.after, Expected::Red, prepared.patience_on_base()),
         };
         let names = names.filter(|_| naming == Naming::Named);
@@ -331,10 +327,6 @@ impl MixedRun {
             Evidence::Absent(_) => BTreeMap::new(),
         };
         Self { evidence, families: families(&results), results, naming, fitted: Fitted::new() }
-    }
-
-    pub(crate) fn fits(&self) -> &Fitted {
-        &self.fitted
     }
 
     /// `true` if a file fits in no way, so that it was left out.

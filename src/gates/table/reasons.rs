@@ -27,7 +27,7 @@ pub(super) async fn find(run: &Run<'_>, side: &TestSide<'_>, rows: &mut [Row]) -
     let task = run.subject.task;
     for row in rows.iter_mut() {
         row.reasons.extend(of_plan(task, row));
-        if side.touches() == Touches::TestsAlone {
+        if side.touches == Touches::TestsAlone {
             row.reasons.insert(Reason::TestsAlone);
         }
     }

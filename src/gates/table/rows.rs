@@ -84,7 +84,7 @@ impl<'a> Table<'a> {
             None => vec![suite(run, head, &side)],
         };
         let mut table = Self { rows, side, old: None, new: None, naming };
-        let mut time = MixedTime::of(run.prepared.longest());
+        let mut time = MixedTime::of(run.prepared.context.deadlines.test);
         table.run_old(run, &mut time).await?;
         table.run_new(run, &mut time).await?;
         table.leave_out_helpers(run).await?;

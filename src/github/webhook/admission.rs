@@ -25,7 +25,7 @@ impl OwnApps {
     /// up.
     pub fn of(clients: &[&Client]) -> Self {
         Self {
-            apps: clients.iter().map(|client| client.app_id()).collect(),
+            apps: clients.iter().map(|client| client.id).collect(),
             users: clients.iter().filter_map(|client| client.known_bot().cloned()).collect(),
         }
     }

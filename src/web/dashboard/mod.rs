@@ -175,7 +175,7 @@ async fn run_page(
             return answer(&inbox, &viewer, ("A run", ""), &reading);
         }
     }
-    match run::content(inbox.engine(), &key, &which.id).await {
+    match run::content(&inbox.engine, &key, &which.id).await {
         Ok(Some(content)) => page(StatusCode::OK, "A run", &bar(&inbox, Some(&viewer)), None, &content),
         Ok(None) => not_found(&inbox, Some(&viewer)),
         Err(error) => {
@@ -227,7 +227,7 @@ async fn try_again(
         let bar = bar(&inbox, Some(&viewer));
         return page(StatusCode::FORBIDDEN, "Not allowed", &bar, None, &content);
     }
-    let engine = inbox.engine();
+    let engine = &inbox.engine;
     match engine::queue::try_again(&engine.store, &which.id, engine.now()).await {
         Ok(tried) => {
             tracing::info!(id = %which.id, ?tried, "an operator wants {} tried again", which.id);
@@ -305,7 +305,7 @@ fn bar(inbox: &Inbox, viewer: Option<&Viewer>) -> Markup {
 }
 
 fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
-    let (web, secrets) = (inbox.engine().autobuild.urls().web(), &inbox.engine().secrets);
+    let (web, secrets) = (inbox.engine.autobuild.urls.web(), &inbox.engine.secrets);
     let acting = Some(viewer).filter(|viewer| viewer.sees_everything());
     let token = acting.and_then(|viewer| form_token(inbox, viewer));
     let token = token.as_deref();

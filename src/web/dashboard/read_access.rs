@@ -18,7 +18,7 @@ use futures_util::{
     FutureExt, future,
     future::{BoxFuture, Shared, join_all},
 };
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
@@ -134,14 +134,10 @@ impl Default for Readers {
 }
 
 impl Readers {
-    fn lock(&self) -> MutexGuard<'_, (HashMap<Key, KnownAccess>, Allowances)> {
-        self.known.lock()
-    }
-
     /// Returns the known answer, or the question in progress. It calls `ask` if that answer is old, no question is in
     /// progress, and the rate limit allows it.
     fn answer(&self, key: Key, installation: InstallationId, now: Millis, ask: impl FnOnce() -> Asking) -> Asking {
-        let mut locked = self.lock();
+        let mut locked = self.known.lock();
         let (all, allowances) = &mut *locked;
         if all.len() >= MOST {
             all.retain(|_, known| known.asking.is_some() || known.within(|_| HOLDS_AT_MOST, now).is_some());
@@ -168,7 +164,7 @@ impl Readers {
     /// Keeps GitHub's answer. Its age counts from the question, so a slow answer is already old.
     fn remember(&self, key: Key, access: Access, at: Millis) {
         let known = KnownAccess { last: Some((access, at)), asking: None };
-        self.lock().0.insert(key, known);
+        self.known.lock().0.insert(key, known);
     }
 }
 
@@ -197,7 +193,7 @@ async fn ask_github(inbox: &Inbox, person: &User, (installation, repo): (Install
     let Ok(_one_of_few) = inbox.pages.readers.at_once.acquire().await else {
         return Access::Undecided;
     };
-    let repository = inbox.engine().autobuild.repo(installation, repo);
+    let repository = inbox.engine.autobuild.repo(installation, repo);
     match tokio::time::timeout(PATIENCE, repository.may_be_read_by(person)).await {
         Ok(Ok(true)) => Access::Yes,
         Ok(Ok(false)) => Access::No,
@@ -359,6 +355,6 @@ mod tests {
             future::ready(Access::No).boxed().shared()
         });
         assert_eq!(answer.now_or_never(), Some(Access::No));
-        assert_eq!(readers.lock().0.len(), 1);
+        assert_eq!(readers.known.lock().0.len(), 1);
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 use domain::ids::{FeatureKey, InstallationId, Millis, RepoId};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::{
     collections::{BTreeSet, HashMap, hash_map::Entry},
     sync::{Arc, Weak},
@@ -104,13 +104,9 @@ pub(in crate::web) struct OpenPages {
 }
 
 impl OpenPages {
-    fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock()
-    }
-
     /// Adds a viewer to a page. If the viewer is the first, the caller must start the page's reader.
     fn join(&self, page: Page) -> (RunActivity, Arc<OpenPage>, Joined) {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if let Some(joined) = open.get(&page).and_then(Weak::upgrade) {
             return (joined.newest.subscribe(), joined, Joined::Later);
         }
@@ -121,7 +117,7 @@ impl OpenPages {
 
     /// Closes a page that has no viewer any more; returns `true` if it did.
     fn is_left(&self, page: Page, left: &OpenPage) -> bool {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         let is_left = left.newest.is_closed();
         if is_left {
             open.remove(&page);
@@ -143,7 +139,7 @@ pub(super) async fn follow(inbox: &Arc<Inbox>, page: Page) -> RunActivity {
 
 /// Reads a page again whenever something changed, until it has no viewer or the service stops.
 async fn keep_reading(inbox: Arc<Inbox>, page: Page, open: Arc<OpenPage>) {
-    let mut wakeups = inbox.store().wakeups();
+    let mut wakeups = inbox.engine.store.wakeups();
     loop {
         show_newest(&inbox, page, &open).await;
         tokio::select! {
@@ -156,7 +152,7 @@ async fn keep_reading(inbox: Arc<Inbox>, page: Page, open: Arc<OpenPage>) {
             return;
         }
     }
-    inbox.pages.open().remove(&page);
+    inbox.pages.open.lock().remove(&page);
 }
 
 /// Reads a page once, and shows it to all its viewers.
@@ -187,7 +183,7 @@ fn warn(error: &ViewError) {
 
 /// Returns the present content of a page, and the error if there is one.
 async fn look(inbox: &Arc<Inbox>, page: Page) -> (Reading, Option<ViewError>) {
-    match try_read(inbox.engine(), &inbox.pages, page).await {
+    match try_read(&inbox.engine, &inbox.pages, page).await {
         Ok(reading) => {
             learn_names(inbox, &reading);
             (reading, None)
@@ -239,7 +235,7 @@ fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
     let inbox = Arc::clone(inbox);
     tokio::spawn(async move {
         for (installation, repo) in due {
-            inbox.engine().hear_name(installation, repo).await;
+            inbox.engine.hear_name(installation, repo).await;
         }
     });
 }

@@ -62,7 +62,7 @@ fn ended_name(session: &Session) -> String {
 /// Ends a session for every process that works on this database.
 pub(super) async fn end(inbox: &Inbox, session: &Session) -> Result<Spent, StoreError> {
     let until = Millis(session.until());
-    inbox.store().spend(&ended_name(session), until, inbox.now()).await
+    inbox.engine.store.spend(&ended_name(session), until, inbox.now()).await
 }
 
 pub(super) struct Viewer {
@@ -89,7 +89,7 @@ impl Viewer {
         let Some(session) = signing.and_then(|key| Session::of(headers, key, inbox.now().0)) else {
             return Ok(None);
         };
-        if inbox.store().is_spent(&ended_name(&session)).await? {
+        if inbox.engine.store.is_spent(&ended_name(&session)).await? {
             return Ok(None);
         }
         let who = Who::of(&session);

@@ -223,7 +223,7 @@ type Refusal = (StatusCode, &'static str);
 async fn came_back(inbox: &Inbox, state: &str) -> Result<(), Refusal> {
     let now = inbox.now();
     let name = format!("sign-in {state}");
-    match inbox.store().spend(&name, now.plus(TAKES), now).await {
+    match inbox.engine.store.spend(&name, now.plus(TAKES), now).await {
         Ok(Spent::Now) => Ok(()),
         Ok(Spent::Before) => Err((StatusCode::FORBIDDEN, "This sign-in was used before. Try again.")),
         Err(error) => {
@@ -241,7 +241,7 @@ fn send_to_github(inbox: &Inbox, admin: &SecretString, reach: Reach, to: &Goal) 
     let until = now.plus(TAKES).0;
     let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier(admin, &state)));
     let app = inbox.oauth.as_ref();
-    let Some(page) = app.and_then(|app| inbox.engine().autobuild.sign_in_page(app, &state, &challenge)) else {
+    let Some(page) = app.and_then(|app| inbox.engine.autobuild.sign_in_page(app, &state, &challenge)) else {
         return NotIn::SignedOut { wanted: None }.into_response();
     };
     let to = BASE64_URL_SAFE_NO_PAD.encode(to.path());
@@ -286,7 +286,7 @@ fn end_sign_in(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Respon
 async fn ask_for_person(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusal> {
     let silent = (StatusCode::SERVICE_UNAVAILABLE, "GitHub does not answer. Try again in a moment.");
     let Some(app) = &inbox.oauth else { return Err(silent) };
-    let asked = Box::pin(inbox.engine().autobuild.signed_in(app, code, verifier));
+    let asked = Box::pin(inbox.engine.autobuild.signed_in(app, code, verifier));
     match tokio::time::timeout(PATIENCE, asked).await {
         Ok(Ok(person)) if is_a_login(&person.login) => Ok(person),
         Ok(Err(SignInError::Code)) => {

@@ -94,7 +94,7 @@ impl FromRequest<Arc<Setup>> for Sent {
 impl Browser {
     /// Returns the request's browser, if it was admitted.
     fn of(setup: &Setup, headers: &HeaderMap) -> Option<Self> {
-        let known = &setup.now().progress.browsers;
+        let known = &setup.now.lock().progress.browsers;
         let cookie = cookies(headers, NAME).find(|cookie| known.contains(&Hash::of(cookie)))?.to_owned();
         Some(Self { form: Hash::of(&format!("form {cookie}")).text().to_owned(), cookie, address: address(headers)? })
     }

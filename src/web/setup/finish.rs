@@ -81,7 +81,7 @@ impl Setup {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             other => other,
         };
-        let mut now = self.now();
+        let mut now = self.now.lock();
         files.iter().try_for_each(|name| gone(name))?;
         SetupLink::remove(&self.options.folder);
         now.is_open = false;

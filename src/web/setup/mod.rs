@@ -39,7 +39,7 @@ use domain::{
     diagnosis::Row,
     ids::{AppId, InstallationId, Millis, RepoId},
 };
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::{
     error::Error,
     path::{Path, PathBuf},
@@ -175,12 +175,12 @@ impl Setup {
 
     /// `true` if the page is open.
     pub fn is_open(&self) -> bool {
-        self.now().is_open
+        self.now.lock().is_open
     }
 
     /// `true` if there is an App to work with.
     pub(super) fn has_app(&self) -> bool {
-        self.now().kept.as_ref().is_some_and(|kept| kept.autobuild.is_some())
+        self.now.lock().kept.as_ref().is_some_and(|kept| kept.autobuild.is_some())
     }
 
     pub fn changes(&self) -> watch::Receiver<u64> {
@@ -210,7 +210,7 @@ impl Setup {
 
     /// Opens a set-up again that was over: shows the kept Apps, and lets missing ones be added.
     fn reopen(self: &Arc<Self>) -> Result<(), NotKept> {
-        let mut now = self.now();
+        let mut now = self.now.lock();
         if !now.is_open {
             now.kept = KeptApps::read(&self.options.folder)?;
             (now.progress, now.proof) = (Progress::default(), Proof::NotTried);
@@ -232,7 +232,7 @@ impl Setup {
     /// Restores the choice of a set-up that was over, asking GitHub who owns the App.
     async fn choose_again(&self) -> anyhow::Result<()> {
         let kept = self.apps();
-        let (Some(kept), None) = (kept, self.now().progress.choice.clone()) else {
+        let (Some(kept), None) = (kept, self.now.lock().progress.choice.clone()) else {
             return Ok(());
         };
         let Some(client) = self.client(Which::Autobuild)? else {
@@ -266,10 +266,6 @@ impl Setup {
         self.service.send_replace(Service::Off);
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock()
-    }
-
     /// Waits for the lock on the set-up, unless the set-up is over.
     async fn work(&self) -> Result<tokio::sync::MutexGuard<'_, ()>, Instead> {
         let one = self.work.lock().await;
@@ -282,7 +278,7 @@ impl Setup {
 
     /// Changes the progress, and saves it if the page is open.
     fn progress<T>(&self, change: impl FnOnce(&mut Progress) -> T) -> Result<T, NotKept> {
-        let mut now = self.now();
+        let mut now = self.now.lock();
         let mut next = now.progress.clone();
         let result = change(&mut next);
         if next != now.progress && now.is_open {
@@ -294,7 +290,7 @@ impl Setup {
 
     /// Saves an App's credentials beside the others, or forgets them, and signals the change.
     fn keep(&self, mut kept: KeptApps, which: Which, app: Option<KeptApp>) -> Result<(), NotKept> {
-        let mut now = self.now();
+        let mut now = self.now.lock();
         match which {
             Which::Autobuild => kept.autobuild = app,
             Which::Coach => kept.coach = app,
@@ -314,7 +310,7 @@ impl Setup {
     }
 
     fn apps(&self) -> Option<KeptApps> {
-        self.now().kept.clone()
+        self.now.lock().kept.clone()
     }
 
     /// Returns a client for an App with the saved credentials; `None` without them.
@@ -426,7 +422,7 @@ impl Setup {
     async fn page_after(&self, browser: &Browser, note: Option<Note>, typed: &Form) -> Result<Response, Instead> {
         let (installations, machine) = tokio::join!(self.installations(), self.known_machine());
         let manifests = self.manifests(browser)?;
-        let (now, service) = (self.now(), self.service.borrow());
+        let (now, service) = (self.now.lock(), self.service.borrow());
         let installed = if installations.repositories.is_empty() { Installed::Nowhere } else { Installed::Somewhere };
         let autobuild = status(&now.progress, now.kept.as_ref(), Which::Autobuild);
         let usual = github_named("").ok();
@@ -467,11 +463,11 @@ impl Setup {
 
     /// Returns the content that the buttons post, with a new state for each view of the page.
     fn manifests(&self, browser: &Browser) -> Result<Vec<page::Posted>, NotKept> {
-        let choice = self.now().progress.choice.clone();
+        let choice = self.now.lock().progress.choice.clone();
         let kept = self.apps();
         let mut posted = Vec::new();
         for which in Which::BOTH {
-            let open = matches!(status(&self.now().progress, kept.as_ref(), which), AppStatus::Missing);
+            let open = matches!(status(&self.now.lock().progress, kept.as_ref(), which), AppStatus::Missing);
             let (Some(choice), true) = (&choice, open) else {
                 continue;
             };
@@ -494,7 +490,7 @@ impl Setup {
 
     /// `true` if the set-up has not reached this step yet.
     fn is_before(&self, step: Step) -> bool {
-        let now = self.now();
+        let now = self.now.lock();
         let autobuild = status(&now.progress, now.kept.as_ref(), Which::Autobuild);
         progress::step(now.progress.choice.as_ref(), &autobuild, Installed::Somewhere) < step
     }

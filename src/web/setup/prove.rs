@@ -42,20 +42,20 @@ impl Setup {
     /// Has the newest ping sent again, unless one arrived already, and waits for its result.
     pub(super) async fn prove(&self) {
         let Ok(_one) = self.proving.try_lock() else { return };
-        self.now().proof = Proof::Trying;
+        self.now.lock().proof = Proof::Trying;
         let proof = match self.client(Which::Autobuild) {
             Ok(Some(client)) => try_client(&client).await,
             Ok(None) => Ok(Proof::NotTried),
             Err(error) => Err(error),
         };
         let proof = proof.unwrap_or_else(|error| Proof::Unknown(self.options.secrets.mask(&format!("{error:#}"))));
-        self.now().proof = proof;
+        self.now.lock().proof = proof;
     }
 
     /// Returns the result so far. Waits for a running check to end.
     pub(super) async fn proof(&self) -> Proof {
         let _ended = self.proving.lock().await;
-        self.now().proof.clone()
+        self.now.lock().proof.clone()
     }
 }
 

@@ -156,7 +156,7 @@ impl Setup {
     /// Exchanges the saved code for an App. On success, the browser goes to GitHub to install the App.
     async fn exchange(&self, browser: &Browser, which: Which) -> Result<Response, Instead> {
         let (choice, code) = {
-            let now = self.now();
+            let now = self.now.lock();
             let open = matches!(
                 status(&now.progress, now.kept.as_ref(), which),
                 AppStatus::Unfinished(CodeAppStatus::Begun | CodeAppStatus::NoAnswer)
@@ -194,7 +194,7 @@ impl Setup {
 
     /// `true` if the choice can no longer change: an App is kept, or a code is not exchanged yet.
     fn is_choice_fixed(&self) -> bool {
-        let now = self.now();
+        let now = self.now.lock();
         now.kept.is_some() || !now.progress.codes.is_empty()
     }
 
@@ -247,7 +247,7 @@ impl Setup {
     async fn imported(&self, form: &Form) -> Result<(), NotImported> {
         let masked = |why: anyhow::Error| self.options.secrets.mask(&format!("{why:#}"));
         let failed = |why: anyhow::Error| NotImported::Failed(masked(why));
-        let choice = self.now().progress.choice.clone().ok_or(NotImported::NoGithub)?;
+        let choice = self.now.lock().progress.choice.clone().ok_or(NotImported::NoGithub)?;
         let (which, mut app) = entered(form)?;
         let client = self.client_of(&choice.github, &app);
         let client = client.map_err(|why| NotImported::UnusableKey(masked(why)))?;

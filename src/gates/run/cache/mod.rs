@@ -138,7 +138,7 @@ pub(crate) async fn inspect(
 
 /// The files that set-up left on one commit. Every run of a turn starts from a copy of them.
 pub(crate) struct Snapshot {
-    entry: PathBuf,
+    pub(crate) entry: PathBuf,
     /// The folder around the entry, which is deleted with the snapshot; `None` for a cache entry of pre-flight.
     own: Option<TempDir>,
 }
@@ -194,10 +194,6 @@ impl Snapshot {
         put(around, path, None)?;
         Copier::default().copy(&left, &around.join(path))?;
         Ok(true)
-    }
-
-    pub(crate) fn entry(&self) -> &Path {
-        &self.entry
     }
 
     /// Fills a fresh checkout of this or another commit with a copy. Files that the overlay will replace count as
