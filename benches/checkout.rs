@@ -25,7 +25,7 @@ async fn main() {
     let head: Sha = git(&origin, &["rev-parse", "main"]).parse().expect("a commit");
 
     let access = ForgeAccess::new("http://127.0.0.1:9").expect("an address");
-    let mirrors = Mirrors::new(&folder.path().join("data"), access).expect("a data folder");
+    let mirrors = Mirrors::new(&folder.path().join("data"), access, None).expect("a data folder");
     let mirror = mirrors.mirror(RepoId(1));
     let (from, to) = (origin.display().to_string(), mirror.dir().display().to_string());
     git(folder.path(), &["clone", "-q", "--bare", &from, &to]);
