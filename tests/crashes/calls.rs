@@ -1,26 +1,26 @@
-//! What the service asked of the forge, by kind.
+//! The calls of the service to the forge, by kind.
 
 use forge::LoggedCall;
 use std::collections::BTreeMap;
 
-/// A kind of call: its method and path, with `*` for what differs from run to run.
+/// A kind of call: its method and path, with `*` for the parts that differ between runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind {
     /// `GET`, `POST`, …
     pub method: String,
-    /// As orders for faults take it.
+    /// In the form that orders for faults use.
     pub path: String,
     writes: bool,
 }
 
 impl Kind {
-    /// Whether any such call changes something that others see. Orders cannot tell GraphQL documents apart.
+    /// `true` if such calls change something that others see. Orders cannot distinguish GraphQL documents.
     pub fn writes(&self) -> bool {
         self.writes
     }
 }
 
-/// How often each kind of call is among these.
+/// Counts these calls by kind.
 pub fn kinds(calls: &[LoggedCall]) -> BTreeMap<Kind, usize> {
     let mut kinds: BTreeMap<_, (usize, bool)> = BTreeMap::new();
     for call in calls {
@@ -32,7 +32,7 @@ pub fn kinds(calls: &[LoggedCall]) -> BTreeMap<Kind, usize> {
     kinds.into_iter().map(kind).collect()
 }
 
-/// Numbers, commits and branches become `*`.
+/// Returns the path with `*` for numbers, commits and branches.
 fn pattern(path: &str) -> String {
     let part = |part: &str| {
         let hex = part.len() == 40 && part.bytes().all(|byte| byte.is_ascii_hexdigit());

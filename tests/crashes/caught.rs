@@ -8,7 +8,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Of the mended story, the run of the tests that is the first wave gate's: pre-flight and two turns come before.
+/// The number of the mended story's test run that belongs to the first wave gate: pre-flight and two turns come before
+/// it.
 const FIRST_AT_A_WAVE: usize = 4;
 
 /// How the service ends.
@@ -19,8 +20,8 @@ enum End {
     Terminate,
 }
 
-/// Plays the story in which those who wait are let go at once, but the `nth` time that `who` runs the service ends first.
-/// Gives also how often `who` ran.
+/// Plays the story and lets waiting programs continue at once, except that the service ends when `who` runs for the
+/// `nth` time. Also returns how often `who` ran.
 async fn play(story: &Story, who: &str, nth: usize, end: End) -> (World, usize) {
     let mut world = World::new(story).await;
     world.start();
@@ -55,11 +56,11 @@ async fn play(story: &Story, who: &str, nth: usize, end: End) -> (World, usize) 
     (world, seen)
 }
 
-/// The story without any end before its own.
+/// The undisturbed story.
 struct Undisturbed {
-    /// What people see in the end.
+    /// The texts that people see in the end.
     picture: String,
-    /// How often its tests run.
+    /// The number of its test runs.
     runs: usize,
 }
 
@@ -102,7 +103,7 @@ async fn killed_while_a_player_runs_the_same_turn_is_played_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_tests_run_they_run_again() {
-    // Pre-flight's, the first turn's, the second turn's, the wave's.
+    // The runs of pre-flight, of the first turn, of the second turn, of the wave.
     let worlds = ends_alike(
         Story::caught,
         &[("tests", 1, End::Kill), ("tests", 2, End::Kill), ("tests", 3, End::Kill), ("tests", 4, End::Kill)],
@@ -125,8 +126,8 @@ async fn told_to_stop_an_agent_gets_its_grace_and_nothing_counts_as_failed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_at_a_wave_gate_at_the_search_for_blame_or_at_a_repair_it_ends_alike() {
-    // The runs of the tests from the first wave gate on: the gate, its search, the repair's Gates, the conflict's. The
-    // test command meets every other one.
+    // The test runs from the first wave gate on: the gate, its search, the Gates of the repair and of the conflict. The
+    // test command only covers every second one.
     let runs = undisturbed(&Story::caught_mended()).await.runs;
     assert!(runs >= FIRST_AT_A_WAVE + 5, "{runs} runs");
     let stride = if is_thorough() { 1 } else { 2 };

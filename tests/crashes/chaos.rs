@@ -1,5 +1,5 @@
-//! Stories on two and four machines with separate data folders, while faults that a seed draws befall them, as long as
-//! one likes: `.ci/thorough chaos`. Every Feature ends as in a calm run, and nobody pays twice for a run that had ended.
+//! Stories on two and four machines with separate data folders and with faults drawn from a seed, for any length of
+//! time: `.ci/thorough chaos`. Every Feature ends as in a calm run, and no completed run is paid twice.
 
 use crate::{
     disk::Disk,
@@ -19,14 +19,14 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// Rounds that are played at once.
+/// The number of rounds that are played at once.
 const AT_ONCE: usize = 2;
-/// The longest time that a Feature stands still after the last fault.
+/// The longest time without progress of a Feature after the last fault.
 const PATIENCE: Duration = Duration::from_secs(150);
 /// The pause between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What the services are told: everything that takes long is short.
+/// The settings of the services, with short times.
 const SETTINGS: [(&str, &str); 5] = [
     ("AUTOBUILD_LEASE_SECONDS", "3"),
     ("AUTOBUILD_BACKOFF_SECONDS", "1"),
@@ -35,17 +35,17 @@ const SETTINGS: [(&str, &str); 5] = [
     ("AUTOBUILD_GRACE_SECONDS", "1"),
 ];
 
-/// What the lane is asked for: `SEED MINUTES ROUND`.
+/// The arguments of the lane: `SEED MINUTES ROUND`.
 struct Order {
     seed: u64,
-    /// When no more rounds begin.
+    /// The time after which no more rounds begin.
     end: Option<Instant>,
     /// The only round that is played.
     round: Option<usize>,
 }
 
 impl Order {
-    /// Reads the order; `None` unless the lane was asked for.
+    /// Reads the order; `None` if the lane was not requested.
     fn read() -> Option<Self> {
         let text = std::env::var("CHAOS").ok()?;
         let mut words = text.split_whitespace();
@@ -116,7 +116,7 @@ impl Lane {
         }
     }
 
-    /// Plays a round; returns what differs from a calm run.
+    /// Plays a round; returns the differences from a calm run.
     async fn round(&self, round: &Round) -> Option<String> {
         let story = &Story::slow()[round.story];
         let calm = &self.calms[round.story];
@@ -162,7 +162,7 @@ fn programs(round: &Round, step: usize) -> Vec<PathBuf> {
     let present = PathBuf::from(crate::PRODUCT.program);
     let steps = round.strikes.len();
     let program = |machine: usize| {
-        // Each machine changes after another step, none before the first and all before the last.
+        // Each machine changes after a different step: none before the first, all before the last.
         let has_changed = step * (round.machines + 1) >= (machine + 1) * steps;
         match (round.versions, has_changed) {
             (Versions::Present, _) | (Versions::Forward, true) | (Versions::Back, false) => present.clone(),
@@ -172,7 +172,7 @@ fn programs(round: &Round, step: usize) -> Vec<PathBuf> {
     (0..round.machines).map(program).collect()
 }
 
-/// Lets the machines whose time has come run the other version.
+/// Switches the machines that are due at this step to the other version.
 async fn roll(fleet: &mut Fleet, round: &Round, step: usize) {
     for (machine, program) in programs(round, step).iter().enumerate() {
         let fault = if (machine + round.number).is_multiple_of(2) { Fault::Drain } else { Fault::Kill };
@@ -180,14 +180,14 @@ async fn roll(fleet: &mut Fleet, round: &Round, step: usize) {
     }
 }
 
-/// What differs from a calm run.
+/// Returns the differences from a calm run.
 async fn differs(fleet: &Fleet, round: &Round, calm: &Calm) -> Option<String> {
     if !fleet.wrong.is_empty() {
         return Some(fleet.wrong.join("\n"));
     }
     let (detail, expected) = match round.versions {
         Versions::Present => (Detail::Texts, &calm.picture),
-        // Versions may word things otherwise.
+        // Versions may have different texts.
         Versions::Forward | Versions::Back => (Detail::Facts, &calm.facts),
     };
     if let Some(difference) = difference_of_lines(&fleet.world, detail, expected).await {
@@ -197,7 +197,7 @@ async fn differs(fleet: &Fleet, round: &Round, calm: &Calm) -> Option<String> {
     (lost > fleet.cut_off).then(|| format!("{lost} runs were lost, and faults cut off {} at most", fleet.cut_off))
 }
 
-/// What follows from one move.
+/// The play of one move.
 struct Play<'a> {
     at: String,
     left: Vec<&'a Strike>,
@@ -219,7 +219,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Plays on until everything rests; returns what stands still.
+    /// Plays until everything rests; returns the work that makes no progress.
     async fn until_rest(&mut self, fleet: &mut Fleet) -> Option<String> {
         let mut looked = None;
         loop {
@@ -239,7 +239,7 @@ impl<'a> Play<'a> {
                 looked = None;
                 continue;
             }
-            // What GitHub told nobody is fetched, and what nobody fetched is found.
+            // Lost deliveries are replayed, and everything else is found by the sweep.
             let from = *looked.get_or_insert(fleet.world.clock().await);
             if fleet.world.has_asked_since(from).await {
                 let missed = self.left.drain(..);
@@ -251,7 +251,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Strikes with what waited for this claim. What befalls everybody may come together with what befalls its holder.
+    /// Strikes with the faults that waited for this claim. A fault of all services may come together with one of the
+    /// claim's holder.
     async fn claimed(&mut self, fleet: &mut Fleet, claim: &Claim) {
         self.claims.push(claim.kind.clone());
         let times = self.claims.iter().filter(|kind| **kind == claim.kind).count();
@@ -271,7 +272,7 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Keeps the services' log of a round that went wrong; returns where.
+/// Saves the services' log of a failed round; returns its place.
 fn keep_log(world: &World, round: usize) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("chaos");
     let file = folder.join(format!("{}-{round}.log", std::process::id()));

@@ -1,4 +1,4 @@
-//! A look into the service's database, on either engine.
+//! Reads the service's database, on both engines.
 
 use sqlx::{AssertSqlSafe, Connection, FromRow, PgConnection, SqliteConnection, postgres::PgRow, sqlite::SqliteRow};
 

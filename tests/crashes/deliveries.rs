@@ -1,4 +1,4 @@
-//! Deliveries that come while nobody listens, twice, late, or again when all is over.
+//! Deliveries that are sent while no service listens, twice, late, or again after the end.
 
 use crate::{
     beside::{MONA, REPO},
@@ -32,7 +32,7 @@ async fn what_is_said_while_the_service_is_dead_is_heard_when_it_lives() {
     assert_looks(&world, &calm.picture, "killed whenever nothing was left to do").await;
 }
 
-/// What the service says of its readiness.
+/// Returns the service's report on its readiness.
 async fn readiness(world: &World) -> String {
     let mut connected = TcpStream::connect(world.address()).await.expect("it listens");
     let asked = b"GET /readyz HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n";
@@ -81,7 +81,7 @@ async fn a_service_whose_database_cannot_grow_is_not_ready() {
     story.moves[0].play(&world).await;
     let rested = tokio::time::timeout(WATCHDOG, world.rest()).await;
     assert!(rested.is_ok(), "{}", world.log());
-    // Some commits more fit into the files that there are, and no file may become longer.
+    // The existing files have room for some more commits, and no file may grow.
     let length = |file: &str| std::fs::metadata(world.folder.path().join(file)).map_or(0, |meta| meta.len());
     let longest = length("autobuild.db").max(length("autobuild.db-wal"));
     assert!(longest > 0);
@@ -143,7 +143,7 @@ async fn deliveries_of_long_ago_change_nothing() {
     let mut world = tokio::time::timeout(WATCHDOG, undisturbed(&story)).await.unwrap();
     let expected = picture::take(&world).await;
     let ids: Vec<u64> = world.forge.deliveries("autobuild").iter().map(|one| one.0).collect();
-    // The newest first: the wrong order, too.
+    // The newest first, so the order is wrong too.
     for id in ids.iter().rev() {
         world.forge.redeliver(*id).unwrap();
     }

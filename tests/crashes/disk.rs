@@ -1,4 +1,4 @@
-//! A small disk of a machine's own, which can be full.
+//! A small disk for one machine, which can be filled up.
 
 use std::{
     fs::File,
@@ -20,14 +20,14 @@ impl Disk {
         mounted.is_ok_and(|output| output.status.success()).then(|| Self(folder.to_owned()))
     }
 
-    /// Takes all room that is left.
+    /// Uses up all free space.
     pub fn fill(&self) {
         let mut file = File::create(self.filling()).unwrap();
         let filled = std::io::copy(&mut std::io::repeat(0), &mut file);
         assert!(filled.is_err(), "the disk ends");
     }
 
-    /// Gives the room back, if there is none.
+    /// Frees the space that [`Disk::fill`] used.
     pub fn empty(&self) {
         let _ = std::fs::remove_file(self.filling());
     }

@@ -1,33 +1,33 @@
-//! What befalls a story, drawn from a seed: the same seed draws the same rounds.
+//! Draws the faults of a story from a seed: the same seed draws the same rounds.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-/// What befalls the services.
+/// A fault of the services, of GitHub or of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// The process is killed, and starts again with its data folder.
     Kill,
-    /// The machine is gone with all that it runs. Another one starts with an empty data folder.
+    /// The machine is lost with all its processes. Another one starts with an empty data folder.
     MachineLost,
-    /// The machine stands still.
+    /// The machine is suspended.
     Freeze,
     /// The process is asked to stop, and starts again.
     Drain,
     /// No file on the machine's disk grows.
     DiskFull,
-    /// The machine works on and reaches GitHub, and nothing passes between it and the database.
+    /// The machine works and reaches GitHub, but not the database.
     Partition,
-    /// Every connection to the database is cut, and none is accepted.
+    /// Every connection to the database is cut, and no new one is accepted.
     DatabaseAway,
-    /// Nothing passes between the services and the database, and nobody hears why.
+    /// Nothing passes between the services and the database, without any error.
     DatabaseStalls,
-    /// Everything between the services and the database comes late.
+    /// Everything between the services and the database is delayed.
     DatabaseSlow,
     /// The database crashes and recovers.
     DatabaseCrash,
     /// GitHub answers everything with 502.
     GithubAway,
-    /// GitHub does nothing and answers nothing, and later does and answers all.
+    /// GitHub neither acts nor answers; later it catches up on both.
     GithubStalls,
     /// GitHub obeys, and its answer is lost.
     ReplyLost,
@@ -51,7 +51,7 @@ impl Fault {
         Self::ReplyLost,
     ];
 
-    /// Whether it befalls one machine and what that holds, instead of all.
+    /// `true` if it affects only one machine and the effects that it holds.
     pub fn is_of_machine(self) -> bool {
         match self {
             Self::Kill | Self::MachineLost | Self::Freeze | Self::Drain | Self::DiskFull | Self::Partition => true,
@@ -65,7 +65,7 @@ impl Fault {
         }
     }
 
-    /// Whether it counts as a crash of each effect that the machine holds.
+    /// `true` if it counts as a crash of each effect that the machine holds.
     pub fn crashes(self) -> bool {
         matches!(self, Self::Kill | Self::MachineLost | Self::Freeze | Self::Partition)
     }
@@ -88,14 +88,14 @@ impl Fault {
         }
     }
 
-    /// The shortest and the longest time that it lasts, in milliseconds. Some stay below a lease and some exceed it.
+    /// The shortest and the longest duration, in milliseconds. Some are shorter than a lease and some longer.
     fn lasts(self) -> (u64, u64) {
         match self {
-            // The machine is to lose its leases.
+            // The machine should lose its leases.
             Self::Freeze | Self::Partition => (4_000, 12_000),
             Self::Drain | Self::ReplyLost | Self::DatabaseCrash => (0, 0),
             Self::DatabaseAway => (0, 8_000),
-            // Longer than anybody waits for a connection.
+            // Longer than any wait for a connection.
             Self::DatabaseStalls => (200, 20_000),
             Self::Kill
             | Self::MachineLost
@@ -113,31 +113,32 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The kinds of effects that take a while in these stories: they are struck anywhere from their beginning to their end.
+/// The kinds of effects that take a while in these stories: faults strike them at any time from their beginning to
+/// their end.
 const LONG: [&str; 7] = ["pre_flight", "plan", "design", "play", "gates", "coach", "wave_gate"];
 
-/// One fault, and when it strikes.
+/// One fault, and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strike {
     pub fault: Fault,
-    /// The kind of effect that it waits for. It strikes who holds the effect.
+    /// The kind of effect that it waits for. It strikes the holder of that effect.
     pub kind: String,
-    /// Which claim of this kind since the move, from 1.
+    /// The number of the claim of this kind since the move, from 1.
     pub nth: usize,
     /// The time since the claim.
     pub after: Duration,
-    /// How long it lasts.
+    /// Its duration.
     pub lasts: Duration,
 }
 
-/// Which version each machine runs in a round.
+/// The versions that machines run in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Versions {
-    /// This one.
+    /// Only this version.
     Present,
-    /// First the release before, then both, then this one.
+    /// First the release before, then both, then this version.
     Forward,
-    /// First this one, then both, then the release before.
+    /// First this version, then both, then the release before.
     Back,
 }
 
@@ -154,18 +155,18 @@ pub struct Round {
     pub strikes: Vec<Vec<Strike>>,
 }
 
-/// Draws rounds, so that every fault meets every kind of effect in the end.
+/// Draws rounds so that in the end every fault has met every kind of effect.
 pub struct Draws {
     random: Random,
     faults: Vec<Fault>,
-    /// How many effects of each kind each move of each story has.
+    /// The number of effects of each kind, for each move of each story.
     stories: Vec<Vec<BTreeMap<String, usize>>>,
     rounds: usize,
     drawn: BTreeMap<(String, Fault), usize>,
 }
 
 impl Draws {
-    /// Draws from these faults, for stories whose moves have so many effects of each kind.
+    /// Draws from these faults, for stories with these numbers of effects by move and kind.
     pub fn new(seed: u64, faults: Vec<Fault>, stories: Vec<Vec<BTreeMap<String, usize>>>) -> Self {
         Self { random: Random(seed), faults, stories, rounds: 0, drawn: BTreeMap::new() }
     }
@@ -189,7 +190,7 @@ impl Draws {
         }
     }
 
-    /// Draws what befalls the services after one move: of the pairs of an effect and a fault, those drawn least.
+    /// Draws the faults after one move: the pairs of an effect and a fault that were drawn least often.
     fn strikes(&mut self, effects: &BTreeMap<String, usize>) -> Vec<Strike> {
         let count = 1 + self.random.below(4);
         (0..count).filter_map(|_| self.strike(effects)).collect()

@@ -15,19 +15,19 @@ use std::{
 };
 use tokio::{sync::mpsc, time::Instant};
 
-/// After so many crashes, one more gives an effect up.
+/// The number of crashes after which the next one gives an effect up.
 const MOST_CRASHES: i64 = 2;
 
 /// The kinds of effects that run an agent.
 const PAID: [&str; 4] = ["plan", "design", "play", "coach"];
 
-/// A service that finds no database at its start ends. Until so long after a fault of the database this is no surprise.
+/// A service that finds no database at its start ends. For this time after a fault of the database, that is expected.
 const MISSED_DATABASE: Duration = Duration::from_secs(40);
 
 /// The pause before a service that has ended starts again.
 const RESTART: Duration = Duration::from_millis(300);
 
-/// Says which effect is claimed, and by whom.
+/// Reports each claimed effect and its holder.
 const WATCH: &str = "
 CREATE FUNCTION watch_claim() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN PERFORM pg_notify('claims', NEW.kind || ' ' || NEW.worker); RETURN NULL; END $$;
@@ -49,7 +49,7 @@ struct Held {
     crashes: i64,
 }
 
-/// What a machine's service does.
+/// The condition of a machine's service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Condition {
     Runs,
@@ -62,14 +62,14 @@ struct Machine {
     program: PathBuf,
     data: PathBuf,
     disk: Option<Disk>,
-    /// Its line to the database, and the database's address over it.
+    /// Its connection to the database, and the database's address through it.
     line: Relay,
     database_url: String,
     /// The process id of its service, while it has one.
     service: Option<(u32, Condition)>,
 }
 
-/// What ends a fault.
+/// The action that ends a fault.
 enum Relief {
     Start(usize),
     Thaw(usize),
@@ -79,16 +79,16 @@ enum Relief {
     Github(FaultOrder),
 }
 
-/// A fault that goes on: what is claimed meanwhile meets it.
+/// A fault that lasts: effects that are claimed meanwhile meet it.
 struct Ongoing {
     until: Instant,
     fault: Fault,
-    /// The machine, if it is one machine's.
+    /// The machine, if it affects only one.
     machine: Option<usize>,
     relief: Relief,
 }
 
-/// What became of a strike.
+/// The result of a strike.
 pub enum Struck {
     /// It met these kinds of effects.
     Met(Vec<String>),
@@ -96,20 +96,20 @@ pub enum Struck {
     Spared(&'static str),
 }
 
-/// The machines of a world, and what befalls them.
+/// The machines of a world, and their faults.
 pub struct Fleet {
-    /// Their disks go before the folder of the world does.
+    /// Their disks are removed before the folder of the world.
     machines: Vec<Machine>,
     pub world: World,
     claims: mpsc::UnboundedReceiver<Claim>,
     ongoing: Vec<Ongoing>,
     folders: usize,
     missed_database: Option<Instant>,
-    /// The pairs of an effect's kind and a fault that met.
+    /// The pairs of a kind of effect and a fault that met.
     pub met: Vec<(String, Fault)>,
-    /// How many runs of agents faults may have cut off, which are paid again.
+    /// The number of agent runs that faults may have interrupted, and that are paid again.
     pub cut_off: usize,
-    /// What must not happen.
+    /// Events that must not happen.
     pub wrong: Vec<String>,
 }
 
@@ -133,7 +133,7 @@ impl Fleet {
             fleet.machines.push(Machine { program: program.clone(), data, disk, line, database_url, service: None });
             fleet.start_service(fleet.machines.len() - 1);
         }
-        // A service has made the tables when it can be looked at.
+        // Once the database can be read, a service has created the tables.
         while !fleet.world.rests().await {
             tokio::time::sleep(RESTART).await;
         }
@@ -156,7 +156,7 @@ impl Fleet {
         }
     }
 
-    /// Waits for the next claim. What goes on meets it.
+    /// Waits for the next claim. Lasting faults meet it.
     pub async fn claim(&mut self) -> Claim {
         let Some(claim) = self.claims.recv().await else {
             return std::future::pending().await;
@@ -175,7 +175,7 @@ impl Fleet {
         self.machines.iter().position(|machine| machine.service.is_some_and(|(own, _)| own == process))
     }
 
-    /// Strikes who holds the claimed effect, or everybody.
+    /// Strikes the holder of the claimed effect, or all services.
     pub async fn strike(&mut self, strike: &Strike, claim: &Claim) -> Struck {
         tokio::time::sleep(strike.after).await;
         let fault = strike.fault;
@@ -196,7 +196,7 @@ impl Fleet {
             return Struck::Spared("one more crash gives an effect up");
         }
         self.inflict(fault, target, strike.lasts).await;
-        // What was claimed at the last moment.
+        // Effects that were claimed at the last moment.
         for late in self.held_effects(process).await {
             if !held.contains(&late) {
                 held.push(late);
@@ -210,7 +210,7 @@ impl Fleet {
         Struck::Met(kinds)
     }
 
-    /// The effects that are held now, by this process or by any.
+    /// Returns the effects that are held now, by this process or by any.
     async fn held_effects(&mut self, process: Option<u32>) -> Vec<Held> {
         let by = process.map(|process| format!(" AND worker LIKE '{process}-%'")).unwrap_or_default();
         let sql = format!("SELECT kind, lane, crashes FROM effect WHERE state = 'running'{by}");
@@ -233,7 +233,7 @@ impl Fleet {
             }
             Fault::MachineLost => {
                 self.end(at, Reach::Machine).await;
-                // Its disk and its line are gone with it.
+                // Its disk and its connection are lost with it.
                 self.ongoing.retain(|ongoing| ongoing.machine != Some(at));
                 self.machines[at].line.set(Line::Open);
                 (self.machines[at].data, self.machines[at].disk) = self.folder();
@@ -293,7 +293,7 @@ impl Fleet {
         }
     }
 
-    /// Whether nothing befalls the machines any more, and all run.
+    /// `true` if no fault lasts, and all machines run.
     pub fn is_well(&self) -> bool {
         let runs = |machine: &Machine| machine.service.is_some_and(|(_, condition)| condition == Condition::Runs);
         self.ongoing.is_empty() && self.machines.iter().all(runs)
@@ -337,7 +337,7 @@ impl Fleet {
         }
     }
 
-    /// Lets a machine run another program from now on.
+    /// Switches a machine to another program.
     pub async fn roll(&mut self, at: usize, program: &Path, fault: Fault) {
         if self.machines[at].program != program {
             self.machines[at].program = program.to_owned();
@@ -347,7 +347,7 @@ impl Fleet {
     }
 }
 
-/// How many of these are runs of agents.
+/// Counts the runs of agents among these.
 fn paid(held: &[Held]) -> usize {
     let is_paid = |held: &&Held| PAID.contains(&held.kind.as_str());
     held.iter().filter(is_paid).count()
@@ -362,7 +362,7 @@ async fn watch(url: &str) -> mpsc::UnboundedReceiver<Claim> {
     let (sender, claims) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         loop {
-            // It connects again after the database crashed.
+            // It reconnects after the database crashed.
             let Ok(notification) = listener.recv().await else {
                 tokio::time::sleep(RESTART).await;
                 continue;

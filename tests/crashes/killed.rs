@@ -1,4 +1,4 @@
-//! SIGKILL before and after every kind of call, and answers that are lost.
+//! SIGKILL before and after every kind of call, and lost answers.
 
 use crate::{
     calls::Kind,
@@ -12,50 +12,50 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Stories that are played at once by one test.
 const AT_ONCE: usize = 2;
-/// Stories that mostly wait until something is tried again.
+/// Stories that mostly wait for retries.
 const WAITING_AT_ONCE: usize = 12;
-/// After each move, this many occurrences of each kind of call are met.
+/// The number of occurrences of each kind of call that are tested after each move.
 const OCCURRENCES: usize = 8;
-/// The same where more would say nothing new.
+/// The same, for cases in which more occurrences would show nothing new.
 const FEW: usize = 2;
 
-/// Which occurrences of a kind of call are met.
+/// The occurrences of a kind of call that are tested.
 #[derive(Clone, Copy)]
 pub enum Extent {
-    /// So many after each move.
+    /// This number after each move.
     OfEachMove(usize),
     /// One in the whole story.
     OfTheStory,
 }
 
-/// The calls that are met.
+/// The calls that are tested.
 pub type Met = (fn(&Kind) -> bool, Extent);
 
-/// What is met in the test command, and in the thorough run everything.
+/// Returns the extent for the test command; the thorough run tests everything.
 fn extent(quick: Extent) -> Extent {
     if is_thorough() { Extent::OfEachMove(OCCURRENCES) } else { quick }
 }
 
-/// What befalls the service.
+/// A mishap of the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blow {
-    /// It is killed when the forge has the request, which is never obeyed.
+    /// It is killed when the forge has received the request, which is never obeyed.
     Before,
-    /// It is killed when the forge has obeyed and not answered.
+    /// It is killed when the forge has obeyed but not answered.
     After,
-    /// It is killed when the forge has the request, which is obeyed when the service has been started again.
+    /// It is killed when the forge has received the request, which is obeyed after the service has restarted.
     Late,
-    /// It lives, and never hears that the forge has obeyed.
+    /// It keeps running and never learns that the forge has obeyed.
     Lost,
 }
 
-/// One occurrence of a kind of call, and what happens there.
+/// One occurrence of a kind of call, and the mishap there.
 #[derive(Clone, Debug)]
 struct Case {
     kind: Kind,
     /// The move that leads to it, from 0.
     step: usize,
-    /// Which of this kind it is since then, from 1.
+    /// Its number among the calls of this kind since then, from 1.
     nth: usize,
     blow: Blow,
 }
@@ -70,7 +70,7 @@ impl Case {
         world.forge.order(Fault::on(&self.kind.method, &self.kind.path, mishap).nth(self.nth))
     }
 
-    /// Plays what follows from a move, this case's own.
+    /// Plays the work after the move of this case.
     async fn play(&self, world: &mut World, order: &FaultOrder) {
         let came = match self.blow {
             Blow::Lost => {
@@ -91,7 +91,7 @@ impl Case {
     }
 
     async fn kill(&self, world: &mut World, order: &FaultOrder) {
-        // A Player's push is in its own lane.
+        // A Player's push has its own lane.
         let is_push = self.kind.path.ends_with("/git-receive-pack");
         world.kill_in(if is_push { "agent" } else { "forge" }).await;
         if self.blow == Blow::Late {
@@ -104,8 +104,8 @@ impl Case {
     }
 }
 
-/// Plays a story in which each case befalls the service once: at most one after each move. Everything has come to rest
-/// before the next, so what one leaves undone is not made up for by another.
+/// Plays a story in which each case happens once, at most one after each move. Everything rests before the next case,
+/// so no case can make up for another's omissions.
 async fn play(place: Place, story: &Story, cases: &[Case]) -> World {
     let mut world = World::at(place, story).await;
     for (step, deed) in story.moves.iter().enumerate() {
@@ -123,7 +123,7 @@ async fn play(place: Place, story: &Story, cases: &[Case]) -> World {
     world
 }
 
-/// The cases of a story, so many in each play as fit: each play meets at most one after each move.
+/// Distributes the cases of a story over plays with at most one case after each move.
 fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) -> Vec<Vec<Case>> {
     let mut of_moves: Vec<Vec<Case>> = calm.calls.iter().map(|_| Vec::new()).collect();
     let kinds: BTreeSet<&Kind> = calm.calls.iter().flat_map(BTreeMap::keys).filter(|kind| wanted(kind)).collect();
@@ -134,7 +134,7 @@ fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) -> 
             Extent::OfEachMove(most) if kind.method == "PATCH" => most.min(FEW),
             Extent::OfEachMove(most) => most,
             Extent::OfTheStory => {
-                // After the move that has the fewest yet, so that there are few plays.
+                // After the move with the fewest cases so far, so that there are few plays.
                 steps = steps.into_iter().min_by_key(|step| of_moves[*step].len()).into_iter().collect();
                 1
             }
@@ -148,8 +148,8 @@ fn plays(calm: &Calm, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) -> 
     (0..longest).map(|play| of_moves.iter().filter_map(|cases| cases.get(play)).cloned().collect()).collect()
 }
 
-/// Plays the story until each of these occurrences of the calls that are `wanted` was met; each time it must end as if nothing had
-/// happened. The thorough run does this on both databases.
+/// Plays the story until all these occurrences of the `wanted` calls are tested; each time it must end as if nothing
+/// had happened. The thorough run does this on both databases.
 async fn every_call(story: fn() -> Story, blow: Blow, wanted: fn(&Kind) -> bool, extent: Extent) {
     every_call_at(Place::Sqlite, story, blow, (wanted, extent)).await;
     if is_thorough() {
@@ -184,7 +184,7 @@ async fn differs(place: Place, story: fn() -> Story, cases: Vec<Case>, expected:
     }
 }
 
-/// Calls that the completed story never makes.
+/// `true` for calls that the completed story never makes.
 fn only_when_cancelled(kind: &Kind) -> bool {
     let closes = kind.path.ends_with("/pulls/*") || kind.path.ends_with("/issues/*/comments");
     kind.writes() && (closes || kind.path.ends_with("/dismissals"))
@@ -229,7 +229,7 @@ async fn a_lost_answer_to_closing_or_dismissing_is_made_up_for() {
     every_call(Story::cancelled, Blow::Lost, only_when_cancelled, extent(Extent::OfTheStory)).await;
 }
 
-/// Calls about check runs and their annotations.
+/// `true` for calls about check runs and their annotations.
 fn about_checks(kind: &Kind) -> bool {
     kind.path.contains("/check-runs") || kind.path.contains("/annotations")
 }
@@ -254,7 +254,8 @@ async fn what_is_added_to_a_plan_is_pushed_and_merged_once_whenever_the_service_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_it_reads_it_reads_again() {
-    // A killed read of the API leaves nothing behind; a killed fetch may, so the test command meets those.
+    // An interrupted read of the API leaves nothing behind, but an interrupted fetch may, so the test command tests
+    // fetches.
     let reads = |kind: &Kind| !kind.writes() && (is_thorough() || kind.path.contains(".git/"));
     every_call(Story::completed, Blow::After, reads, Extent::OfEachMove(1)).await;
 }
@@ -282,7 +283,7 @@ async fn killed_again_and_again_it_still_ends_well() {
     }
 }
 
-/// Plays the story and kills the service at every call of that number since its start.
+/// Plays the story and kills the service each time when it has made this many calls since its start.
 async fn relentless(stride: usize) -> (World, usize) {
     let story = Story::completed();
     let mut world = World::new(&story).await;

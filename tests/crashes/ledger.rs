@@ -1,29 +1,29 @@
-//! The service is killed around the end of an agent's run: nothing is counted twice, nothing is forgotten, and the
-//! Feature goes on.
+//! The service is killed around the end of an agent's run: nothing is counted twice, nothing is lost, and the Feature
+//! continues.
 //!
-//! Where exactly it is killed is held by its own database: a write that must not come down never ends.
+//! Its own database determines the exact point: a write that must not be stored never ends.
 
 use crate::{play::WATCHDOG, story::Story, world::World};
 use domain::budget::dollars;
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 use std::{collections::BTreeMap, time::Duration};
 
-/// What each run of a role says that it used, in millionths of a dollar; as in [`Story::paid`].
+/// The usage that each run of a role reports, in millionths of a dollar, as in [`Story::paid`].
 const USED: [(&str, i64); 3] = [("planner", 30_000), ("player", 250_000), ("coach", 70_000)];
 
-/// How long a look into the service's database is good for.
+/// How long the result of a database query is reused.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Where in the end of a run the service is killed.
+/// The point at the end of a run at which the service is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Point {
-    /// The agent has worked; what it used is not written down.
+    /// The agent has worked; its usage is not stored.
     BeforeItsEnd,
-    /// What it used is written down; what follows from it is not.
+    /// Its usage is stored, but not the consequences.
     BeforeTheRecord,
 }
 
-/// A run as the ledger has it: role, state, what it used, what was set aside.
+/// A run in the ledger: role, state, usage, reserved amount.
 type Row = (String, String, Option<i64>, i64);
 
 async fn database(world: &World) -> SqliteConnection {
@@ -47,7 +47,7 @@ async fn runs(world: &World) -> Vec<Row> {
         .unwrap()
 }
 
-/// The writes at which the service gets no further.
+/// Returns triggers that block the service at certain writes.
 fn blocking_triggers(role: &str, point: Point) -> Vec<String> {
     let never = "BEGIN SELECT count(*) FROM never_ends; END";
     match point {
@@ -64,7 +64,7 @@ fn blocking_triggers(role: &str, point: Point) -> Vec<String> {
     }
 }
 
-/// How many steps of the script were taken.
+/// Returns the number of steps of the script that were played.
 fn steps_taken(world: &World) -> usize {
     let scripts = world.folder.path().join("data/agents/scripts");
     let memories = std::fs::read_dir(scripts).into_iter().flatten().flatten();
@@ -116,11 +116,12 @@ async fn killed(role: &str, point: Point) -> (World, Vec<Row>) {
     (world, runs)
 }
 
-/// The Feature has got as far as it can without a person, in one turn, and people are shown what all of it cost.
+/// Asserts that the Feature has got as far as possible without a person, in one turn, and that people see the whole
+/// cost.
 async fn adds_up(world: &World, runs: &[Row]) {
     let pull = world.forge.look(crate::beside::REPO, "pulls/3").await.unwrap();
     assert_eq!(pull["state"], "open", "{pull}");
-    // What is counted of a lost run is a guess, and said to be one.
+    // The usage of a lost run is an estimate, and is shown as one.
     let about = if runs.iter().any(|run| run.1 == "lost") { "about " } else { "" };
     let spent = u64::try_from(runs.iter().map(counted).sum::<i64>()).unwrap();
     let shown = format!("Cost so far: {about}{} ", dollars(spent));

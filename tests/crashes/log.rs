@@ -1,4 +1,4 @@
-//! What the service says in its log, its figures and to a collector at its most talkative: never a secret.
+//! Even with the most detailed settings, the log, the figures and the data for a collector contain no secret.
 
 use crate::{
     beside::SECRET,
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 const ADMIN: &str = "admin-Token-0123456789-of-this-test";
 const KEY: &str = "sk-ant-api03-Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYt";
 
-/// How a token of an installation begins, and what its credentials are in base 64: `x-access-token:`.
+/// The beginning of an installation's token, and of its credentials in base64 (`x-access-token:`).
 const MINTED: [&str; 2] = ["ghs_", "eC1hY2Nlc3MtdG9rZW46"];
 
 async fn figures(world: &World) -> String {
@@ -24,7 +24,7 @@ async fn figures(world: &World) -> String {
     answer
 }
 
-/// Everything that must not be read anywhere.
+/// Returns all texts that must not appear anywhere.
 fn secrets(world: &World) -> Vec<String> {
     let keys = world.private_keys();
     let lines = keys.iter().flat_map(|key| key.lines()).filter(|line| !line.starts_with("-----"));

@@ -1,5 +1,5 @@
-//! Services on PostgreSQL, also two at once, each with a data folder of its own: one is killed, and the other, which never
-//! saw the killed one's folder, finishes. Nothing is lost, and nobody pays twice.
+//! Services on PostgreSQL, also two at once, each with a data folder of its own: one is killed, and the other, which
+//! never saw the killed one's folder, finishes. Nothing is lost or paid twice.
 
 use crate::{
     beside::REPO,
@@ -54,7 +54,7 @@ async fn killed_at_every_write_on_postgres_it_ends_alike() {
     }
 }
 
-/// Waits until the Player of the caught story runs; lets everything before it go.
+/// Waits until the Player of the caught story runs; lets everything before it continue.
 async fn player_runs(world: &mut World, story: &Story) {
     story.moves[0].play(world).await;
     let running = async {
@@ -68,7 +68,7 @@ async fn player_runs(world: &mut World, story: &Story) {
     tokio::time::timeout(WATCHDOG, running).await.expect("the Player starts");
 }
 
-/// Lets everything go until it rests. The Player was paid once in its turn.
+/// Lets everything continue until it rests, and asserts that the Player was paid once in its turn.
 async fn ends_with_one_run(world: &mut World) {
     let ending = async {
         while world.rest_or_started().await.is_some() {

@@ -1,8 +1,8 @@
-//! The service is killed at every kind of outward call, before and after it is obeyed, and started again: every story
-//! ends as if nothing had happened, with nothing said or pushed twice.
+//! The service is killed at every kind of outgoing call, before and after it is obeyed, and started again: every story
+//! ends as if nothing had happened, with nothing posted or pushed twice.
 //!
-//! The service is the real binary, a child process; the forge lives in the test. Which calls there are is not written
-//! down here: an undisturbed run of each story tells.
+//! The service is the real binary, a child process; the forge lives in the test. There is no list of calls here: they
+//! are taken from an undisturbed run of each story.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,7 +35,7 @@ mod ledger;
 mod log;
 mod machines;
 
-/// The product as it was built.
+/// The built product.
 const PRODUCT: beside::Product = beside::Product {
     program: env!("CARGO_BIN_EXE_autobuild"),
     permissions: autobuild::github::AUTOBUILD_PERMISSIONS,

@@ -1,4 +1,4 @@
-//! Which faults met which kinds of effects.
+//! Counts how often each fault met each kind of effect.
 
 use crate::draws::Fault;
 use std::{
@@ -18,14 +18,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// Counts what met in a round.
+    /// Adds the pairs that met in a round.
     pub fn add(&mut self, met: &[(String, Fault)]) {
         for pair in met {
             *self.met.entry(pair.clone()).or_default() += 1;
         }
     }
 
-    /// Renders the table for these kinds of effects, and lists what did not meet.
+    /// Renders the table for these kinds of effects, and lists the pairs that did not meet.
     pub fn render(&self, kinds: &BTreeSet<String>) -> String {
         let faults = Fault::ALL;
         let mut text = format!("{:WIDTH$}", "");

@@ -1,5 +1,5 @@
-//! All that people can see in the end, without what differs from run to run: ids, commits' names, times. And how often
-//! they paid for an agent.
+//! Everything that people can see in the end, without the parts that differ between runs (ids, names of commits,
+//! times), and the number of paid agent runs.
 
 use crate::{beside::REPO, world::World};
 use serde_json::Value;
@@ -9,16 +9,16 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-/// How much a picture shows.
+/// The detail of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Everything.
     Texts,
-    /// What there is, without the texts: another version may word it otherwise.
+    /// Only the facts, without texts: another version may have different texts.
     Facts,
 }
 
-/// A picture of the world, with what `detail` asks for.
+/// Takes a picture of the world with this detail.
 struct Camera<'w> {
     world: &'w World,
     detail: Detail,
@@ -47,7 +47,7 @@ pub async fn take_with(world: &World, detail: Detail) -> String {
     picture
 }
 
-/// How many runs of each role have ended with a result that was kept.
+/// Counts, by role, the runs that ended with a result that was kept.
 async fn finished_runs(world: &World) -> Vec<(String, i64)> {
     let mut database = world.open_database().await.unwrap();
     let sql = "SELECT role, count(*) FROM run WHERE state = 'ended' AND coalesce(failure, '') <> 'result_lost' \
@@ -72,7 +72,7 @@ impl Camera<'_> {
         self.steady(value.as_str().unwrap_or_default()).replace('\n', "\n    ")
     }
 
-    /// The steady form of a text, or nothing of it.
+    /// Returns the stable form of a text, or nothing if texts are left out.
     fn steady(&self, text: &str) -> String {
         match self.detail {
             Detail::Texts => steady(text),
@@ -127,7 +127,7 @@ impl Camera<'_> {
         }
     }
 
-    /// Every branch, and every commit that a branch holds: its files, its parents' files, its message.
+    /// Describes every branch and every commit on a branch: its files, its parents' files, its message.
     fn branches(&self, picture: &mut String) {
         let mut blobs = BTreeMap::new();
         for branch in git(self.world, &["for-each-ref", "--format=%(refname) %(tree)", "refs/heads"]).lines() {
@@ -161,7 +161,7 @@ impl Camera<'_> {
         shown.iter().for_each(|commit| writeln!(picture, "{commit}").unwrap());
     }
 
-    /// The files of a tree, with their texts.
+    /// Returns the files of a tree with their texts.
     fn files(&self, tree: &str, blobs: &mut BTreeMap<String, String>) -> Vec<String> {
         let folder = self.world.folder.path().display().to_string();
         git(self.world, &["ls-tree", "-r", tree])
@@ -190,7 +190,7 @@ fn git(world: &World, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// How often each kind of thing happened. Edits are left out: how many there are is a matter of time.
+/// Counts the events by kind. Edits are left out, since their number depends on timing.
 fn happened(world: &World, picture: &mut String) {
     let mut counts = BTreeMap::new();
     for event in world.forge.events() {
@@ -204,8 +204,8 @@ fn happened(world: &World, picture: &mut String) {
     }
 }
 
-/// A text without ids, commits' names and times: instants, and runs of four and more digits and of seven and more
-/// hexadecimal digits, are the same in every run.
+/// Returns a text without ids, names of commits and times: replaces times, four or more digits, and seven or more
+/// hexadecimal digits.
 fn steady(text: &str) -> String {
     let mut steady = String::new();
     let mut rest = text;
@@ -221,7 +221,7 @@ fn steady(text: &str) -> String {
             rest = &rest[first.len_utf8()..];
             continue;
         }
-        // A run that a kill cut off was a run: how many there were may differ, and counts in the cost.
+        // A run that a kill interrupted also counts in the cost, so the number of runs may differ.
         let after = &rest[word.len()..];
         let counted = after.strip_prefix(" runs)").or_else(|| after.strip_prefix(" run)"));
         if let Some(after) = counted.filter(|_| word.bytes().all(|byte| byte.is_ascii_digit())) {

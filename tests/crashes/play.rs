@@ -1,4 +1,4 @@
-//! How stories are played and compared.
+//! Plays stories and compares the results.
 
 use crate::{
     calls::{Kind, kinds},
@@ -15,50 +15,51 @@ use std::{
 };
 use tokio::sync::OnceCell;
 
-/// No story takes this long, also on a machine that does much else, unless it hangs.
+/// Longer than any story takes, even on a busy machine, unless it hangs.
 pub const WATCHDOG: Duration = Duration::from_secs(600);
 
-/// Whether everything is tried, for `.ci/thorough crashes`: the test command tries what says something new.
+/// `true` if everything is tested, as for `.ci/thorough crashes`; the test command only tests cases that can show
+/// something new.
 pub fn is_thorough() -> bool {
     std::env::var_os("CRASHES").is_some()
 }
 
-/// What an undisturbed run of a story shows.
+/// The result of an undisturbed run of a story.
 pub struct Calm {
-    /// What people see in the end.
+    /// The texts that people see in the end.
     pub picture: String,
     /// The same without texts.
     pub facts: String,
-    /// How often each kind of call was made, from each move until everything rested again.
+    /// The number of calls of each kind, from each move until everything rested again.
     pub calls: Vec<BTreeMap<Kind, usize>>,
-    /// How many effects of each kind there were, from each move until everything rested again.
+    /// The number of effects of each kind, from each move until everything rested again.
     pub effects: Vec<BTreeMap<String, usize>>,
 }
 
-/// What happened from one move until everything rested again.
+/// The calls and effects from one move until everything rested again.
 #[derive(Default)]
 struct Observed {
     calls: Vec<BTreeMap<Kind, usize>>,
     effects: Vec<BTreeMap<String, usize>>,
 }
 
-/// What is found once for each story, and serves all tests of this process.
+/// Values that are computed once for each story and shared by all tests of this process.
 pub struct Once<T>(Mutex<BTreeMap<&'static str, Arc<OnceCell<Arc<T>>>>>);
 
 impl<T> Once<T> {
-    /// Nothing is found yet.
+    /// Creates an empty store.
     pub const fn new() -> Self {
         Self(Mutex::new(BTreeMap::new()))
     }
 
-    /// What was found for this story, or is found now.
+    /// Returns the value for this story; computes it if it is missing.
     pub async fn of<F: Future<Output = Arc<T>>>(&self, story: &Story, find: impl FnOnce() -> F) -> Arc<T> {
         let cell = Arc::clone(self.0.lock().unwrap().entry(story.name).or_default());
         Arc::clone(cell.get_or_init(find).await)
     }
 }
 
-/// What an undisturbed run of the story shows.
+/// Returns the result of an undisturbed run of the story.
 pub async fn calm(story: &Story) -> Arc<Calm> {
     static KNOWN: Once<Calm> = Once::new();
     let find = || async {
@@ -79,7 +80,7 @@ pub async fn undisturbed(story: &Story) -> World {
     observed(story).await.0
 }
 
-/// The same, with what happened between the rests.
+/// The same, with the calls and effects between the rests.
 async fn observed(story: &Story) -> (World, Observed) {
     let mut world = World::new(story).await;
     world.start();
@@ -100,13 +101,13 @@ async fn observed(story: &Story) -> (World, Observed) {
     (world, observed)
 }
 
-/// How many more of each there are now.
+/// Returns the increase of each count.
 fn more(now: &BTreeMap<String, usize>, before: &BTreeMap<String, usize>) -> BTreeMap<String, usize> {
     let more = now.iter().map(|(kind, count)| (kind.clone(), count - before.get(kind).unwrap_or(&0)));
     more.filter(|(_, count)| *count > 0).collect()
 }
 
-/// Plays all of a story with a service that was started.
+/// Plays the whole story with a service that is already started.
 pub async fn go_on(world: &mut World, story: &Story) {
     for step in &story.moves {
         step.play(world).await;
@@ -121,7 +122,7 @@ pub async fn assert_looks(world: &World, expected: &str, what: &str) {
     }
 }
 
-/// What people see that is not as `expected`, also its order, and what was given up.
+/// Returns the differences from the `expected` picture, including its order, and the effects that were given up.
 pub async fn difference(world: &World, expected: &str) -> Option<String> {
     let found = picture::take(world).await;
     let given_up = world.given_up().await;
@@ -131,15 +132,15 @@ pub async fn difference(world: &World, expected: &str) -> Option<String> {
     })
 }
 
-/// What there is in this detail that is not as `expected`, in whatever order, and what was given up. The living comment,
-/// say, stands outside the order of the others.
+/// Returns the differences from the `expected` picture of this detail, in any order, and the effects that were given
+/// up. The living comment, for example, is outside the order of the others.
 pub async fn difference_of_lines(world: &World, detail: Detail, expected: &str) -> Option<String> {
     let lines = differing(expected, &picture::take_with(world, detail).await);
     let given_up = world.given_up().await;
     (!lines.is_empty() || !given_up.is_empty()).then(|| format!("given up: {given_up:?}\n{lines}"))
 }
 
-/// The lines that only one of the two has; where these are the same, their order differs.
+/// Returns the lines that only one of the two has; if there are none, says that their order differs.
 fn differing(expected: &str, found: &str) -> String {
     let mut differing = String::new();
     for (sign, these, those) in [('-', expected, found), ('+', found, expected)] {

@@ -1,4 +1,4 @@
-//! The stories: their repository, their agents, and what people do whenever everything rests.
+//! The stories: their repository, their agents, and the moves of people whenever everything rests.
 
 use crate::{
     beside::{MONA, REPO},
@@ -56,7 +56,7 @@ const FIRST_TURN: &str = r#"
         line: 1
 "#;
 
-/// What the Player of the second turn says of its files, and what it says if there was no first turn.
+/// The files in the report of the second turn's Player, and in its report if there was no first turn.
 const MODIFIED: &str = "files_modified: [lines.sh]\n    files_created: []";
 const CREATED: &str = "files_modified: []\n    files_created: [lines.sh]";
 
@@ -78,7 +78,7 @@ const SECOND_TURN: &str = r#"
       - { criterion: 1, met: true, evidence: "test all" }
 "#;
 
-/// A planner that asks first, and a designer.
+/// A planner that first asks a question, and a designer.
 const DESIGNED: &str = r#"
 - role: planner
   answer:
@@ -92,8 +92,8 @@ PLANNED
     complexity: 1
 "#;
 
-/// A change that holds alone and not together with what people did meanwhile, and a first turn with more remarks than
-/// one request for annotations takes.
+/// A change that works alone but not together with the changes of people meanwhile, and a first turn with more remarks
+/// than fit into one request for annotations.
 const BROKEN: &str = r#"
 - role: planner
   answer:
@@ -131,7 +131,8 @@ REMARKS
   answer: { decision: approve, summary: Fine., criteria: [{ criterion: 1, met: true, evidence: words.sh }] }
 "#;
 
-/// What is added to the plan: the repair of what breaks together, and the conflict with what people did next.
+/// The tasks that are added to the plan: the repair of the combination that fails, and the conflict with the next
+/// change of people.
 const MENDED: &str = r#"
 - role: player
   task: TASK-FIX-1
@@ -149,7 +150,7 @@ const MENDED: &str = r#"
   answer: { decision: approve, summary: Fine., criteria: [{ criterion: 1, met: true, evidence: words.sh }] }
 "#;
 
-/// Words alone are fine, and so are notes; together they need someone who thought of both.
+/// Each of words and notes works alone; together they need code that handles both.
 const TOGETHER: &str =
     "[ ! -f words.sh ] || [ ! -f NOTES.md ] || [ -f both.txt ] || { echo 'not ok 1 - all'; echo 1..1; exit 1; }";
 
@@ -162,18 +163,18 @@ const GREEN: NewCiJob<'static> = NewCiJob {
     summary: "All is well.",
 };
 
-/// How many remarks there are: two requests, and a rest.
+/// The number of remarks: two full requests, and some more.
 const REMARKS: usize = 98;
 
-/// Something that people do.
+/// An action of people.
 pub enum Move {
     /// The issue is filed and labelled.
     Label,
-    /// Comments, who where what.
+    /// A comment: the author, the thread, the text.
     Comment(&'static str, u64, &'static str),
     /// A person changes the default branch.
     PushToDefault,
-    /// A person changes on the default branch what the Feature changes too.
+    /// A person changes the same lines on the default branch as the Feature.
     PushConflict,
     /// A person pushes to the branch of a pull request.
     PushToPull(u64),
@@ -181,7 +182,7 @@ pub enum Move {
     Merge(u64),
 }
 
-/// A Player that is a program, and tells when it runs.
+/// A Player that is a program and reports when it runs.
 const PLAYER: &str = r#"
 echo run >> FOLDER/player.runs
 case $AUTOBUILD_TURN in
@@ -193,18 +194,18 @@ echo '{"summary": "lines.sh counts lines.", "files_modified": ['"$modified"'], "
 "tests_run": true, "tests_passed": true, "ready_for_validation": true}'
 "#;
 
-/// Says that it runs, and waits until it may go on.
+/// Reports that it runs, and waits until it may continue.
 const WAIT: &str = "echo NAME > FOLDER/started; read -r line < FOLDER/go";
 
-/// Takes long enough to be met by a fault.
+/// Takes long enough for a fault to strike.
 const TAKE: &str = "sleep 0.7";
 
-/// How long the Player and the tests of a story run.
+/// The duration of a story's Player and tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// They end at once.
     Immediate,
-    /// They say that they run, and wait.
+    /// They report that they run, and wait.
     Waiting,
     /// They take a while.
     Slow,
@@ -212,20 +213,20 @@ pub enum Pace {
 
 /// A story.
 pub struct Story {
-    /// What tells it from the others.
+    /// Its unique name.
     pub name: &'static str,
     /// The agents' script.
     pub agents: String,
-    /// How long its programs run.
+    /// The duration of its programs.
     pub pace: Pace,
-    /// Whether the Player is a program instead of a script.
+    /// `true` if the Player is a program instead of a script.
     player_is_program: bool,
-    /// Its settings, and how its tests end.
+    /// Its settings, with the end of its test command.
     settings: &'static str,
     tests: &'static str,
     /// The jobs of the repository's CI.
     pub ci: &'static [NewCiJob<'static>],
-    /// What people do, one at a time, each when nothing is left to do.
+    /// The moves of people, one after the other, each when nothing is left to do.
     pub moves: Vec<Move>,
 }
 
@@ -251,7 +252,7 @@ impl Story {
         }
     }
 
-    /// Runs that say what they cost, within a budget; one turn, and nobody does anything.
+    /// Runs that report their costs, within a budget; one turn, without any move of people.
     pub fn paid() -> Self {
         let paid = |step: &str, usd: &str| {
             let usage = format!("\n  usage: {{ usd: {usd}, input: 9000, output: 800 }}\n  answer:");
@@ -271,7 +272,7 @@ impl Story {
         }
     }
 
-    /// What is left: an inquiry and its answer, a second attempt, an override, a cancelled Feature.
+    /// The other kinds of effects: an inquiry and its answer, a second attempt, an override, a cancelled Feature.
     pub fn cancelled() -> Self {
         Self {
             name: "cancelled",
@@ -291,8 +292,8 @@ impl Story {
         }
     }
 
-    /// What AutoBuild adds to a plan: a wave gate that is red, the merge that broke it, its repair, a conflict with the
-    /// default branch; and a check run with more annotations than one request takes.
+    /// Tasks that AutoBuild adds to a plan: a red wave gate, the merge that broke it, its repair, a conflict with the
+    /// default branch; and a check run with more annotations than fit into one request.
     pub fn mended() -> Self {
         let remark = |line| {
             format!(
@@ -320,12 +321,12 @@ impl Story {
         }
     }
 
-    /// The same with tests that can be caught while they run.
+    /// The same with tests that can be interrupted while they run.
     pub fn caught_mended() -> Self {
         Self { name: "caught_mended", pace: Pace::Waiting, ..Self::mended() }
     }
 
-    /// A Feature that is blocked before it has a plan, a design, and a look at the default branch.
+    /// A Feature that is blocked before it has a plan; then a design, and a check of the default branch.
     pub fn designed() -> Self {
         let planned = DESIGNED.replace("PLANNED", PLANNED.trim());
         Self {
@@ -346,7 +347,7 @@ impl Story {
         }
     }
 
-    /// A Feature that waits for the repository's CI, as long as the product gives that to begin: two minutes a commit.
+    /// A Feature that waits for the repository's CI, for the two minutes per commit within which CI must begin.
     fn checked() -> Self {
         Self {
             name: "checked",
@@ -365,7 +366,7 @@ impl Story {
         let slow = |name, story| Self { name, pace: Pace::Slow, ..story };
         let completed = Self { player_is_program: true, ..Self::completed() };
         let mut cancelled = Self::cancelled();
-        // The new head of a blocked task, which nobody judged.
+        // The new head of a blocked task, which was not judged.
         cancelled.moves.insert(2, Move::PushToPull(2));
         [
             slow("slow_completed", completed),
@@ -376,7 +377,7 @@ impl Story {
         ]
     }
 
-    /// The same as [`Story::completed`], with a Player and tests that can be caught while they run.
+    /// The same as [`Story::completed`], with a Player and tests that can be interrupted while they run.
     pub fn caught() -> Self {
         Self { name: "caught", pace: Pace::Waiting, player_is_program: true, ..Self::completed() }
     }
@@ -391,7 +392,7 @@ impl Story {
         ]
     }
 
-    /// The agents, as the service is told, by variable.
+    /// The variables that name the agents to the service.
     pub fn agents(&self, folder: &Path) -> Vec<(&'static str, String)> {
         let script = folder.join("agents.yml");
         std::fs::write(&script, &self.agents).unwrap();
@@ -416,7 +417,7 @@ impl Story {
 }
 
 impl Move {
-    /// Does it.
+    /// Performs the move.
     pub async fn play(&self, world: &World) {
         let forge = &world.forge;
         let mona = forge.as_user(MONA).unwrap();

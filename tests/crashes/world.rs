@@ -25,32 +25,32 @@ use tokio::{
     sync::broadcast,
 };
 
-/// Who may not label, resume or merge.
+/// A person who may not label, resume or merge.
 pub const EVE: &str = "eve";
 
-/// How long a look into the service's database is good for when the forge is silent.
+/// How long the result of a database query is reused while the forge gets no calls.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// The lease of services on PostgreSQL: short, since the work of a killed one waits for it.
+/// The lease of services on PostgreSQL: short, since the work of a killed service waits until it ends.
 pub const LEASE_SECONDS: &str = "2";
 
-/// Where the services of a story work.
+/// The number of services of a story, and their database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// One service on a file.
     Sqlite,
     /// One service on PostgreSQL.
     Postgres,
-    /// So many services on PostgreSQL, with a data folder for each start.
+    /// This number of services on PostgreSQL, with a data folder for each start.
     Machines(usize),
 }
 
-/// What ends or freezes together.
+/// The processes that end or freeze together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// The service alone.
+    /// Only the service.
     Process,
-    /// The service and every program that it started, as if its machine were gone.
+    /// The service and every program that it started, as if its machine were lost.
     Machine,
 }
 
@@ -67,24 +67,25 @@ impl Service {
     }
 }
 
-/// Where a story is played.
+/// The world of a story.
 pub struct World {
     beside: Beside,
     /// More variables of the service.
     variables: Vec<(&'static str, String)>,
-    /// How those who wait are heard and let go.
+    /// The pipes through which waiting programs report and are let go.
     pub pipes: Pipes,
     news: broadcast::Receiver<FeedEvent>,
     place: Place,
     /// The address of the database, unless it is a file.
     database_url: Option<String>,
-    /// The address that the forge delivers to, where more than one service may answer.
+    /// The address to which the forge delivers if more than one service may answer.
     relay: Option<Relay>,
     services: Vec<Service>,
     starts: u32,
     /// A shell that starts the service, if files of the service may stop growing.
     shell: Option<&'static str>,
-    /// What looks into the service's database. It ends with the service, which at its start is to find nobody there.
+    /// A connection that reads the service's database. It ends with the service, which must find no other connection at
+    /// its start.
     looking: Option<Database>,
 }
 
@@ -97,7 +98,7 @@ impl Deref for World {
 }
 
 impl World {
-    /// A forge with the story's repository and people; the service is not started yet.
+    /// Creates a forge with the story's repository and people; the service is not started yet.
     pub async fn new(story: &Story) -> Self {
         Self::at(Place::Sqlite, story).await
     }
@@ -143,19 +144,19 @@ impl World {
         self.variables.push((name, value.to_owned()));
     }
 
-    /// From its next start on, the service gets an error instead of a signal for a file that may not grow.
+    /// From its next start on, the service gets an error instead of a signal if a file may not grow.
     pub fn survives_file_limits(&mut self) {
         self.shell = Some("trap '' XFSZ; exec \"$@\"");
     }
 
-    /// From its next start on, the service reaches PostgreSQL through a line that can be cut.
+    /// From its next start on, the service reaches PostgreSQL through a relay that can be cut.
     pub async fn relay_database(&mut self) -> Relay {
         let (relay, url) = self.database_line().await;
         self.set("AUTOBUILD_DATABASE_URL", &url);
         relay
     }
 
-    /// Lays a line to PostgreSQL that can be cut; returns also the address of the database over it.
+    /// Creates a relay to PostgreSQL that can be cut; also returns the address of the database through it.
     pub async fn database_line(&self) -> (Relay, String) {
         let mut url = url::Url::parse(self.database_url()).unwrap();
         let folder = url.query_pairs().find(|(name, _)| name == "host").map(|(_, folder)| folder.into_owned());
@@ -171,12 +172,12 @@ impl World {
         (relay, url.to_string())
     }
 
-    /// The address of PostgreSQL, past the line that can be cut.
+    /// Returns the address of PostgreSQL without the relay.
     pub fn database_url(&self) -> &str {
         self.database_url.as_deref().expect("the story is on PostgreSQL")
     }
 
-    /// Where the service listens.
+    /// Returns the address of the service.
     pub fn address(&self) -> &str {
         &self.listen
     }
@@ -186,7 +187,7 @@ impl World {
         self.apps.each_ref().map(|app| app.private_key.expose_secret().to_owned())
     }
 
-    /// Starts the service, or those that are missing. They need not be waited for: the forge delivers until it is
+    /// Starts the service, or the missing ones. No wait is needed, since the forge repeats deliveries until they are
     /// acknowledged.
     pub fn start(&mut self) {
         let most = match self.place {
@@ -206,12 +207,12 @@ impl World {
         self.start_in(&self.folder.path().join(data), Path::new(crate::PRODUCT.program), None);
     }
 
-    /// Starts a service of this program with this data folder, and with a database address of its own if it has one;
+    /// Starts a service of this program with this data folder, and with its own database address if there is one;
     /// returns its process id.
     pub fn start_in(&mut self, data: &Path, program: &Path, database_url: Option<&str>) -> u32 {
         self.starts += 1;
         let log = File::create(self.log_file(self.starts)).unwrap();
-        // Programs of the stories wait on pipes in a folder that isolation would keep from them.
+        // Programs of the stories wait on pipes in a folder that isolation would hide from them.
         let mut service = self.service_of(program, "0", log);
         service.envs(self.variables.iter().cloned());
         service.envs(database_url.map(|url| ("AUTOBUILD_DATABASE_URL", url)));
@@ -246,23 +247,24 @@ impl World {
         self.variables.push(("AUTOBUILD_REPLAY_SECONDS", "3600".to_owned()));
     }
 
-    /// SIGKILL, and waits until the process is gone. Of two services it hits the one that works, in the forge's lane first.
+    /// Sends SIGKILL and waits until the process has ended. Of two services it kills the one that works, with priority
+    /// for the forge's lane.
     pub async fn kill(&mut self) {
         self.kill_in("forge").await;
     }
 
-    /// The same, in this lane first.
+    /// The same, with priority for this lane.
     pub async fn kill_in(&mut self, lane: &str) {
         let at = self.at_work(lane).await;
         let reach = match self.place {
             Place::Sqlite | Place::Postgres => Reach::Process,
-            // A machine that is gone takes a git that still pushes with it.
+            // If a machine is lost, a git that still pushes ends with it.
             Place::Machines(_) => Reach::Machine,
         };
         self.kill_process(self.services[at].id(), reach).await;
     }
 
-    /// Kills a service by its process id, and waits until the process is gone.
+    /// Kills a service by its process id, and waits until the process has ended.
     pub async fn kill_process(&mut self, process: u32, reach: Reach) {
         self.look_away().await;
         signal(process, reach, Signal::KILL);
@@ -272,7 +274,7 @@ impl World {
         self.lead();
     }
 
-    /// Forgets the services that have ended; returns their process ids and how they ended.
+    /// Removes the services that have ended; returns their process ids and exit statuses.
     pub fn take_ended(&mut self) -> Vec<(u32, ExitStatus)> {
         let mut ended = Vec::new();
         self.services.retain_mut(|service| {
@@ -313,7 +315,7 @@ impl World {
         Pid::from_raw(i32::try_from(id).unwrap()).unwrap()
     }
 
-    /// SIGTERM.
+    /// Sends SIGTERM.
     pub fn terminate(&mut self) {
         kill_process(self.process(), Signal::TERM).unwrap();
     }
@@ -329,7 +331,7 @@ impl World {
         }
     }
 
-    /// As [`World::rest`], unless a program says first that it runs; gives its name.
+    /// Like [`World::rest`], but also ends when a program reports that it runs; returns that program's name.
     pub async fn rest_or_started(&mut self) -> Option<String> {
         while !self.rests().await {
             self.lives();
@@ -347,7 +349,8 @@ impl World {
         assert!(ended.is_none(), "the service ended by itself: {ended:?}\n{}", self.log());
     }
 
-    /// A delivery is stored with its work and work ends with what follows from it, so nothing hides between two looks.
+    /// A delivery is stored together with its work, and work ends together with its effects, so nothing is missed
+    /// between two queries.
     pub async fn rests(&mut self) -> bool {
         self.forge.deliveries_under_way() == 0 && self.unfinished().await == Some(0)
     }
@@ -383,7 +386,7 @@ impl World {
         now.first().map_or(0, |(now,)| *now)
     }
 
-    /// Whether a replay and a sweep have both ended later than `time`.
+    /// `true` if a replay and a sweep have both ended later than `time`.
     pub async fn has_asked_since(&mut self, time: i64) -> bool {
         let sql = "SELECT v FROM meta WHERE (k LIKE 'replay/%' OR k LIKE 'sweep/%') AND k NOT LIKE '%/turn'";
         let walks: Vec<(String,)> = self.look(sql).await.unwrap_or_default();
@@ -394,7 +397,7 @@ impl World {
         ended.count() == 2
     }
 
-    /// Says which effects have not ended, and in which state the Features are.
+    /// Describes the effects that have not ended, and the states of the Features.
     pub async fn describe(&mut self) -> String {
         let effects = "SELECT id || ' ' || state || ' attempt ' || attempt || ' crashes ' || crashes || ' at ' || run_at \
                        || ': ' || coalesce(last_error, '') FROM effect WHERE state IN ('ready', 'running')";
@@ -407,7 +410,7 @@ impl World {
         lines.join("\n")
     }
 
-    /// How many runs of agents ended without a result that was kept.
+    /// Counts the agent runs that ended without a result that was kept.
     pub async fn lost_runs(&self) -> usize {
         let mut database = self.open_database().await.unwrap();
         let sql = "SELECT count(*) FROM run WHERE state <> 'ended' OR failure = 'result_lost'";
@@ -415,7 +418,7 @@ impl World {
         usize::try_from(counted[0].0).unwrap()
     }
 
-    /// Effects that wait or run; none while there is no database.
+    /// Counts the effects that wait or run; `None` while there is no database.
     async fn unfinished(&mut self) -> Option<i64> {
         // In review, the repository's CI has two minutes to begin, and nothing waits for it.
         let sql = "SELECT count(*) FROM effect WHERE state = 'running' OR state = 'ready' AND kind <> 'read_ci'";
@@ -423,7 +426,7 @@ impl World {
         counted.first().map(|(count,)| *count)
     }
 
-    /// Reads with the connection that is kept between two looks; `None` while there is no database.
+    /// Reads with the connection that is kept between queries; `None` while there is no database.
     pub async fn look<T>(&mut self, sql: &str) -> Option<Vec<T>>
     where
         T: Send
@@ -455,7 +458,7 @@ impl World {
         }
     }
 
-    /// How many effects of each kind there were.
+    /// Counts all effects by kind.
     pub async fn effects(&self) -> BTreeMap<String, usize> {
         let mut database = self.open_database().await.unwrap();
         let sql = "SELECT kind, count(*) FROM effect GROUP BY kind";
@@ -464,21 +467,21 @@ impl World {
         counted.into_iter().map(number).collect()
     }
 
-    /// The effects that were given up, with the reason.
+    /// Returns the effects that were given up, with the reasons.
     pub async fn given_up(&self) -> Vec<(String, String)> {
         let mut database = self.open_database().await.unwrap();
         let sql = "SELECT id, coalesce(last_error, '') FROM effect WHERE state = 'failed'";
         database.rows(sql).await.unwrap()
     }
 
-    /// The most often that anything failed, and that anything was cut off.
+    /// Returns the highest number of failures, and of interruptions, of one effect.
     pub async fn most_tries(&self) -> (i64, i64) {
         let mut database = self.open_database().await.unwrap();
         let most = database.rows("SELECT max(attempt), max(crashes) FROM effect").await;
         most.unwrap()[0]
     }
 
-    /// The states of a role's runs in the ledger, in the order of the alphabet.
+    /// Returns the states of a role's runs in the ledger, in alphabetical order.
     pub async fn runs(&self, role: &str) -> Vec<String> {
         let mut database = self.open_database().await.unwrap();
         let sql = format!("SELECT state FROM run WHERE role = '{role}' ORDER BY state");
@@ -490,14 +493,14 @@ impl World {
         self.folder.path().join(format!("service-{start}.log"))
     }
 
-    /// What the service said, start by start.
+    /// Returns the log of the service, by start.
     pub fn log(&self) -> String {
         let of = |start| std::fs::read_to_string(self.log_file(start)).unwrap_or_default();
         (1..=self.starts).map(|start| format!("--- start {start}\n{}", of(start))).collect()
     }
 }
 
-/// Lets scripted agents of several data folders remember the same steps, as if there were one agent for all.
+/// Makes scripted agents of several data folders share their steps, as if there were only one agent.
 fn share_scripts(first: &Path, data: &Path) {
     let scripts = first.join("agents/scripts");
     for made in [&scripts, &data.join("agents")] {
@@ -526,7 +529,7 @@ fn through_shell(script: &str, service: &Command, log: File) -> Command {
     shell
 }
 
-/// Sends a signal to a service and to what it reaches.
+/// Sends a signal to a service and to the processes within `reach`.
 pub fn signal(process: u32, reach: Reach, signal: Signal) {
     let mut ids = vec![process];
     if reach == Reach::Machine {
@@ -539,7 +542,7 @@ pub fn signal(process: u32, reach: Reach, signal: Signal) {
     }
 }
 
-/// Returns the processes that these started, and those that they started.
+/// Returns all descendants of these processes.
 fn started_by(mut parents: Vec<u32>) -> Vec<u32> {
     let read = |id: u32| std::fs::read_to_string(format!("/proc/{id}/stat")).ok();
     let parent = |id: u32| -> Option<u32> { read(id)?.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok() };
