@@ -48,7 +48,7 @@ impl Stage {
 
     pub async fn new() -> Self {
         let dir = support::folder::folder("autobuild-gates-");
-        let mirrors = Mirrors::new(&dir.path().join("data"), ForgeAccess::new("http://127.0.0.1:1", None).unwrap());
+        let mirrors = Mirrors::new(&dir.path().join("data"), ForgeAccess::new("http://127.0.0.1:1").unwrap(), None);
         let mirror = mirrors.unwrap().mirror(RepoId(7));
         let nothing = "0".repeat(40).parse().unwrap();
         assert!(!mirror.has_commit(&nothing).await.unwrap());
