@@ -1,4 +1,5 @@
-//! Tasks that AutoBuild adds: repairs of a wave, conflicts with the default branch, people's reviews of the whole.
+//! Tasks that AutoBuild adds: repairs of a wave, conflicts with the default branch, people's reviews of the feature
+//! pull request.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
 use domain::{ids::TaskId, task::Origin};
@@ -8,11 +9,11 @@ const INTEGRATION: &str = "autobuild/1/integration";
 const FIX: TaskId = TaskId::Fix(1);
 const SYNC: TaskId = TaskId::Sync(1);
 
-/// Holds alone with either file, and with both only if someone thought of it.
+/// Passes with either file alone, and with both only if code handles both.
 const TOGETHER: &str = "[ -f hello/1.txt ] || exit 1\n\
      [ ! -f hello/2.txt ] || [ -f hello/both.txt ] || { echo together it breaks; exit 1; }\n";
 
-/// Two tasks of which each passes alone.
+/// Plans two tasks that pass alone but not together.
 fn breaks_together(world: &World) {
     world.script.plans(&Plan::of([Task::new(1), Task::new(2)]));
     let files = [("hello/1.txt", "hello 1\n"), ("tests/both_test.sh", TOGETHER)];
@@ -20,7 +21,7 @@ fn breaks_together(world: &World) {
     world.script.writes(2, &[("hello/2.txt", "hello 2\n")]).approves(2);
 }
 
-/// A workflow that gives the code nothing.
+/// A workflow that gives no rights to the code.
 const HARMLESS: &str = "on: push\npermissions: {}\njobs: {a: {runs-on: ubuntu-latest, steps: [{run: make}]}}\n";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -42,7 +43,7 @@ async fn a_red_wave_gate_is_mended_by_a_task_that_names_the_merge_that_broke_it(
     let said = &fix.plan.description;
     assert!(said.contains("broke it") && said.contains("together it breaks"), "{said}");
     assert_eq!(fix.plan.acceptance_criteria.len(), 1);
-    // The last commit takes the records out again.
+    // The last commit removes the records.
     let recorded = format!("{INTEGRATION}~1");
     let plan = world.file(&recorded, ".autobuild/features/FEAT-1.yaml").unwrap();
     assert!(plan.contains("TASK-FIX-1"), "{plan}");
@@ -55,7 +56,7 @@ async fn the_third_red_gate_of_a_wave_blocks_and_resume_allows_two_repairs_more(
     let world = World::new().await;
     breaks_together(&world);
     world.start().await;
-    // Nobody plays the repairs; a person gives them up one by one.
+    // There is no script for the repairs; a person gives them up one by one.
     for fix in ["TASK-FIX-1", "TASK-FIX-2"] {
         world.say(WRITER, ISSUE, &format!("/autobuild skip {fix}")).await;
     }
@@ -158,7 +159,7 @@ async fn where_the_integration_branch_moves_while_a_conflict_is_resolved_the_res
     world.script.writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
     let files = [("hello/1.txt", Some("theirs\n"))];
     world.by(WRITER).push(REPO, "main", "Theirs", &files).await.unwrap();
-    // No Coach answers: the task blocks with its work pushed, and a person is faster.
+    // No Coach answers: the task is blocked after its work was pushed, and a person acts first.
     world.settle().await;
     assert_eq!(world.state().await, "blocked");
     let more = [("more.txt", Some("more\n"))];

@@ -37,7 +37,7 @@ impl World {
     }
 }
 
-/// Returns the notes below a plan, and the money that its tasks may cost.
+/// Returns the notes below a plan, and the money that its tasks may spend.
 fn notes_and_budget(feature: Feature) -> (Vec<String>, [f64; 2]) {
     let settings: RepositorySettings = serde_json::from_value(feature.settings).unwrap();
     let budget = settings.budget;

@@ -1,4 +1,4 @@
-//! What may be spent, what was spent, and what happens when nothing is left.
+//! Budgets, spending, and the end of a budget.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
 use autobuild::config::{Allowance, Role};

@@ -1,16 +1,17 @@
-//! The person who labelled the issue hears of each wait once: by a request for a review, a report, or a short comment.
+//! The person who labelled the issue is notified once of each wait: by a request for a review, a report, or a short
+//! comment.
 
 use crate::world::{ADMIN, ISSUE, Plan, REPO, Setup, WRITER, World};
 use forge::{Fault, Mishap};
 
-/// Who is asked for a review of a pull request.
+/// Returns the people from whom a review of a pull request is requested.
 async fn requested(world: &World, pull: u64) -> Vec<String> {
     let pull = world.pull_json(pull).await;
     let all = pull["requested_reviewers"].as_array().unwrap();
     all.iter().map(|one| one["login"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Comments of a bot that call the writer.
+/// Returns the comments of bots that mention the writer.
 async fn calls(world: &World, number: u64) -> Vec<String> {
     let all = world.comments(number).await.into_iter();
     all.filter(|(author, body)| author.ends_with("[bot]") && body.contains("@wendy")).map(|(_, body)| body).collect()
@@ -46,8 +47,8 @@ async fn the_feature_pull_request_asks_for_a_review_and_mentions_nobody() {
     let pull = world.feature_pull().await;
     assert_eq!(requested(&world, pull).await, [WRITER]);
     assert!(calls(&world, pull).await.is_empty() && calls(&world, ISSUE).await.is_empty());
-    // A request for changes by someone else leads back to building, and then it waits once more: the request of before
-    // still stands, so that only a comment is heard.
+    // A request for changes by someone else leads back to building, and then the Feature waits once more. The earlier
+    // request for a review is still open, so only a comment notifies.
     world.script.writes_as("TASK-REVIEW-1", &[("hello/1.txt", "hello 1!\n")]);
     world.script.approves_as("TASK-REVIEW-1", "hello/1.txt:1");
     world.by(ADMIN).review(REPO, pull, "REQUEST_CHANGES", "Say it louder.", &[]).await.unwrap();

@@ -17,13 +17,13 @@ const BUILD: NewCiJob<'static> = NewCiJob {
     summary: "All is well.",
 };
 
-/// The same on commits that no pull request has.
+/// The same on commits without a pull request.
 const BEFORE: NewCiJob<'static> = NewCiJob { branches: "autobuild/*/integration", ..BUILD };
 
 /// The same on commits of tasks.
 const TASKS: NewCiJob<'static> = NewCiJob { branches: "autobuild/*/task-*", ..BUILD };
 
-/// A deadline that is over at once.
+/// A deadline that passes at once.
 const NO_PATIENCE: CiTimes = CiTimes { every: 5, silence: 0, deadline: 40 };
 
 fn job(conclusion: Option<&'static str>, summary: &'static str) -> NewCiJob<'static> {
@@ -48,7 +48,7 @@ async fn world(setup: Setup, jobs: &[NewCiJob<'_>]) -> World {
 }
 
 impl World {
-    /// What CI came to in the newest turn of the only task.
+    /// Returns the result of CI in the newest turn of the only task.
     async fn ci(&self) -> GateResult {
         let feature = self.feature().await;
         let gates = feature.tasks[0].last_turn().unwrap().gates.clone().unwrap();

@@ -1,11 +1,11 @@
 //! Coaches that approve everything, refuse everything, answer nonsense, write where they may only read, or ask for
-//! commands; and Players whose claims do not hold.
+//! commands; and Players whose claims are false.
 
 use crate::world::{Plan, Setup, Task, WRITER, World};
 use autobuild::config::Role;
 use serde_json::{Value, json};
 
-/// A shell line that prints an approval with this evidence.
+/// Returns a shell line that prints an approval with this evidence.
 fn approving(evidence: &str) -> String {
     let answer = json!({
         "decision": "approve", "summary": "Fine.",
@@ -246,11 +246,11 @@ async fn a_file_that_an_earlier_turn_changed_and_a_later_one_took_back_is_no_lie
     world.end().await;
 }
 
-/// A change of a base's test together with the behaviour that it checks.
+/// A change of a test of the base and of the behaviour that it checks.
 const CHANGED: [(&str, &str); 3] =
     [("README.md", "# Store\n"), ("tests/readme_test.sh", "grep -q Store README.md\n"), ("hello/1.txt", "hello 1\n")];
 
-/// A Coach that approves without an answer, and answers with this quote when it is asked again.
+/// A Coach that first approves without an answer, and answers with this quote when it is asked again.
 fn quoting(quote: &str) -> String {
     let fine = json!({"question": 1, "verdict": "fine", "because": "It is asked for.", "quote": quote});
     let criteria = json!([{"criterion": 1, "met": true, "evidence": "hello/1.txt"}]);

@@ -1,9 +1,9 @@
-//! What people settled below the issue before it was labelled.
+//! The discussion below the issue before it was labelled.
 
 use crate::world::{ADMIN, ISSUE, Plan, READER, REPO, Setup, WRITER, World};
 use autobuild::config::Role;
 
-/// A planner that leaves what it was told.
+/// Creates a world whose planner saves its prompt.
 async fn world() -> World {
     let planner = format!("cat > \"$WORLD/prompt\"\ncat <<'END'\n{}\nEND\n", Plan::one().json());
     Setup::new().settings("plan_approval: always").command(Role::Planner, &planner).build().await

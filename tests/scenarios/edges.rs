@@ -1,4 +1,4 @@
-//! Stories at the edges: what several people, tools and machines do at the same time.
+//! Edge cases: several people, tools and machines act at the same time.
 
 use crate::{
     pipes::Pipes,
@@ -165,7 +165,7 @@ async fn hostile_words_of_an_issue_and_of_agents_mention_close_and_break_nothing
     world.end().await;
 }
 
-/// The text without its fenced blocks.
+/// Returns the text without its fenced blocks.
 fn outside_fences(text: &str) -> String {
     let mut open: Option<String> = None;
     let mut outside = String::new();

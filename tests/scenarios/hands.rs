@@ -1,4 +1,4 @@
-//! What people do by hand to pull requests and branches.
+//! Manual changes of pull requests and branches by people.
 
 use crate::{
     pipes::Pipes,
@@ -7,7 +7,7 @@ use crate::{
 use autobuild::config::Role;
 use serde_json::json;
 
-/// A task whose Player waits in the named pipes.
+/// Creates a world in which a Player waits at the named pipes.
 async fn playing_world(settings: &str) -> (World, Pipes) {
     let player = r#"echo started > "$WORLD/started"
 read line < "$WORLD/go"
@@ -26,7 +26,7 @@ echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.t
     (world, pipes)
 }
 
-/// A task that waits for a person to merge it.
+/// Creates a world with a task that waits for a person to merge it.
 async fn approved_world() -> World {
     let world = Setup::new().settings("merge: human").build().await;
     world.script.plans(&Plan::one()).succeeds(1);

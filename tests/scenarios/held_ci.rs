@@ -1,4 +1,4 @@
-//! CI that would give something to agent-written code is held until a person lets it run.
+//! CI that would give rights to agent-written code is held until a person lets it run.
 
 use crate::world::{Plan, READER, REPO, Setup, WRITER, World};
 use domain::{
@@ -9,11 +9,11 @@ use forge::{BranchRule, Fault, Mishap, RuleKind, StartedJob};
 
 const CANARY: &str = "canary-7f3a";
 
-/// Runs on every branch and pull request, and gives the code a secret.
+/// A workflow that runs on every branch and pull request, and gives the code a secret.
 const DEPLOY: &str = "on: [push, pull_request]\npermissions: {}\njobs:\n  deploy:\n    runs-on: ubuntu-latest\n    \
                       env: {KEY: '${{ secrets.DEPLOY_KEY }}'}\n    steps: [{uses: actions/checkout@v5}, {run: sh tests/run.sh}]\n";
 
-/// Gives the code nothing.
+/// A workflow that gives no rights to the code.
 const TESTS: &str = "on: [push, pull_request]\npermissions: {contents: read}\njobs:\n  test:\n    runs-on: ubuntu-latest\n    \
                      steps: [{uses: actions/checkout@v5}, {run: sh tests/run.sh}]\n";
 
@@ -31,13 +31,14 @@ fn text(value: &serde_json::Value) -> String {
 }
 
 impl World {
-    /// The jobs that had code of AutoBuild's branches.
+    /// Returns the jobs that had code of AutoBuild's branches.
     async fn jobs(&self) -> Vec<StartedJob> {
         let started = self.forge.started_jobs(REPO).await.unwrap();
         started.into_iter().filter(|job| job.branch.starts_with("autobuild/")).collect()
     }
 
-    /// The jobs that got the canary together with agent-written code: every branch but the default branch's own commit.
+    /// Returns the jobs that got the canary secret together with agent-written code: those on all commits except the
+    /// default branch's own.
     async fn leaks(&self) -> Vec<String> {
         let base = self.git_says(&["rev-parse", "main"]);
         let jobs = self.jobs().await.into_iter();
@@ -157,7 +158,8 @@ async fn a_merge_by_any_method_brings_no_skip_instruction_to_the_default_branch(
     }
 }
 
-/// Runs on the default branch when another workflow ends, or the checks of an App, and takes the code of the run.
+/// Returns a workflow that runs on the default branch when another workflow or the checks of an App end, and uses the
+/// code of that run.
 fn after(event: &str) -> String {
     DEPLOY.replace("[push, pull_request]", &format!("{{{event}: {{}}}}")).replace(
         "{uses: actions/checkout@v5}",

@@ -1,10 +1,10 @@
-//! Agents that ask a person: the work waits, one answer goes on, and no run is repeated.
+//! Agents that ask a person: the work waits, one answer continues it, and no run is repeated.
 
 use crate::world::{ISSUE, Plan, STRANGER, Setup, WRITER};
 use autobuild::config::Role;
 use serde_json::json;
 
-/// Asks in its first run, when it has written half of the work, and keeps what it was told.
+/// A Player that asks in its first run, after half of the work, and saves its prompts.
 const PLAYER: &str = r#"if [ -e "$WORLD/asked" ]; then
   cat > "$WORLD/told"
   cat hello/half.txt > hello/1.txt && rm hello/half.txt
@@ -18,7 +18,7 @@ END
 fi
 "#;
 
-/// Words that no layer may bend.
+/// Words that no layer may change.
 const WORDS: &str = "Loud, \"please\":\n\n- use `ü`\n> and quotes";
 
 #[tokio::test(flavor = "multi_thread")]

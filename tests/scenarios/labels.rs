@@ -1,9 +1,9 @@
-//! Labels: what is asked before anything starts, and what they cost that start nothing.
+//! Labels: the checks before anything starts, and the cost of labels that start nothing.
 
 use crate::world::{ADMIN, ISSUE, Plan, READER, REPO, Setup, WRITER, World};
 use forge::{CallKind, Fault, LoggedCall, Mishap, RepoSource, Settings};
 
-/// What the service asked of the forge since the calls were last cleared.
+/// Returns the service's calls to the forge since they were last cleared.
 fn calls(world: &World) -> Vec<LoggedCall> {
     let all = world.forge.calls().into_iter();
     all.filter(|call| call.app.is_some() || call.kind == CallKind::Git).collect()
@@ -18,7 +18,7 @@ async fn labelled(world: &World, who: &str, label: &str) {
     world.settle().await;
 }
 
-/// The writer pushes one file to the default branch.
+/// Pushes one file to the default branch as the writer.
 async fn pushed(world: &World, path: &str, text: &str) {
     let files = [(path, Some(text))];
     world.by(WRITER).push(REPO, "main", "Change", &files).await.unwrap();
@@ -93,7 +93,7 @@ async fn nothing_is_fetched_for_who_may_not_or_for_an_issue_that_does_not_wait_a
     assert!(world.last_answer(ISSUE).await.contains("write access"));
     world.by(READER).unlabel(REPO, ISSUE, "autobuild").unwrap();
 
-    // Taken off again before anybody looked: whoever did it wants nothing.
+    // The label is removed again before the service looked, so nothing is wanted.
     let held = world.forge.order(Fault::on_delivery("issues.labeled", Mishap::Hold));
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
     world.by(WRITER).unlabel(REPO, ISSUE, "autobuild").unwrap();

@@ -35,7 +35,7 @@ async fn a_write_that_waited_for_its_turn_asks_not_whether_it_was_made() {
     let looks: Vec<String> = calls.map(|call| format!("{}?{}", call.path, call.query)).collect();
     let count = |word: &str| looks.iter().filter(|look| look.contains(word)).count();
     let found = [count("/pulls?"), count("/reviews?"), count("check_name="), count("/requested_reviewers?")];
-    // Only an existing request for a review has to be known, because another one notifies nobody.
+    // Only an existing request for a review must be looked up, because a second one notifies nobody.
     assert_eq!(found, [0, 0, 0, 1], "{looks:#?}");
     world.end().await;
 }

@@ -1,5 +1,5 @@
 //! Stories: the real service beside the local forge, in one process, with scripted or misbehaving agents. One file per
-//! story. Nothing sleeps: a story goes on when the service and the forge rest.
+//! story. Nothing sleeps: a story continues when the service and the forge rest.
 
 #![allow(
     clippy::unwrap_used,

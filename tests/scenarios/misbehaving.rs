@@ -7,7 +7,7 @@ use forge::{BranchRule, Fault, Mishap, RuleKind};
 const REPORT: &str = r#"echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
 "#;
 
-/// One task whose Player is this script; the Coach approves.
+/// Plays one task whose Player is this script; the Coach approves.
 async fn played(script: &str, settings: &str) -> World {
     let world = Setup::new().settings(settings).command(Role::Player, script).build().await;
     world.script.plans(&Plan::one());
@@ -19,7 +19,7 @@ fn working(before: &str) -> String {
     format!("mkdir -p hello\necho hello 1 > hello/1.txt\n{before}\n{REPORT}")
 }
 
-/// What people read where a task that never pushed is blocked: on the issue.
+/// Asserts the text on the issue if a task is blocked that never pushed.
 async fn blocked_by(script: &str, settings: &str, cause: &str) {
     let world = played(script, settings).await;
     assert_eq!(world.state().await, "blocked", "{script}");
@@ -93,7 +93,7 @@ async fn an_endless_player_is_killed_at_its_deadline() {
     blocked_by("setsid sleep 1000 &\nsleep 1000", "timeouts: {player: 1s}", "second").await;
 }
 
-/// Keeps its prompt, adds a line, and hangs; from the third run on it finishes.
+/// A Player that saves its prompt, adds a line, and hangs; from the third run on it finishes.
 const SLOW: &str = r#"run=$(ls "$WORLD" | grep -c '^prompt')
 cat > "$WORLD/prompt-$run"
 mkdir -p hello
@@ -123,7 +123,7 @@ async fn a_player_that_meets_its_time_goes_on_once_from_what_it_did_and_then_a_p
     world.end().await;
 }
 
-/// A task with feedback in its only turn. The default branch has moved since, so the next turn must merge it.
+/// Creates a task with feedback in its only turn. The default branch has moved since, so the next turn must merge it.
 async fn behind_the_default_branch(second_turn: &str) -> World {
     let script = format!("if [ \"$AUTOBUILD_TURN\" = 1 ]; then\n{}exit 0\nfi\n{second_turn}", working(""));
     let world =
@@ -150,7 +150,7 @@ async fn what_a_player_left_at_its_limit_is_judged_with_the_default_branch_that_
     world.end().await;
 }
 
-/// The Gates pass with what it wrote, and it ends badly all the same.
+/// The Player's files pass the Gates, but its run fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn finished_work_of_a_player_that_ends_badly_is_judged_and_not_paid_again() {
     for ending in ["echo I am done; exit 1", "echo I am done"] {
@@ -162,7 +162,7 @@ async fn finished_work_of_a_player_that_ends_badly_is_judged_and_not_paid_again(
         let runs = std::fs::read_to_string(world.folder().join("runs")).unwrap();
         let reviews = format!("{:?}", world.reviews(world.pull(1).await).await);
         assert!(reviews.contains("did not end well and gave no report"), "{reviews}");
-        // An answer is asked for once more; the work is not.
+        // Only the answer is requested again, not the work.
         assert_eq!(runs.lines().count(), if ending.contains("exit") { 1 } else { 2 }, "{ending}");
         world.end().await;
     }
@@ -265,7 +265,7 @@ async fn a_player_is_told_the_commands_that_were_found_and_what_it_reaches() {
     world.end().await;
 }
 
-/// Asks the proxy for a tunnel to npm's registry; fails if there is none.
+/// Requests a tunnel to npm's registry from the proxy; fails if there is no proxy.
 const REACH: &str = r#"
 import base64, os, socket, sys, urllib.parse
 url = urllib.parse.urlsplit(os.environ["HTTPS_PROXY"])

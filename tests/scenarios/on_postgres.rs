@@ -1,4 +1,4 @@
-//! The core stories once more, on PostgreSQL, and what two replicas on one database do.
+//! The core stories again on PostgreSQL, and stories of two replicas on one database.
 
 use crate::{
     pipes::Pipes,
@@ -77,7 +77,7 @@ async fn a_suspension_and_a_cancel_hold() {
     world.end().await;
 }
 
-/// A Player that says where it works, waits for the story, and costs all that it may.
+/// A Player that reports where it works, waits for the story, and spends its whole budget.
 const PLAYER: &str = r#"
 update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"update":%s}}\n' "$1"; }
 read -r _; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}'
@@ -92,7 +92,8 @@ update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"
 echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
 "#;
 
-/// Runs of Players that began, what is set aside for those that have not ended, and what the others used.
+/// Returns the number of Player runs that began, the amount that is reserved for those that have not ended, and the
+/// amount that the others used.
 async fn drawn(database: &str) -> (i64, i64, i64) {
     let mut connection = PgConnection::connect(database).await.unwrap();
     let drawn = sqlx::query_as(
@@ -104,7 +105,7 @@ async fn drawn(database: &str) -> (i64, i64, i64) {
     drawn
 }
 
-/// Waits until so many Players were told that what is left is set aside for others.
+/// Waits until this many Players must wait because the remaining budget is reserved for others.
 async fn held_back(world: &World, wanted: usize) {
     let store = &world.engine.store;
     let mut wakeups = store.wakeups();
@@ -176,7 +177,7 @@ update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"
 echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
 "#;
 
-/// The page of a Feature as a replica's browsers follow it.
+/// The page of a Feature as a browser at a replica shows it.
 struct Watched {
     stream: TcpStream,
     read: Vec<u8>,
@@ -248,7 +249,7 @@ async fn the_page_of_each_replica_shows_the_tool_calls_of_the_other() {
     world.end().await;
 }
 
-/// A Player that leaves half of its work and waits until it is stopped, then finishes what it finds.
+/// A Player that does half of its work and waits until it is stopped; its next run finishes the work that it finds.
 const CUT: &str = r#"
 if [ -f hello/1.txt ]; then
   echo "$(cat half.txt)" > "$WORLD/found"

@@ -1,5 +1,5 @@
-//! GitHub, the network and our own machine fail: what passes is waited out, what is finished is kept, and what must be
-//! mended is called by its name.
+//! GitHub, the network and our own machine fail: temporary failures are waited out, finished work is kept, and failures
+//! that people must repair are named.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
 use autobuild::store::EffectState;
@@ -7,7 +7,7 @@ use domain::ids::InstallationId;
 use forge::{Fault, Mishap};
 use sqlx::Connection;
 
-/// More failures in a row than an agent has tries.
+/// More consecutive failures than an agent has tries.
 const LONG: usize = 20;
 
 async fn effect(world: &World, kind: &str) -> autobuild::store::StoredEffect {
@@ -79,7 +79,7 @@ async fn a_wait_for_github_is_said_in_the_living_comment_and_holds_no_worker() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_finished_run_that_was_given_up_at_its_push_is_pushed_after_resume() {
     let world = World::new().await;
-    // The token is refused: neither is that waited out, nor is it a rule.
+    // The token is refused: this is neither a temporary failure nor a rule.
     let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(403)).containing("task-001");
     let order = world.forge.order(order.always());
     world.script.plans(&Plan::one()).plays(1);
@@ -162,7 +162,7 @@ async fn an_effect_whose_feature_cannot_be_told_stays_until_it_can() {
         while !effect(&world, kind).await.last_error.is_some_and(|why| why.contains("refused a statement")) {
             wakeups.next().await;
         }
-        // However often it is tried.
+        // After any number of tries.
         let tried = effect(&world, kind).await.fence;
         while effect(&world, kind).await.fence < tried + 3 {
             wakeups.next().await;
@@ -171,7 +171,7 @@ async fn an_effect_whose_feature_cannot_be_told_stays_until_it_can() {
         }
         execute(&world, "DROP TRIGGER refused").await;
         world.settle().await;
-        // It was done or given up, whichever it came to when the database took it again; the Feature knows.
+        // When the database accepted writes again, the effect was done or given up, and the Feature has learned of it.
         assert_ne!(world.state().await, "building", "{kind}");
         assert_eq!(player_runs(&world).await, 1, "{kind}");
         world.end().await;

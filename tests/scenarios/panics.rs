@@ -6,7 +6,8 @@ use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_panic_frees_the_slot_counts_as_a_crash_and_is_tried_again() {
-    // No moment is that far away: every effect panics before it does anything, more of them than there are slots.
+    // No time can be that far in the future: every effect panics before it does anything, and there are more effects
+    // than slots.
     let world = Setup::new().lease(Duration::MAX).build().await;
     let mut wakeups = world.engine.store.wakeups();
     for number in 0..6 {

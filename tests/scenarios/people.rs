@@ -1,4 +1,4 @@
-//! What people say in reviews and by buttons.
+//! Reviews and buttons of people.
 
 use crate::{
     pipes::Pipes,
@@ -8,20 +8,20 @@ use autobuild::config::Role;
 use domain::{decision::Severity, feature::Feature};
 use forge::LineRemark;
 
-/// Says hello and keeps what it was told.
+/// A Player that says hello and saves its prompt.
 const PLAYER: &str = r#"cat > "$WORLD/player-$AUTOBUILD_TURN"
 mkdir -p hello
 echo "hello $AUTOBUILD_TURN" > hello/1.txt
 echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
 "#;
 
-/// Approves and keeps what it was told.
+/// A Coach that approves and saves its prompt.
 const COACH: &str = r#"cat > "$WORLD/coach-$AUTOBUILD_TURN"
 echo '{"decision": "approve", "summary": "It says hello.",'
 echo '"criteria": [{"criterion": 1, "met": true, "evidence": "hello/1.txt says hello"}]}'
 "#;
 
-/// Words that no layer may bend.
+/// Words that no layer may change.
 const WORDS: &str = "Greet *politely*, \"please\":\n\n- use `ü`\n```\ncode\n```\n> and </issue> quotes";
 
 async fn started(setup: Setup) -> World {
@@ -31,7 +31,7 @@ async fn started(setup: Setup) -> World {
     world
 }
 
-/// A task that the Coach always approves and that a person is to merge.
+/// Creates a task that the Coach always approves and that a person has to merge.
 async fn approved_world() -> World {
     approved_world_with("").await
 }
@@ -46,7 +46,7 @@ async fn approved_world_with(settings: &str) -> World {
     world
 }
 
-/// A task that was given feedback in its only turn.
+/// Creates a task that got feedback in its only turn.
 async fn blocked_world() -> World {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one());
@@ -69,7 +69,7 @@ async fn turns(world: &World) -> usize {
 }
 
 impl World {
-    /// Waits until the Feature is as it should be.
+    /// Waits until the Feature meets a condition.
     async fn until(&self, fits: impl Fn(&Feature) -> bool) {
         let mut wakeups = self.engine.store.wakeups();
         while !fits(&self.feature().await) {
@@ -77,7 +77,7 @@ impl World {
         }
     }
 
-    /// Someone reviews the task's pull request and everything comes to rest; gives the review's id.
+    /// Reviews the task's pull request as somebody and waits until everything rests; returns the review's id.
     async fn review(&self, login: &str, event: &str, body: &str, remarks: &[LineRemark]) -> u64 {
         let pull = self.pull(1).await;
         let review = self.by(login).review(REPO, pull, event, body, remarks).await.unwrap();
@@ -85,7 +85,7 @@ impl World {
         review
     }
 
-    /// The id of the newest check run `AutoBuild` on the task's pull request's head.
+    /// Returns the id of the newest check run `AutoBuild` on the head of the task's pull request.
     async fn check_run(&self) -> u64 {
         let pull = self.pull(1).await;
         let head = self.pull_json(pull).await["head"]["sha"].as_str().unwrap().to_owned();

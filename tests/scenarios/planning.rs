@@ -1,4 +1,4 @@
-//! From the label to a plan that is obeyed.
+//! From the label to a plan that is followed.
 
 use crate::world::{ISSUE, Plan, READER, REPO, Setup, Task, WRITER, World};
 use autobuild::config::Role;

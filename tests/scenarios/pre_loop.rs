@@ -5,11 +5,11 @@ use autobuild::config::Role;
 use domain::plan::Check;
 use serde_json::{Value, json};
 
-/// An issue whose check boxes make a task without anyone's help.
+/// An issue whose check boxes are enough for a task.
 const BOUND: &str = "Please say hello.\n\n- [ ] hello/1.txt says hello (`file: hello/1.txt`)\n- [ ] It reads well `human`\n\
                      - [x] done already\n";
 
-/// A designer's answer, with anything else that it says.
+/// Returns a designer's answer with additional keys.
 fn design(more: &Value) -> Value {
     let mut answer = json!({
         "plan": "1. Write hello/1.txt.\n2. Nothing else.",

@@ -13,7 +13,7 @@ const GREEN: NewCiJob<'static> = NewCiJob {
     summary: "All is well.",
 };
 
-/// The Feature stands before its first branch and its first Player.
+/// Asserts that the Feature has neither a branch nor a run of a Player yet.
 async fn nothing_began(world: &World) {
     let feature = world.feature().await;
     assert_eq!(world.state().await, "blocked");

@@ -1,4 +1,4 @@
-//! What a running agent does is shown while it runs, and not longer.
+//! The actions of an agent are shown while it runs, and no longer.
 
 use crate::{
     pipes::Pipes,
@@ -7,7 +7,7 @@ use crate::{
 use autobuild::config::Role;
 use std::time::Duration;
 
-/// An agent of three tool calls that then waits for the story. Its first run fails.
+/// An agent that makes three tool calls and then waits for the story. Its first run fails.
 const AGENT: &str = r#"
 update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"update":%s}}\n' "$1"; }
 read -r _; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}'
@@ -27,7 +27,7 @@ echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
 
 const LINE: &str = "- TASK-001: turn 1 · Player · 3 tool calls (at ";
 
-/// Goes on once the comment shows the line, or no longer.
+/// Waits until the comment shows the line, or no longer shows it.
 async fn shows(world: &World, line: bool) {
     let mut wakeups = world.engine.store.wakeups();
     let shown = async {
@@ -39,7 +39,7 @@ async fn shows(world: &World, line: bool) {
     assert!(shown.is_ok(), "{line}: {}", world.answers(ISSUE).await);
 }
 
-/// Goes on once the store has tool calls for who watches the Feature.
+/// Waits until the store has tool calls for watchers of the Feature.
 async fn has_calls(world: &World) {
     let key = world.feature().await.key;
     let seen = async {

@@ -1,11 +1,11 @@
-//! AutoBuild's records under `.autobuild/`: written while it builds, and not what people are asked to merge.
+//! AutoBuild's records under `.autobuild/`: written while it builds, and removed before people are asked to merge.
 
 use crate::world::{ADMIN, Plan, REPO, Setup, Task, World};
 use forge::{Fault, Mishap};
 
 const INTEGRATION: &str = "autobuild/1/integration";
 
-/// The files that a branch changes on the default branch.
+/// Returns the files in which a branch differs from the default branch.
 fn diff(world: &World) -> Vec<String> {
     let said = world.git_says(&["diff", "--name-only", &format!("main...{INTEGRATION}")]);
     said.lines().map(str::to_owned).collect()

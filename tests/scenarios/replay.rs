@@ -1,14 +1,14 @@
-//! What GitHub told while nobody listened is fetched from its log of deliveries.
+//! Deliveries that GitHub sent while the service was down are fetched from its log.
 
 use crate::world::{ADMIN, ISSUE, Plan, REPO, Setup, WRITER, World};
 use forge::{Fault, FaultOrder, Mishap};
 
-/// From now on no delivery arrives.
+/// Makes all deliveries get lost from now on.
 fn down(world: &World) -> FaultOrder {
     world.forge.order(Fault::on_delivery("*", Mishap::LoseRequest).always())
 }
 
-/// Deliveries arrive again, and the log is replayed; gives how many deliveries were fetched.
+/// Lets deliveries arrive again and replays the log; returns the number of fetched deliveries.
 async fn up(world: &World, fault: &FaultOrder) -> usize {
     world.settle().await;
     fault.withdraw();
@@ -17,7 +17,7 @@ async fn up(world: &World, fault: &FaultOrder) -> usize {
     fetched
 }
 
-/// A Feature of one task whose pull request waits for a person.
+/// Creates a Feature of one task whose pull request waits for a person.
 async fn in_review() -> World {
     let world = World::new().await;
     world.script.plans(&Plan::one()).succeeds(1);
@@ -55,7 +55,7 @@ async fn a_delivery_that_github_cannot_give_now_keeps_back_no_other_and_comes_la
     world.start().await;
     world.say(WRITER, ISSUE, "/autobuild help").await;
     fault.withdraw();
-    // The first is that of the opened issue. A read is tried three times.
+    // The first delivery is that of the opened issue. A read is tried three times.
     let broken = Fault::on("GET", "/app/hook/deliveries/*", Mishap::fail(500)).nth(2).times(3);
     let order = world.forge.order(broken);
     assert!(world.engine.replay().await.is_err());

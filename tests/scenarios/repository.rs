@@ -1,4 +1,4 @@
-//! What happens to the issue, the repository and the installation while a Feature is unfinished.
+//! Changes of the issue, the repository and the installation while a Feature is unfinished.
 
 use crate::{
     pipes::Pipes,
@@ -14,7 +14,7 @@ echo hello 1 > hello/1.txt
 echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
 "#;
 
-/// A world whose Player runs and waits.
+/// Creates a world whose Player runs and waits.
 async fn playing() -> (World, Pipes) {
     let setup = Setup::new().command(Role::Player, PLAYER);
     let mut pipes = Pipes::new(setup.folder());

@@ -2,7 +2,7 @@
 
 use crate::world::{ADMIN, Plan, REPO, Setup, WRITER, World};
 
-/// A task that was given feedback in its only turn.
+/// Creates a task that got feedback in its only turn.
 async fn blocked_world(settings: &str) -> World {
     let world = Setup::new().settings(settings).build().await;
     world.script.plans(&Plan::one());

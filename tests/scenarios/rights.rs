@@ -1,4 +1,4 @@
-//! Who is obeyed, and how others are answered.
+//! The people whose commands are followed, and the answers to others.
 
 use crate::world::{ADMIN, ISSUE, Plan, READER, REPO, STRANGER, Setup, WRITER, World};
 use forge::{Fault, Mishap, RepoSource, Role, Settings};
@@ -201,7 +201,7 @@ async fn a_command_where_nothing_is_built_is_answered() {
     world.end().await;
 }
 
-/// Five repositories, each with an issue that strangers can comment on.
+/// Creates five repositories, each with an issue that strangers can comment on.
 async fn repositories(world: &World) -> Vec<(String, u64)> {
     let mut all = vec![(REPO.to_owned(), world.open_issue(STRANGER, "Me too."))];
     for number in 2..=5 {

@@ -1,4 +1,4 @@
-//! Credentials in every place that an agent can write to, and none of them anywhere that anybody reads.
+//! Credentials in every place that an agent can write to; none of them appears in a place that people read.
 
 use crate::world::{Plan, REPO, Setup, Task, World};
 use autobuild::{config::Role, messages};
@@ -9,7 +9,7 @@ use std::{path::Path, process::Command};
 /// The secret of the world's webhooks.
 const OWN: &str = "0123456789abcdef0123456789abcdef";
 
-/// What is planted: a token of a known form, the service's own webhook secret, a key, an assigned value.
+/// The planted secrets: a token of a known form, the service's own webhook secret, a key, an assigned value.
 const PLANTED: [&str; 4] = [
     "Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc",
     OWN,
@@ -59,7 +59,7 @@ echo "{{\"decision\": \"approve\", \"summary\": \"Saw $TOKEN and $OWN.\", \
     )
 }
 
-/// Every text below a folder that is not git's.
+/// Collects every text below a folder, except git's files.
 fn texts(folder: &Path, found: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -72,7 +72,7 @@ fn texts(folder: &Path, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// Everything that git would tell of a repository: commits, messages, contents, names of branches.
+/// Returns everything in a repository: commits, messages, contents, names of branches.
 fn history(repository: &Path) -> String {
     let git = |arguments: &[&str]| {
         let told = Command::new("git").arg("-C").arg(repository).args(arguments).output().unwrap();
@@ -91,7 +91,7 @@ async fn nothing_got_out(world: &World) {
     let mut found = Vec::new();
     texts(&world.folder().join("forge"), &mut found);
     for (path, text) in &found {
-        // What signs the webhooks is known to both sides: the forge keeps it once, with the App.
+        // Both sides know the secret that signs webhooks: the forge stores it once, with the App.
         holds_none(path, &text.replacen(OWN, "", 1));
     }
     holds_none("the repository", &history(&world.forge.repository_dir(REPO).unwrap()));
@@ -125,14 +125,15 @@ async fn planted_credentials_get_out_nowhere() {
     world.end().await;
 }
 
-/// A token of the Player, one of the Coach and one of CI, each in a spelling that only its reader makes whole.
+/// A token of the Player, one of the Coach and one of CI, each in a spelling that is only complete for its reader.
 const HIDDEN: [&str; 3] = [
     "Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc",
     "Xm3nB5vC7xZ9lK1jH2gF4dS6aP8oIuYtReWq",
     "Tr5eW7qA9sD1fG3hJ5kL7zX9cV1bN3mQ2wEr",
 ];
 
-/// Turn 1 leaves credentials where a glance misses them, turn 2 is clean; both say them in ways that Markdown mends.
+/// Turn 1 leaves credentials in places that are easy to miss, turn 2 is clean; both report them in forms that Markdown
+/// makes complete.
 const HIDING_PLAYER: &str = r#"T=Zq4xW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc
 HIDDEN=$(printf 'ghp\342\200\213_%s' "$T")
 COLOURED=$(printf 'ghp_Zq4x\033[0mW7vB2nM9kL5jH8gF3dS6aP1oIuYtReTc')
@@ -162,7 +163,7 @@ cat <<'END'
 END
 "#;
 
-/// It may only read, and leaves a file with a telling name all the same.
+/// It may only read, but leaves a file whose name contains a token.
 const HIDING_COACH: &str = r#"echo x > left_ghp_Xm3nB5vC7xZ9lK1jH2gF4dS6aP8oIuYtReWq.txt
 cat <<'END'
 {"decision": "approve", "summary": "It has ghp\\_Xm3nB5vC7xZ9lK1jH2gF4dS6aP8oIuYtReWq.",
@@ -170,7 +171,7 @@ cat <<'END'
 END
 "#;
 
-/// What our Apps said and did: every text that people read, and all that git holds.
+/// Returns everything that our Apps wrote: every text that people read, and all content of git.
 async fn said_by_us(world: &World) -> String {
     let mut said = history(&world.forge.repository_dir(REPO).unwrap());
     for thread in world.list("issues?state=all").await {
@@ -194,7 +195,7 @@ async fn said_by_us(world: &World) -> String {
     said
 }
 
-/// Lets the CI of tasks fail with tokens in the names and texts of its checks.
+/// Makes the CI of tasks fail with tokens in the names and texts of its checks.
 fn ci_prints_tokens(world: &World) {
     world
         .forge

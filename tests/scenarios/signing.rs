@@ -1,4 +1,4 @@
-//! Commits that GitHub makes and signs, where the settings ask for it.
+//! Commits that GitHub creates and signs, if the settings ask for it.
 
 use crate::world::{Plan, REPO, Setup, Task, WRITER, World};
 use forge::{BranchRule, Fault, Mishap, RuleKind};
@@ -13,7 +13,7 @@ async fn signing(settings: &str) -> World {
     world
 }
 
-/// Every commit of the work is verified, and nothing is left beside the branches.
+/// Asserts that every commit of the work is verified, and that no other refs than branches are left.
 async fn is_all_signed(world: &World) {
     let commits = world.git_says(&["rev-list", INTEGRATION, "^main"]);
     assert!(!commits.is_empty());

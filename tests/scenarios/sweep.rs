@@ -1,15 +1,17 @@
-//! Unfinished Features are compared with GitHub: what neither a delivery nor the log of deliveries brought is found.
+//! Unfinished Features are compared with GitHub: this finds facts that neither a delivery nor the log of deliveries
+//! reported.
 
 use crate::world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World};
 use domain::ids::{InstallationId, Millis, TaskId};
 use forge::{Fault, FaultOrder, Mishap};
 
-/// From now on no delivery arrives.
+/// Makes all deliveries get lost from now on.
 fn down(world: &World) -> FaultOrder {
     world.forge.order(Fault::on_delivery("*", Mishap::LoseRequest).always())
 }
 
-/// Deliveries arrive again, and GitHub has forgotten those that were lost; gives how many facts the sweep found.
+/// Lets deliveries arrive again, without the lost ones in GitHub's log; returns the number of facts that the sweep
+/// found.
 async fn up(world: &World, fault: &FaultOrder) -> u64 {
     world.settle().await;
     fault.withdraw();
@@ -19,7 +21,7 @@ async fn up(world: &World, fault: &FaultOrder) -> u64 {
     found
 }
 
-/// Sweeps twice more: nothing is left to find, and nothing came of what was found twice.
+/// Sweeps twice more and asserts that nothing is left to find, and that facts found twice had no effect.
 async fn quiet(world: &World) {
     for _ in 0..2 {
         assert_eq!(world.engine.sweep().await.unwrap(), 0, "a fact counts once");
@@ -187,7 +189,7 @@ async fn a_push_that_only_the_refused_merge_met_is_found() {
     world.end().await;
 }
 
-/// A Feature whose plan waits for approval.
+/// Creates a Feature whose plan waits for approval.
 async fn waiting() -> World {
     let world = Setup::new().settings("plan_approval: always").build().await;
     world.script.plans(&Plan::one());

@@ -1,4 +1,4 @@
-//! Turns of one task: feedback, blocked and its ways on.
+//! Turns of one task: feedback, and how to continue a blocked task.
 
 use crate::{
     pipes::Pipes,
@@ -8,7 +8,7 @@ use autobuild::config::Role;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// A task that was given feedback in its only turn.
+/// Creates a task that got feedback in its only turn.
 async fn blocked_world() -> World {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one());

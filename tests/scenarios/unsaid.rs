@@ -1,4 +1,5 @@
-//! What cannot be said as it should be is said otherwise, and the Feature says so; nothing is merged in silence.
+//! Texts that cannot be posted as intended are posted in another form, and the Feature reports that; nothing is merged
+//! without a trace.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, Task, World};
 use forge::{Fault, Mishap};
@@ -140,7 +141,7 @@ async fn a_plan_counts_as_shown_only_by_a_comment_that_shows_it() {
     world.end().await;
 }
 
-/// The Coach App's installation on the forge.
+/// Returns the Coach App's installation on the forge.
 fn coach_installation(world: &World) -> u64 {
     world.coach_installation.expect("a Coach App")
 }
@@ -180,14 +181,14 @@ async fn without_its_coach_app_the_feature_goes_on_and_says_so() {
     world.end().await;
 }
 
-/// A world whose Coach will ask for changes in the last turn.
+/// Creates a world whose Coach will request changes in the last turn.
 async fn displeased() -> World {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one()).writes(1, &[("hello/1.txt", "hello 1!\n")]).feedback(1, "Not nice.");
     world
 }
 
-/// A world whose Coach did.
+/// Creates a world whose Coach has requested changes in the last turn.
 async fn blocked() -> World {
     let world = displeased().await;
     world.start().await;
@@ -215,7 +216,7 @@ fn forbidden() -> Mishap {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_for_changes_is_dismissed_also_when_its_app_is_installed_no_more() {
     let world = displeased().await;
-    // Nothing tells the service who the Coach's bot is.
+    // The service gets no delivery that names the Coach's bot.
     let unheard = Fault::on_delivery("pull_request_review.*", Mishap::LoseRequest);
     world.forge.order(unheard);
     world.start().await;

@@ -1,9 +1,9 @@
-//! No trigger ends in silence: what could not be looked at is said once, and is done when it is sent again.
+//! No trigger is ignored silently: one that could not be read is reported once, and carried out when it is sent again.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
 use forge::{Fault, Mishap, RepoSource, Role, Settings};
 
-/// Where the head of the default branch is asked for.
+/// The path of requests for the head of the default branch.
 const HEAD: &str = "/repos/*/git/ref/heads/main";
 
 fn forbidden() -> Mishap {
@@ -19,7 +19,7 @@ async fn label(world: &World, name: &str) {
     world.settle().await;
 }
 
-/// The newest delivery of this event and action.
+/// Returns the newest delivery of this event and action.
 fn newest(world: &World, event: &str, action: &str) -> u64 {
     let all = world.forge.deliveries("autobuild").into_iter();
     let found = all.filter(|(_, name, did, _)| name == event && did.as_deref() == Some(action));

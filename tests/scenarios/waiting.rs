@@ -1,4 +1,5 @@
-//! Models that do not serve: waited for without a try or a turn, or given up at once where waiting is no use.
+//! Models that are unavailable: work waits without using up a try or a turn, or is given up at once if waiting does not
+//! help.
 
 use crate::world::{ISSUE, Plan, SHORT, Setup, World};
 use autobuild::{
@@ -11,11 +12,11 @@ use std::time::Duration;
 
 const HOUR: i64 = 3_600_000;
 
-/// Waits of hours, as they are told.
+/// Waits of hours, as providers announce them.
 const LONG: Waits =
     Waits { first: HOUR, most: HOUR, longest: 6 * HOUR, in_all: 24 * HOUR, unknown: 24 * HOUR, ..SHORT };
 
-/// A strong model, and the fallback of the settings.
+/// A strong model, and the fallback model of the settings.
 const OWN: &str = "claude-opus-4-8";
 const FALLBACK: &str = "claude-haiku-4-5";
 
@@ -35,7 +36,7 @@ async fn runs(world: &World) -> Vec<StoredRun> {
     world.engine.store.runs_of(&key, None).await.unwrap()
 }
 
-/// Labels the issue and goes on when nothing is due, the living comment's edits too.
+/// Labels the issue and waits until nothing is due, including edits of the living comment.
 async fn begin(world: &World) {
     world.open_issue(crate::world::WRITER, "Say hello in files");
     world.by(crate::world::WRITER).label(crate::world::REPO, ISSUE, "autobuild").unwrap();
@@ -82,7 +83,7 @@ async fn a_wait_is_said_in_the_living_comment_and_holds_no_worker() {
     assert!(living.contains("TASK-001 goes on at 20"), "{living}");
     assert!(!living.contains("as scripted"), "{living}");
 
-    // The provider serves someone else: what waits goes on.
+    // The provider serves another run, so waiting work continues.
     world.script.succeeds(1);
     let provider = parked[0].waits_for.clone().unwrap();
     world.engine.store.provider_served(&provider, "another", world.engine.now()).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a person waives, and what follows for the tasks after it.
+//! Waivers of a person, and their consequences for later tasks.
 
 use crate::world::{Plan, Setup, Task, WRITER};
 use autobuild::engine::figures::{Help, Success, success};

@@ -1,4 +1,4 @@
-//! Tasks side by side and one after another: conflicts, the default branch, wave gates, rules.
+//! Parallel and successive tasks: conflicts, the default branch, wave gates, rules.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
 use forge::{BranchRule, RuleKind};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 const INTEGRATION: &str = "autobuild/1/integration";
 
-/// The parents of the newest commit whose message contains this, looking from a branch or everywhere.
+/// Returns the number of parents of the newest commit whose message contains this text, on a branch or anywhere.
 fn parents(world: &World, from: &str, message: &str) -> usize {
     let found = world.git_says(&["log", "-1", "--format=%P", &format!("--grep={message}"), from]);
     found.split_whitespace().count()
@@ -40,7 +40,7 @@ async fn a_conflict_with_a_task_of_the_same_wave_is_a_turn_whose_commit_has_both
     world.script.plans(&Plan::of([Task::new(1), Task::new(2)]));
     world.script.writes(1, &[("hello/1.txt", "hello 1\n"), ("shared.txt", "one\n")]).approves(1);
     world.script.writes(2, &[("hello/2.txt", "hello 2\n"), ("shared.txt", "two\n")]).approves(2);
-    // Whoever comes second resolves.
+    // The second task resolves the conflict.
     world.script.step(json!({
         "role": "player", "turn": 2, "write": {"shared.txt": "one\ntwo\n"},
         "answer": {"summary": "Both.", "files_modified": ["shared.txt"], "files_created": [], "ready_for_validation": true},

@@ -1,4 +1,4 @@
-//! What scripted agents do: a plan, files, decisions; written as the YAML that `scripted:` reads.
+//! The steps of scripted agents (a plan, files, decisions), written as the YAML that `scripted:` reads.
 
 use serde_json::{Value, json};
 use std::{
@@ -7,7 +7,7 @@ use std::{
     sync::Mutex,
 };
 
-/// A script that grows while the story goes on.
+/// A script to which the story adds steps.
 pub struct Script {
     file: PathBuf,
     lines: Mutex<Lines>,
@@ -40,7 +40,7 @@ impl Task {
         }))
     }
 
-    /// It needs these tasks.
+    /// Sets the tasks on which it depends.
     pub fn needs(mut self, tasks: &[u16]) -> Self {
         self.0["dependencies"] = tasks.iter().map(|number| format!("TASK-{number:03}")).collect();
         self
@@ -71,7 +71,7 @@ impl Plan {
         self
     }
 
-    /// As JSON, which is YAML.
+    /// Returns the plan as JSON, which is also YAML.
     pub fn json(&self) -> String {
         serde_json::to_string_pretty(&self.0).unwrap()
     }
@@ -87,11 +87,11 @@ impl Script {
         script
     }
 
-    /// One more step, as `scripted:` reads it.
+    /// Adds a step in the form that `scripted:` reads.
     pub fn step(&self, step: Value) -> &Self {
         let mut lines = self.lines.lock().unwrap();
         lines.steps.push(step);
-        // A reader sees the old file or the new one.
+        // Readers see either the old or the new file.
         let new = self.file.with_extension("new");
         std::fs::write(&new, serde_json::to_string(&lines.steps).unwrap()).unwrap();
         std::fs::rename(&new, &self.file).unwrap();
@@ -109,7 +109,7 @@ impl Script {
         self.writes_as(&format!("TASK-{task:03}"), files)
     }
 
-    /// The Player of a task of any name, likewise.
+    /// The same for a task of any name.
     pub fn writes_as(&self, task: &str, files: &[(&str, &str)]) -> &Self {
         let (modified, created): (Vec<&str>, Vec<&str>) = {
             let mut lines = self.lines.lock().unwrap();
@@ -170,12 +170,12 @@ impl Script {
         }))
     }
 
-    /// The usual: played and approved at once.
+    /// The usual case: the task is played and approved in one turn.
     pub fn succeeds(&self, task: u16) -> &Self {
         self.plays(task).approves(task)
     }
 
-    /// The Player of a task does what [`Task::new`] asks for, and says what that cost.
+    /// The Player of a task does what [`Task::new`] asks for, and reports these costs.
     pub fn plays_for(&self, task: u16, usd: f64) -> &Self {
         let file = format!("hello/{task}.txt");
         self.step(json!({
@@ -187,12 +187,12 @@ impl Script {
         }))
     }
 
-    /// A run of a role that its model fails.
+    /// Adds a run of a role in which its model fails.
     pub fn fails(&self, role: &str, how: &str) -> &Self {
         self.step(json!({"role": role, "fail": how}))
     }
 
-    /// The steps that no run took.
+    /// Returns the steps that no run used.
     pub fn unread(&self, state: &Path) -> Vec<Value> {
         let mut taken = BTreeSet::new();
         for entry in std::fs::read_dir(state).into_iter().flatten().flatten() {
@@ -211,7 +211,7 @@ impl Script {
     }
 }
 
-/// A report of a Player.
+/// Returns a report of a Player.
 pub fn report(modified: &[&str], created: &[&str]) -> Value {
     json!({
         "approach": "Wrote it down.",

@@ -1,4 +1,4 @@
-//! How a world is put together.
+//! Builds a world.
 
 use super::{ADMIN, READER, REPO, STRANGER, WRITER, World, agents::Script};
 use autobuild::{
@@ -37,7 +37,7 @@ use support::folder::folder;
 use text::secret::Secrets;
 use tokio_util::sync::CancellationToken;
 
-/// As the product's, a thousand times shorter and more.
+/// Like the product's, but at least a thousand times shorter.
 pub const SHORT: Waits = Waits { first: 1, most: 4, longest: 4, in_all: 3_600_000, unknown: 300, spacing: 1 };
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
@@ -56,7 +56,7 @@ echo "1..$count"
 exit $failed
 "#;
 
-/// What a world starts from.
+/// The settings of a world.
 pub struct Setup {
     settings: String,
     files: Vec<(String, String)>,
@@ -77,7 +77,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Two Apps, scripted agents, a repository whose tests pass.
+    /// Returns the default: two Apps, scripted agents, a repository whose tests pass.
     pub fn new() -> Self {
         let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
         Self {
@@ -141,26 +141,26 @@ impl Setup {
         self
     }
 
-    /// A role played by a shell script that speaks the Agent Client Protocol; `$WORLD` likewise.
+    /// A role played by a shell script that speaks the Agent Client Protocol; `$WORLD` is the same folder.
     pub fn acp(mut self, role: Role, script: &str) -> Self {
         self.commands.insert(role, ("acp", script.to_owned()));
         self
     }
 
-    /// How long CI is waited for.
+    /// Sets how long the service waits for CI.
     pub fn ci(mut self, times: CiTimes) -> Self {
         self.ci = times;
         self
     }
 
-    /// How long what failed waits before it is tried again: as good as for ever.
+    /// Sets the pause before a retry to practically for ever.
     pub fn slow(mut self) -> Self {
         let hour = Duration::from_secs(3_600);
         self.backoff = Backoff { first: hour, most: hour };
         self
     }
 
-    /// How long a model's API is waited for.
+    /// Sets how long the service waits for a model's API.
     pub fn waits(mut self, waits: Waits) -> Self {
         self.waits = waits;
         self
@@ -172,50 +172,50 @@ impl Setup {
         self
     }
 
-    /// How long a claim holds.
+    /// Sets the duration of a lease.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// The most that may be spent in a month.
+    /// Sets the spending limits of a month.
     pub fn month(mut self, month: Limits) -> Self {
         self.month = month;
         self
     }
 
-    /// The limits of every installation.
+    /// Sets the limits of every installation.
     pub fn allowance(mut self, allowance: Allowance) -> Self {
         self.allowances.usual = allowance;
         self
     }
 
-    /// The limits of the installation of the story's repository alone.
+    /// Sets the limits of the installation of the story's repository.
     pub fn own_allowance(mut self, allowance: Allowance) -> Self {
         self.own_allowance = Some(allowance);
         self
     }
 
-    /// Nothing isolates what is run.
+    /// Turns off isolation.
     pub fn bare(mut self) -> Self {
         self.bare = true;
         self
     }
 
-    /// Another database than a file.
+    /// Sets another database than a file.
     pub fn database(mut self, url: String) -> Self {
         self.database = Some(url);
         self
     }
 
-    /// So many of the service on one database, each with a data folder of its own and three agents at once. The first
-    /// alone hears the forge.
+    /// Sets the number of replicas on one database, each with its own data folder and three concurrent agents. Only the
+    /// first gets deliveries.
     pub fn replicas(mut self, replicas: u16) -> Self {
         self.replicas = replicas;
         self
     }
 
-    /// Where agents may leave files.
+    /// Returns the folder in which agents may leave files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -266,7 +266,7 @@ impl Setup {
         }
     }
 
-    /// The replicas beside the first. What scripts remember is shared, as if there were one agent for all.
+    /// Starts the replicas besides the first. The state of scripts is shared, as if there were one agent for all.
     async fn others(
         &self,
         forge: &Forge,

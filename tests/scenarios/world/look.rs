@@ -1,15 +1,15 @@
-//! What people see on the forge.
+//! Reads the things that people see on the forge.
 
 use super::{REPO, World};
 use serde_json::Value;
 
 impl World {
-    /// What GitHub's API answers below the repository.
+    /// Returns the answer of GitHub's API for a path below the repository.
     pub async fn get(&self, path: &str) -> Value {
         self.forge.look(REPO, path).await.unwrap()
     }
 
-    /// The list that GitHub's API answers below the repository.
+    /// Returns the list that GitHub's API answers for a path below the repository.
     pub async fn list(&self, path: &str) -> Vec<Value> {
         self.get(path).await.as_array().expect("a list").clone()
     }
@@ -82,7 +82,7 @@ impl World {
         shown.status.success().then(|| String::from_utf8(shown.stdout).unwrap())
     }
 
-    /// What git says about the forge's repository; fails the story if it fails.
+    /// Returns the output of git in the forge's repository; fails the story if git fails.
     pub fn git_says(&self, arguments: &[&str]) -> String {
         let done = self.git(arguments);
         assert!(done.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
@@ -94,7 +94,7 @@ impl World {
         std::process::Command::new("git").arg("--git-dir").arg(dir).args(arguments).output().unwrap()
     }
 
-    /// The forge's bare repository, whatever it is called now.
+    /// Returns the forge's bare repository under its current name.
     fn engine_repository(&self) -> std::path::PathBuf {
         let folder = self.folder.path().join("forge/repositories");
         let named = self.forge.repository_dir(REPO);
@@ -102,7 +102,7 @@ impl World {
     }
 }
 
-/// A JSON text, or nothing.
+/// Returns a JSON text, or an empty one.
 pub fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

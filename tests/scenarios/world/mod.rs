@@ -23,23 +23,23 @@ use tokio_util::sync::CancellationToken;
 pub const REPO: &str = "acme/shop";
 /// The issue that most stories label.
 pub const ISSUE: u64 = 1;
-/// May write.
+/// A person with write access.
 pub const WRITER: &str = "wendy";
-/// May administer.
+/// A person with administrator access.
 pub const ADMIN: &str = "ada";
-/// May read.
+/// A person with read access.
 pub const READER: &str = "rita";
-/// Has no role at all.
+/// A person without any role.
 pub const STRANGER: &str = "sam";
 
-/// Longer than any rest takes; a story that gets here hangs.
+/// Longer than any wait for rest; a story that takes this long hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Everything that runs in a story.
 pub struct World {
     pub forge: Forge,
     pub engine: Arc<Engine>,
-    /// More of the same on the same database.
+    /// More engines on the same database.
     pub replicas: Vec<Arc<Engine>>,
     pub script: Script,
     pub folder: tempfile::TempDir,
@@ -47,16 +47,16 @@ pub struct World {
     pub installation: u64,
     /// The Coach App's, where there is one.
     pub coach_installation: Option<u64>,
-    /// The repository's id, which no renaming changes.
+    /// The repository's id, which a rename does not change.
     pub repo: RepoId,
     stop: CancellationToken,
-    /// What ends the work of each replica, the first included.
+    /// The tokens that end the work of each replica, including the first.
     drains: Vec<CancellationToken>,
     work: Vec<JoinHandle<()>>,
 }
 
 impl World {
-    /// The usual world.
+    /// Creates the default world.
     pub async fn new() -> Self {
         Setup::new().build().await
     }
@@ -66,19 +66,19 @@ impl World {
         self.forge.as_user(login).unwrap()
     }
 
-    /// The writer opens the issue and labels it, and everything comes to rest.
+    /// Opens the issue and labels it as the writer, and waits until everything rests.
     pub async fn start(&self) {
         self.open_issue(WRITER, "Say hello in files");
         self.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
         self.settle().await;
     }
 
-    /// Someone opens an issue; gives its number.
+    /// Opens an issue as somebody; returns its number.
     pub fn open_issue(&self, login: &str, body: &str) -> u64 {
         self.by(login).open_issue(REPO, "Say hello", body, &[]).unwrap()
     }
 
-    /// Someone comments and everything comes to rest; gives the comment's id.
+    /// Comments as somebody and waits until everything rests; returns the comment's id.
     pub async fn say(&self, login: &str, number: u64, text: &str) -> u64 {
         let comment = self.by(login).comment(REPO, number, text).unwrap();
         self.settle().await;
@@ -95,7 +95,7 @@ impl World {
         }
     }
 
-    /// Waits until nothing is due or running; what waits for a time may be left.
+    /// Waits until nothing is due or running; effects that wait for a time may be left.
     pub async fn idle(&self) {
         let store = &self.engine.store;
         let mut wakeups = store.wakeups();
@@ -122,7 +122,7 @@ impl World {
         }
     }
 
-    /// Stops a replica as SIGTERM does, the first being 0. The others go on.
+    /// Stops a replica as SIGTERM does; the first is 0. The others continue.
     pub fn drain(&self, replica: usize) {
         self.drains[replica].cancel();
     }
@@ -169,12 +169,12 @@ impl World {
         feature.task(id).expect("the task exists").branch.clone()
     }
 
-    /// Where agents and the story may leave files.
+    /// Returns the folder in which agents and the story may leave files.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Ends the story: everything rests, every script line was read, the forge knew every call.
+    /// Ends the story and asserts that everything rests, every script line was read, and the forge knew every call.
     pub async fn end(mut self) {
         self.settle().await;
         let unread = self.script.unread(&self.folder.path().join("data/agents/scripts"));

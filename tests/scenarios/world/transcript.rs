@@ -1,11 +1,12 @@
-//! What happened, as a text; the one for snapshots is the same at every run: addresses, shas, ids and times are masked.
+//! Describes the story as a text. The text for snapshots is the same in every run: addresses, shas, ids and times are
+//! masked.
 
 use super::{World, look::text};
 use serde_json::Value;
 use std::fmt::Write;
 
 impl World {
-    /// Everything that happened, one line each; for a story that failed.
+    /// Returns everything that happened, one line each, for a story that failed.
     pub fn happenings(&self) -> String {
         let events = self.forge.events();
         let lines = events.iter().map(|event| {
@@ -17,7 +18,7 @@ impl World {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// What a person reads in the end, thread by thread.
+    /// Returns the texts that a person reads in the end, by thread.
     pub async fn transcript(&self) -> String {
         let mut told = String::new();
         let mut threads = self.list("issues?state=all").await;
@@ -58,12 +59,12 @@ fn said(told: &mut String, head: &str, body: &Value) {
     writeln!(told, "=== {head}\n{}\n", text(body)).unwrap();
 }
 
-/// A line with every number of an id, every sha, every time and the level of isolation replaced.
+/// Returns a line with every id, sha and time and the isolation level replaced.
 fn mask(line: &str) -> String {
     if line.starts_with("created:") {
         return "created: TIME".to_owned();
     }
-    // The machine's, not the story's.
+    // This depends on the machine, not on the story.
     if line.trim_start().starts_with("The Gates ran isolated") {
         return line.split("The Gates").next().unwrap_or_default().to_owned() + "The Gates ran isolated, at LEVEL.";
     }
@@ -81,7 +82,7 @@ fn mask(line: &str) -> String {
     masked.trim_end().to_owned()
 }
 
-/// What stands for a word: a long enough hexadecimal one is a sha, one of four digits or more an id.
+/// Returns the replacement of a word: a long hexadecimal one is a sha, one of at least four digits an id.
 fn masked_word(word: &str) -> &str {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     let hexadecimal = word.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'));
