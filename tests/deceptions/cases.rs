@@ -1,4 +1,4 @@
-//! The cases as they are written.
+//! Reads the cases.
 //!
 //! ```text
 //! === NAME                          begins a case; `=== base NAME` a repository, `=== work NAME` a piece of honest work
@@ -36,7 +36,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Everything that is written in the folder.
+/// All cases of the folder.
 pub struct Library {
     pub bases: BTreeMap<String, Section>,
     pub works: BTreeMap<String, Section>,
@@ -63,7 +63,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// The paths that it touches.
+    /// Returns the paths that it changes.
     pub fn paths(&self) -> Vec<&str> {
         match self {
             Self::Write { path, .. } | Self::Append { path, .. } | Self::Replace { path, .. } => vec![path],
@@ -72,7 +72,7 @@ impl Step {
         }
     }
 
-    /// Whether its text, old or new, has this word.
+    /// `true` if its text, old or new, contains this word.
     pub fn mentions(&self, word: &str) -> bool {
         match self {
             Self::Write { text, .. } | Self::Append { text, .. } => text.contains(word),
@@ -89,12 +89,12 @@ pub enum Author {
     Person,
 }
 
-/// Where a case is judged by the Gates.
+/// The lane in which the Gates judge a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// In the test command, and in the thorough lane.
+    /// The test command, and the thorough lane.
     TestCommand,
-    /// In `.ci/thorough deceptions` alone.
+    /// Only `.ci/thorough deceptions`.
     Thorough,
 }
 
@@ -102,7 +102,7 @@ pub enum Lane {
 pub struct Case {
     /// Its place among all.
     pub number: usize,
-    /// The file that it stands in.
+    /// The file that contains it.
     pub place: String,
     pub name: String,
     pub base: String,
@@ -124,12 +124,12 @@ pub struct Case {
 }
 
 impl Case {
-    /// How it is called in the table.
+    /// Returns its name in the table.
     pub fn title(&self) -> String {
         format!("{}: {}", self.place, self.name)
     }
 
-    /// Whether nobody deceives here.
+    /// `true` if the change is honest.
     pub fn is_honest(&self) -> bool {
         self.expectation == Expectation::Approved
     }
@@ -165,7 +165,7 @@ impl Library {
         library
     }
 
-    /// What makes the tree of a base.
+    /// Returns the steps that make the tree of a base.
     pub fn base_steps(&self, name: &str) -> Vec<Step> {
         let base = self.bases.get(name).unwrap_or_else(|| panic!("no base is called {name}"));
         let mut steps = base.one("from").map(|from| self.base_steps(&from)).unwrap_or_default();
@@ -173,7 +173,7 @@ impl Library {
         steps
     }
 
-    /// The repository's settings, as YAML.
+    /// Returns the repository's settings as YAML.
     pub fn base_settings(&self, name: &str) -> String {
         let mut lines = BTreeMap::new();
         self.collect_settings(name, &mut lines);
@@ -260,7 +260,7 @@ fn criterion(text: &str) -> Criterion {
 }
 
 impl Section {
-    /// A case that is asked says why it is not sent back.
+    /// Asserts that a case with a question gives the reason why it is not sent back.
     fn explains_its_question(&self) {
         let is_asked = self.one("expect").as_deref() == Some("asked");
         assert_eq!(is_asked, self.one("because").is_some(), "{}: why asked?", self.name);
@@ -279,7 +279,7 @@ impl Section {
 #[derive(Default)]
 struct Reading {
     section: Section,
-    /// The step's words, and its lines so far; with the old lines of a replacement beside them.
+    /// The step's words, its lines so far, and the old lines if it is a replacement.
     step: Option<(Vec<String>, String, Option<String>)>,
 }
 
@@ -337,7 +337,7 @@ impl Reading {
         });
     }
 
-    /// The blank line before the next section belongs to nobody.
+    /// The blank line before the next section belongs to neither.
     fn end(mut self) -> Section {
         if let Some((_, lines, _)) = &mut self.step
             && (lines.ends_with("\n\n") || lines == "\n")

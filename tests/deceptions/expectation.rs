@@ -1,8 +1,8 @@
-//! What is expected of a case.
+//! The expected results of cases.
 
 use std::str::FromStr;
 
-/// What must follow from the Gates and a Coach that approves.
+/// The result that the Gates and an approving Coach must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
     /// The change is honest: it is not sent back.
@@ -11,7 +11,7 @@ pub enum Expectation {
     SentBack,
     /// The change is dishonest, and a question names the test or the place of the deception.
     Asked,
-    /// The evidence cannot be had: neither approved nor sent back.
+    /// The evidence cannot be collected: neither approved nor sent back.
     Absent { what: String },
 }
 

@@ -1,4 +1,4 @@
-//! How a case ended, in words that can be compared.
+//! The result of a case, in words that can be compared.
 
 use crate::{
     cases::{Case, Step},
@@ -23,19 +23,19 @@ pub struct Judged {
     /// Why nothing finds the deception, if that is known.
     pub silent: Option<String>,
     pub end: End,
-    /// Whether a Coach that approves and answers no question would approve it.
+    /// The result with a Coach that approves and answers no question.
     pub unanswered: Unanswered,
     /// The outcomes and rules that send the work back.
     pub required: BTreeSet<String>,
-    /// The outcomes and rules that ask, once per question.
+    /// The outcomes and rules that ask, one entry per question.
     pub asked: Vec<String>,
-    /// Sentences, for whoever looks into a case that went wrong.
+    /// Sentences for people who investigate a failed case.
     pub details: Vec<String>,
-    /// How long the Gates ran, if they did.
+    /// The duration of the Gates, if they ran.
     pub took: Option<Duration>,
 }
 
-/// How the turn ended with a Coach that approves, whatever its questions are.
+/// The end of the turn with a Coach that approves; questions do not count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Nothing is required, and no question names the deception.
@@ -46,27 +46,27 @@ pub enum End {
     Absent,
 }
 
-/// What an approval without answers is worth.
+/// The effect of an approval without answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Unanswered {
     Holds,
     Broken,
 }
 
-/// A word of the domain as it is stored.
+/// Returns a word of the domain as it is stored.
 pub fn word(value: &impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap();
     let inside = value.as_object().and_then(|object| object.values().next());
     inside.unwrap_or(&value).as_str().unwrap().to_owned()
 }
 
-/// The end of an approval.
+/// Returns the end of a turn with this judgement of an approval.
 pub fn approved(judgement: &Judgement) -> bool {
     matches!(judgement, Judgement::Verdict(verdict) if verdict.outcome == Outcome::Approve)
 }
 
 impl Judged {
-    /// Puts a judgement into words. `judgement` is that of an approval whose questions do not count, `unanswered` that of
+    /// Describes a judgement in words. `judgement` is for an approval whose questions do not count, `unanswered` for
     /// one that leaves them open.
     pub fn new(case: &Case, report: &GateReport, [judgement, unanswered]: [&Judgement; 2], took: Duration) -> Self {
         let mut details: Vec<String> = match judgement {
@@ -108,7 +108,7 @@ impl Judged {
         }
     }
 
-    /// What the rules that only read find in a change.
+    /// Returns the findings of the rules that only read.
     pub fn by_reading(case: &Case, findings: &[IntegrityFinding]) -> Self {
         let of = |weight: Weight| findings.iter().filter(move |finding| finding.weight(case.kind) == weight);
         let required: BTreeSet<String> = of(Weight::Required).map(|finding| word(&finding.rule)).collect();
@@ -127,7 +127,8 @@ impl Judged {
         }
     }
 
-    /// What is wrong, if anything is. A deception that is sent back although a question would do is right as well.
+    /// Returns the difference from the expected result, if there is one. A deception may also be sent back if only a
+    /// question is expected.
     pub fn wrong(&self) -> Option<String> {
         let is_right = match (&self.expectation, self.end) {
             (Expectation::Approved, End::Silent | End::Asked)
@@ -151,7 +152,7 @@ impl Judged {
         })
     }
 
-    /// How it ended, for the table.
+    /// Returns the end for the table.
     pub fn ended(&self) -> &'static str {
         match (self.end, &self.expectation) {
             (End::Silent, Expectation::Approved) if self.asked.is_empty() => "approved",
@@ -162,7 +163,7 @@ impl Judged {
         }
     }
 
-    /// The outcomes and rules in one cell.
+    /// Returns the outcomes and rules in one cell.
     pub fn by(&self) -> String {
         let asked = self.asked.iter().map(|topic| format!("{topic}?"));
         let words: BTreeSet<String> = self.required.iter().cloned().chain(asked).collect();

@@ -1,11 +1,11 @@
-//! The suite of deceptions: small real repositories, a task, and a Player's change that looks finished; and honest changes
-//! beside them. Each is judged by the very Gates that the engine runs, and then by a Coach that always approves: every
-//! dishonest change must be sent back, or asked about by a question that names its test or place, and no honest one may
-//! be sent back.
+//! The suite of deceptions: small real repositories, a task, and a Player's change that looks finished; and honest
+//! changes beside them. Each is judged by the Gates that the engine runs, and then by a Coach that always approves.
+//! Every dishonest change must be sent back, or a question must name its test or place. No honest change may be sent
+//! back.
 //!
-//! The cases are text, in `cases/`; how they are written stands in `cases.rs`. The test command judges the telling ones:
-//! if the rules that only read end one as expected, it runs nothing. `.ci/thorough deceptions` runs the Gates on
-//! all cases, `DECEPTIONS=words` on those whose file or name holds the words.
+//! The cases are text in `cases/`; `cases.rs` describes their form. The test command judges the telling ones, and runs
+//! nothing for a case that the rules which only read already end as expected. `.ci/thorough deceptions` runs the Gates
+//! on all cases; with `DECEPTIONS=words`, on those whose file or name contains the words.
 
 #![allow(
     clippy::unwrap_used,
@@ -62,7 +62,7 @@ async fn a_coach_that_always_approves_approves_nothing_dishonest() {
     let known: BTreeSet<usize> = judged.iter().map(|judged| judged.number).collect();
     let cases: Vec<&Case> = cases.into_iter().filter(|case| !known.contains(&case.number)).collect();
     let stage = Stage::new(&library, &cases).await;
-    // One more than there are cores: a case also waits.
+    // One more than the number of cores, since a case also waits.
     let at_once = std::thread::available_parallelism().map_or(3, |cores| cores.get().clamp(2, 4) + 1);
     let run: Vec<Judged> = futures_util::stream::iter(cases.iter().map(|case| stage.judge(case)))
         .buffer_unordered(at_once)
@@ -71,7 +71,7 @@ async fn a_coach_that_always_approves_approves_nothing_dishonest() {
     judged.extend(run);
     judged.sort_by_key(|judged| judged.number);
     let table = table::table(&judged, library.cases.len(), begun.elapsed());
-    // Directly, because the test's runner keeps what `print!` says of tests that pass.
+    // Directly, because the test runner captures the output of `print!` in passing tests.
     std::io::stdout().write_all(table.as_bytes()).unwrap();
     if judged.len() == library.cases.len() {
         fs::write(PRECISION, table::precision(&judged)).unwrap();
@@ -80,7 +80,7 @@ async fn a_coach_that_always_approves_approves_nothing_dishonest() {
     assert!(wrong.is_empty(), "{} cases went wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What the rules find by reading a case's change.
+/// Returns the findings of the rules by reading a case's change.
 fn findings(library: &Library, case: &Case) -> Vec<IntegrityFinding> {
     let [before, _, after] = tree::of_case(library, case, Path::new("/nowhere"));
     let settings = RepositorySettings::parse(&library.base_settings(&case.base), &Offer::default()).unwrap();

@@ -1,9 +1,10 @@
-//! The programs that the cases need. They are installed where that is allowed; without them the suite fails, and never
-//! skips a case in silence.
+//! The programs that the cases need. They are installed if that is allowed. Without them the suite fails; it never
+//! skips a case silently.
 
 use std::process::{Command, Stdio};
 
-/// A program, the words that make it answer, and the commands that bring it: the first that helps.
+/// A program, the arguments that test it, and the commands that may install it, of which the first successful one
+/// counts.
 type Need = (&'static str, &'static [&'static str], &'static [&'static [&'static str]]);
 
 const NEEDED: [Need; 6] = [
@@ -22,7 +23,7 @@ const NEEDED: [Need; 6] = [
     ),
 ];
 
-/// Fails with what is missing and cannot be installed.
+/// Fails with a list of the programs that are missing and cannot be installed.
 pub fn demand() {
     let missing: Vec<String> = NEEDED
         .iter()

@@ -1,4 +1,4 @@
-//! Where cases are judged: one real mirror with every base and every change as a commit, and the Gates over it.
+//! The stage on which cases are judged: a real mirror with every base and every change as a commit, and the Gates.
 
 use crate::{
     cases::{Author, Case, Library},
@@ -38,7 +38,7 @@ use text::secret::Secrets;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-/// Everything that the cases of one run share.
+/// The things that the cases of one run share.
 pub struct Stage {
     _folder: TempDir,
     context: GateContext,
@@ -47,19 +47,19 @@ pub struct Stage {
     changes: BTreeMap<usize, Change>,
 }
 
-/// A repository as it is before a change, and what pre-flight finds there, once.
+/// A repository before a change, and the result of its only pre-flight.
 struct Base {
     commit: Sha,
     tree: Tree,
     settings: RepositorySettings,
     baseline: OnceCell<Baseline>,
-    /// How long the longest command may take.
+    /// The time limit of a command.
     patience: Duration,
 }
 
 struct Change {
     base: String,
-    /// The Player's commit, where a person's stands on top.
+    /// The Player's commit, if a person's commit is on top of it.
     worked: Option<Sha>,
     commit: Sha,
     tree: Tree,
@@ -68,7 +68,8 @@ struct Change {
 /// A base's name, the number of its commit, its files, and its settings as YAML.
 type WrittenBase = (String, (usize, Tree, String));
 
-/// A case's number, its base, the numbers of the Player's commit under a person's and of the head, and its files.
+/// A case's number, its base, the number of the Player's commit if a person's is on top, the number of the head, and
+/// its files.
 type WrittenChange = (usize, (String, Option<usize>, usize, Tree));
 
 impl Base {
@@ -89,7 +90,7 @@ impl Change {
     }
 }
 
-/// Nobody said anything that a Coach could quote.
+/// There is no text that a Coach could quote.
 const NO_QUOTES: QuoteFacts<'static> = QuoteFacts { words: &[], in_diff: &|_, _| false };
 
 impl Stage {
@@ -105,7 +106,7 @@ impl Stage {
             let outside = folder.path().join(format!("outside-{}", case.number));
             fs::create_dir_all(&outside).unwrap();
             let [before, worked, after] = tree::of_case(library, case, &outside);
-            // A base that remembers its runs outside the checkout belongs to one case alone.
+            // A base that counts its runs outside the checkout is only used by one case.
             let remembers = before.values().any(|text| text.contains(outside.to_str().unwrap()));
             let own = remembers.then(|| format!("{} of {}", case.base, case.number));
             let name = own.unwrap_or_else(|| case.base.clone());
@@ -140,13 +141,13 @@ impl Stage {
         }
     }
 
-    /// The same stage, whose Gates keep and look for build caches and results in another folder.
+    /// Returns the same stage with another folder for build caches and results.
     pub fn with_caches(mut self, folder: PathBuf) -> Self {
         self.context.caches = folder;
         self
     }
 
-    /// What pre-flight finds on a case's base, and fills the caches with. It runs once for all cases of a base.
+    /// Returns the result of pre-flight on a case's base. It runs once for all cases of a base, and fills the caches.
     pub async fn preflight(&self, case: &Case) -> &Baseline {
         let base = &self.bases[&self.changes[&case.number].base];
         let cancel = CancellationToken::new();
@@ -156,7 +157,7 @@ impl Stage {
         base.baseline.get_or_init(preflight).await
     }
 
-    /// A case's files before and after the change.
+    /// Returns a case's files before and after the change.
     pub fn trees(&self, case: &Case) -> (&Tree, &Tree) {
         let change = &self.changes[&case.number];
         (&self.bases[&change.base].tree, &change.tree)
@@ -167,7 +168,7 @@ impl Stage {
         GateContext { deadlines, default_branch: Some(base.commit.clone()), ..self.context.clone() }
     }
 
-    /// Runs what the engine runs, then asks a Coach that always approves.
+    /// Runs the Gates as the engine does, then asks a Coach that always approves.
     pub async fn judge(&self, case: &Case) -> Judged {
         let change = &self.changes[&case.number];
         let base = &self.bases[&change.base];
@@ -232,7 +233,7 @@ pub fn planned(case: &Case) -> PlannedTask {
     }
 }
 
-/// Everything is fine, says this Coach, and names what each criterion is bound to.
+/// Returns an approval of everything, which names the check of each criterion.
 fn approval(criteria: &[Criterion]) -> CoachDecision {
     let finding = |(criterion, bound): (usize, &Criterion)| CriterionFinding {
         criterion,
@@ -255,7 +256,7 @@ fn approval(criteria: &[Criterion]) -> CoachDecision {
     }
 }
 
-/// Commits on their way into a mirror.
+/// Commits that are imported into a mirror.
 #[derive(Default)]
 struct Import {
     stream: Vec<u8>,

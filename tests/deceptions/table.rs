@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-/// Every case that ran: how it ended, by which outcomes and rules, in what time; and the totals.
+/// Returns a table of all cases that ran, with their ends, the outcomes and rules, and the times; and the totals.
 pub fn table(judged: &[Judged], all: usize, took: Duration) -> String {
     let titles = judged.iter().map(|judged| judged.title.chars().count());
     let width = titles.max().unwrap_or_default();
@@ -82,8 +82,8 @@ fn row(text: &mut String, width: usize, judged: &Judged) {
     writeln!(text, "{title:width$}  {change:9}  {ended:9}  {seconds:>7}  {by}").unwrap();
 }
 
-/// For each outcome and rule, with tabs between: the dishonest changes that it sends back, that it asks about, and that
-/// nothing else finds; the honest ones that it sends back and asks about.
+/// Returns five numbers for each outcome and rule, separated by tabs: the dishonest changes that it sends back, that it
+/// asks about, and that nothing else finds; the honest ones that it sends back, and that it asks about.
 pub fn precision(judged: &[Judged]) -> String {
     let mut rows: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
     for judged in judged {

@@ -14,7 +14,7 @@ use std::{
 /// Paths and contents.
 pub type Tree = BTreeMap<String, String>;
 
-/// What may not stand in a file of this repository, because it looks like what it is a fixture for.
+/// Texts that must not be in a file of this repository because they look like real ones, and their replacements.
 const SPELLED_OUT: [(&str, &str); 8] = [
     ("{<}", "<<<<<<<"),
     ("{=}", "======="),
@@ -26,7 +26,7 @@ const SPELLED_OUT: [(&str, &str); 8] = [
     ("{github}", concat!("ghp", "_9fKq2LmZx7Rt4VbN8sWc3YdH6jPgT1uQaE5o")),
 ];
 
-/// The files before a case's change, after its work, and after its own steps.
+/// Returns the files before a case's change, after its work, and after its own steps.
 pub fn of_case(library: &Library, case: &Case, outside: &Path) -> [Tree; 3] {
     let mut before = Tree::new();
     take(&mut before, &library.base_steps(&case.base), outside);
@@ -37,7 +37,7 @@ pub fn of_case(library: &Library, case: &Case, outside: &Path) -> [Tree; 3] {
     [before, worked, after]
 }
 
-/// Takes the steps. A step that does not fit the tree is a mistake in the case.
+/// Applies the steps. A step that does not fit the tree is a mistake in the case.
 fn take(tree: &mut Tree, steps: &[Step], outside: &Path) {
     let spelled = |text: &str| {
         let text = text.replace("{outside}", &outside.display().to_string());
@@ -66,7 +66,7 @@ fn take(tree: &mut Tree, steps: &[Step], outside: &Path) {
     }
 }
 
-/// Whole lines, or a part of one line if `old` is one line.
+/// Replaces whole lines, or a part of one line if `old` is one line.
 fn replace(tree: &mut Tree, path: &str, old: &str, new: &str) {
     let text = tree.get_mut(path).unwrap_or_else(|| panic!("{path} is not there"));
     let part = [(old, new), (old.trim_end_matches('\n'), new.trim_end_matches('\n'))];
@@ -75,7 +75,7 @@ fn replace(tree: &mut Tree, path: &str, old: &str, new: &str) {
     *text = text.replacen(old, new, 1);
 }
 
-/// Every file that differs, as integrity reads it.
+/// Returns every file that differs, as input for integrity.
 fn difference(before: &Tree, after: &Tree) -> Vec<FileChange> {
     let version =
         |text: Option<&String>| text.map_or(FileContent::Absent, |text| FileContent::Bytes(text.clone().into_bytes()));
@@ -91,7 +91,7 @@ fn difference(before: &Tree, after: &Tree) -> Vec<FileChange> {
         .collect()
 }
 
-/// What integrity reads out of a change, without running anything.
+/// Returns integrity's findings in a change, without running anything.
 pub fn read(before: &Tree, after: &Tree, task: &PlannedTask, settings: &RepositorySettings) -> Vec<IntegrityFinding> {
     let files = difference(before, after);
     let paths = |tree: &Tree| tree.keys().cloned().collect::<BTreeSet<_>>();

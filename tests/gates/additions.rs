@@ -1,4 +1,4 @@
-//! What AutoBuild adds to a test command is tried in pre-flight, and left out where it changes a result.
+//! Additions to a test command are tried in pre-flight, and left out if they change a result.
 
 use crate::stage::{Case, Stage, finding};
 use autobuild::gates::{WaveSubject, verify_wave};
@@ -9,7 +9,7 @@ use domain::{
 use std::{fs, os::unix::fs::PermissionsExt};
 use tokio_util::sync::CancellationToken;
 
-/// A test that notes each run, and one that sees what was added.
+/// A test that records each run, and one that sees the additions.
 const TESTS: &str = "import os, sys, unittest\n\n\nclass Seen(unittest.TestCase):\n    def test_runs(self):\n        \
                      open(r'COUNT', 'a').write('run\\n')\n\n    def test_sees(self):\n        CHECK\n";
 
@@ -18,7 +18,7 @@ fn runs(stage: &Stage) -> usize {
     text.lines().count()
 }
 
-/// What pre-flight finds where a test checks this, and how often the tests ran.
+/// Runs pre-flight with a test that checks this; also returns how often the tests ran.
 async fn find_additions(stage: &Stage, check: &str) -> (Evidence, Additions, usize) {
     let count = stage.dir.path().join("runs");
     let text = TESTS.replace("CHECK", check).replace("COUNT", &count.display().to_string());
@@ -34,7 +34,7 @@ async fn what_changes_a_result_is_not_added_and_what_changes_none_names_the_test
     let stage = Stage::without_isolation().await;
     let two = Counts::Known { passed: 2, failed: 0, skipped: 0 };
     let (tests, additions, ran) = find_additions(&stage, "self.assertNotIn('-v', sys.argv)").await;
-    // A difference counts if it is there again.
+    // A difference counts if it occurs again.
     assert_eq!((additions, ran), (Additions::Refused, 4));
     assert_eq!(finding(&tests).counts, two);
     assert!(matches!(tests, Evidence::Passed(_)), "{tests:?}");
@@ -75,7 +75,7 @@ async fn the_first_tests_have_names_unless_they_fail_with_what_is_added() {
     assert!(!named("self.assertNotIn('-v', sys.argv)").await);
 }
 
-/// A program that says which version it is, and otherwise runs one test.
+/// A program that prints its version or runs one test.
 const TOOL: &str = "#!/bin/sh\nif [ \"$1\" = --version ]; then cat DIR/version; exit; fi\n\
                     echo run >> DIR/runs\nprintf '1..1\\nok 1 - a\\n'\n";
 

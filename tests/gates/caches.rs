@@ -1,9 +1,9 @@
-//! Build caches: filled by pre-flight alone, and nothing that a Gate run writes reaches another.
+//! Build caches: only pre-flight fills them, and nothing that a Gate run writes reaches another run.
 
 use crate::stage::{Case, Stage, finding};
 use domain::plan::TaskType;
 
-/// Says how set-up found the place, then prints one result.
+/// Prints the files that set-up found, then one test result.
 const SETTINGS: &str = "setup: sh setup.sh\ntest: sh run.sh\n";
 const SETUP: &str = "if [ -f built/made ]; then echo warm; else echo cold; fi; mkdir -p built; echo fine > built/made\n\
                      mkdir -p .venv; touch .venv/pyvenv.cfg\n";
@@ -25,7 +25,7 @@ async fn a_second_run_starts_from_what_pre_flight_built() {
     let head = stage.commit(Some(&fork), &[("run.sh", Some(looking))]);
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
     assert_eq!(said(report.setup.as_ref()), "warm");
-    // The virtual environment is set-up's own; what a test run left without saying that it is a cache is not kept.
+    // The virtual environment belongs to set-up; files of a test run that are not marked as a cache are not kept.
     assert_eq!(finding(&report.tests).output, ".venv\ntarget\nfine\nhome\n1..1\nok 1 - a");
     let other_lock = stage.commit(Some(&fork), &[("Cargo.lock", Some("2"))]);
     let report = stage.verified_on(&baseline, &fork, &other_lock, &case).await;
@@ -66,14 +66,14 @@ const LOCK: &str = "version = 3\n\n[[package]]\nname = \"app\"\nversion = \"0.1.
                     [[package]]\nname = \"heavy\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"placed\"\nversion = \"0.1.0\"\n";
 const HEAVY: &str = "pub fn answer() -> u32 { env!(\"ANSWER\").parse().unwrap() }\n\
                      #[cfg(test)] mod tests { #[test] fn heavy_answers() { assert_eq!(super::answer(), 42); } }\n";
-/// A build script that does not say which file it reads.
+/// A build script that does not declare the file that it reads.
 const BUILD: &str = "fn main() {\n println!(\"cargo:rerun-if-changed=build.rs\");\n \
                      let answer = std::fs::read_to_string(\"../answer.txt\").unwrap();\n \
                      println!(\"cargo:rustc-env=ANSWER={answer}\");\n}\n";
 const PLACED: &str = "#[test]\nfn placed_finds_its_data() {\n \
                       assert!(std::fs::read(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/data.txt\")).is_ok());\n}\n";
 
-/// A workspace of a crate, a dependency of its own, and a crate that has its own place within it.
+/// A workspace with a crate, a dependency of it, and a crate that contains its own path.
 async fn workspace(stage: &Stage) -> (domain::ids::Sha, Case, domain::evidence::Baseline) {
     let package = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
     let (heavy, placed) = (package("heavy"), package("placed"));
@@ -110,7 +110,7 @@ async fn a_package_that_is_as_it_was_is_not_built_again() {
     let tests = finding(&report.tests);
     assert!(tests.output.contains("Compiling app "), "{}", tests.output);
     assert!(!tests.output.contains("Compiling heavy "), "{}", tests.output);
-    // It has its own folder within it, which is the same in each run.
+    // It contains the path of its folder, which is the same in each run.
     assert!(!tests.output.contains("Compiling placed "), "{}", tests.output);
     assert_eq!((tests.exit_code, tests.failing.as_slice()), (Some(0), &[][..]), "{}", tests.output);
 }
@@ -121,7 +121,7 @@ async fn no_old_time_hides_what_a_change_breaks() {
     let (fork, case, baseline) = workspace(&stage).await;
     let changes: [&[crate::stage::File<'_>]; 3] = [
         &[("heavy/src/lib.rs", Some("pub fn answer() -> u32 { 43 }\n"))],
-        // Nobody says that the dependency is built from this file.
+        // Nothing declares that the dependency is built from this file.
         &[("answer.txt", Some("43"))],
         &[("heavy/src/lib.rs", None), ("heavy/src/main.rs", Some("fn main() {}\n"))],
     ];

@@ -1,4 +1,4 @@
-//! What holds of a task's commit: by name, against what was so before.
+//! The judgement of a task's commit, by test name and in comparison with the results before.
 
 use crate::stage::{Case, File, Stage, finding};
 use autobuild::messages;
@@ -233,7 +233,7 @@ async fn a_changed_test_is_shown_as_it_was() {
 async fn a_test_that_fails_once_is_flaky_only_where_the_change_does_not_touch_it() {
     let stage = Stage::without_isolation().await;
     let runs = stage.dir.path().join("runs");
-    // Fails in the third of all runs: the first two are pre-flight's, as the command stands and with what names the tests.
+    // Fails in the third run: the first two are pre-flight's, without and with the options that name the tests.
     let flaky = format!(
         "import unittest\nimport pathlib\n\n\nclass Flaky(unittest.TestCase):\n    def test_now_and_then(self):\n        \
          runs = pathlib.Path('{}')\n        runs.write_text((runs.read_text() if runs.exists() else '') + 'x')\n        \
@@ -247,7 +247,7 @@ async fn a_test_that_fails_once_is_flaky_only_where_the_change_does_not_touch_it
     assert_eq!(report.excused.len(), 1, "{report:?}");
     assert_eq!(report.excused[0].why, Excuse::Flaky);
     assert_eq!(word(&report), "passed");
-    // What it is with additions is known now.
+    // From now on, the result with additions is known.
     std::fs::write(&runs, "x").unwrap();
     let touched =
         stage.commit(Some(&head), &[("tests/test_flaky.py", Some(&flaky.replace("runs.exists()", "(runs.exists())")))]);
@@ -360,7 +360,8 @@ fn halves(number: u8) -> String {
     )
 }
 
-/// What red before green says where these files come after [`ENDLESS`], and a run may take ten seconds.
+/// Returns the evidence of red before green for these files after [`ENDLESS`], with a time limit of ten seconds per
+/// run.
 async fn red_before_green_of(files: &[File<'_>]) -> Evidence {
     let mut stage = Stage::new().await;
     let test = halves(2);

@@ -1,4 +1,4 @@
-//! Commands are lines as in a CI file: what they mean, and what cannot start.
+//! Commands are lines as in a CI file: their meaning, and the ones that cannot start.
 
 use crate::stage::{Case, Stage};
 use autobuild::config::RepositorySettings;
@@ -7,7 +7,7 @@ use domain::{
     plan::{Check, TaskType},
 };
 
-/// What the repository holds in these tests.
+/// The repository's files in these tests.
 const FILES: [(&str, Option<&str>); 6] = [
     ("f", Some("it holds x\n")),
     ("web/run.sh", Some("#!/bin/sh\necho web\n")),
@@ -19,7 +19,7 @@ const FILES: [(&str, Option<&str>); 6] = [
 /// Makes the scripts of [`FILES`] executable.
 const SETUP: &str = "chmod +x web/run.sh bin/tool";
 
-/// How a line ended: its word, and the reason why it could not start.
+/// Returns the result of a line: its word, and the reason why it could not start.
 fn ended(evidence: &Evidence) -> (&'static str, Option<StartFailure>) {
     let reason = match evidence {
         Evidence::Absent(Absence::CouldNotStart { reason, .. }) => Some(reason.clone()),

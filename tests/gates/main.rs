@@ -22,7 +22,7 @@ use stage::{Stage, finding};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Set-up and tests of an empty repository with one script, as pre-flight finds them.
+/// Runs pre-flight on an empty repository with one script; returns the evidence of set-up and tests.
 async fn fly_script(stage: &Stage, script: &str, setup: Option<&str>, test: Option<&str>) -> Baseline {
     let head = stage.commit(None, &[("t.sh", Some(script))]);
     let settings = RepositorySettings {

@@ -1,4 +1,4 @@
-//! What commands of the Gates may reach: set-up its registries, everything else what the settings allow.
+//! The hosts that commands of the Gates may reach: set-up its registries, all others the hosts that the settings allow.
 
 use crate::stage::{Case, Stage, finding};
 use domain::{
@@ -9,7 +9,7 @@ use domain::{
 use sandbox::egress::Ceiling;
 use std::net::TcpListener;
 
-/// Asks the proxy for a tunnel to the host of its argument; fails without a proxy and where it refuses.
+/// Requests a tunnel to the host of its argument from the proxy; fails without a proxy, or if it refuses.
 const REACH: &str = r#"
 import base64, os, socket, sys, urllib.parse
 proxy = os.environ.get("HTTPS_PROXY") or sys.exit("no way out")
@@ -22,7 +22,7 @@ print(answer)
 sys.exit(0 if " 200 " in answer else 1)
 "#;
 
-/// What pre-flight finds where these hosts are the server's ceiling and all of them answer.
+/// Runs pre-flight with these hosts as the server's ceiling; all of them answer.
 async fn preflight(ceiling: &[&str], settings: &str) -> Baseline {
     let mut stage = Stage::new().await;
     let answering = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -47,7 +47,7 @@ async fn set_up_reaches_its_registry_and_tests_reach_nothing() {
     assert!(finding(&found.tests).output.contains("no way out"));
 }
 
-/// The set-up of a change on a repository whose default branch holds `base`.
+/// Returns the evidence of set-up for a change of a repository whose default branch contains `base`.
 async fn set_up_of_change(base: &[(&str, Option<&str>)], settings: &str, asked: &str) -> Evidence {
     let mut stage = Stage::new().await;
     let answering = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! A turn sets up once, each of its runs starts from there, and each finds everything at the same place.
+//! A turn sets up once. Each of its runs starts from that state, and has the same paths.
 
 use crate::stage::{Case, Stage, finding};
 use autobuild::{
@@ -14,15 +14,14 @@ use domain::{
 use std::{fs, os::unix::fs::PermissionsExt};
 use tokio_util::sync::CancellationToken;
 
-/// Python tests of what stands in `FOLDER`.
+/// Python tests of the code in `FOLDER`.
 const RUN: &str = "import sys, os\nsys.path.insert(0, 'FOLDER')\n\nimport unittest\nunittest.main(module=None, argv=['x', 'discover', '-s', 'tests', '-v'])\n";
 
 fn lines(stage: &Stage, file: &str) -> usize {
     fs::read_to_string(stage.dir.path().join(file)).unwrap_or_default().lines().count()
 }
 
-/// A repository whose set-up notes that it ran, and copies its code if that is what is tested, and whose tests note that
-/// they run.
+/// Creates a repository whose set-up and tests record their runs. Set-up copies the code if the copy is tested.
 fn copying(stage: &Stage, folder: &str) -> Sha {
     let noting = |what: &str| format!("echo {what} >> {}\n", stage.dir.path().join(what).display());
     let copying = if folder == "built" { "rm -rf built; cp -r src built\n" } else { "" };
@@ -51,7 +50,7 @@ const SETTINGS: &str = "setup: sh setup.sh\ntest: sh run.sh\n";
 const MORE: &str = "\n    def test_sub(self):\n        self.assertEqual(calc.sub(7, 3), 4)\n";
 const CODE: &str = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n";
 
-/// Judges a feature, and how often that set up and ran tests.
+/// Judges a feature; also returns how often set-up and tests ran.
 async fn judged(stage: &Stage, fork: &Sha, head: &Sha) -> (GateReport, usize, usize) {
     let case = Case::new(TaskType::Feature, SETTINGS).checking(Check::Command("grep -q sub src/calc.py".to_owned()));
     let baseline = stage.baseline(fork, &case.settings).await;
@@ -83,7 +82,7 @@ async fn where_set_up_copies_the_code_nothing_is_believed_of_other_code_before_s
     assert_eq!(report.result(Gate::RedBeforeGreen).unwrap().evidence.word(), "passed");
     let integrity = report.result(Gate::Integrity).unwrap();
     assert_eq!(integrity.evidence.word(), "passed", "{:?}", integrity.items);
-    // And a test that checks nothing is found out there too.
+    // A test that checks nothing is also found there.
     let idle = tests("add(2, 3), 5", "\n    def test_sub(self):\n        self.assertIsNotNone(calc.sub)\n");
     let head = stage.commit(Some(&fork), &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&idle))]);
     let (report, ..) = judged(&stage, &fork, &head).await;
@@ -150,7 +149,7 @@ async fn a_wave_of_one_task_a_commit_of_records_and_the_same_turn_again_cost_no_
     assert_eq!(outcomes(&again), outcomes(&first));
     let kept = finding(&again.result(Gate::Check(1)).unwrap().evidence);
     assert!(kept.facts.contains(&Fact::FromEarlierRun), "{:?}", kept.facts);
-    // What pre-flight runs is not counted.
+    // The runs of pre-flight are not counted.
     assert_eq!((set_ups, runs), (0, 0));
     assert_eq!(lines(&stage, "set-ups") - before.0, 1, "pre-flight alone");
 }
@@ -188,7 +187,7 @@ async fn every_run_finds_everything_at_the_same_place() {
 
 const APP: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\nmembers = [\"one\", \"two\"]\n\n[dependencies]\none = { path = \"one\" }\n";
 
-/// A workspace in which each start of the compiler is noted.
+/// Creates a workspace in which each start of the compiler is recorded.
 fn workspace(stage: &Stage) -> Sha {
     let wrapper = stage.dir.path().join("wrapper.sh");
     let log = stage.dir.path().join("compiled");
@@ -287,7 +286,7 @@ async fn a_virtual_environment_that_set_up_makes_serves_every_run() {
     assert_eq!(report.tests.word(), "passed", "{:?}", report.tests);
     let red = report.result(Gate::RedBeforeGreen).unwrap();
     assert_eq!(red.evidence.word(), "passed", "{red:?}");
-    // What set-up may read is another: it runs on what it left.
+    // A file that set-up may read differs, so set-up runs again on its own result.
     let head = stage.commit(Some(&head), &[("pyproject.toml", Some("[tool.x]\n"))]);
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
     assert_eq!(finding(report.setup.as_ref().unwrap()).output, "there");
@@ -315,7 +314,7 @@ async fn what_a_run_leaves_is_gone_in_the_next() {
     let case = Case::new(TaskType::Feature, SETTINGS);
     let baseline = stage.baseline(&fork, &case.settings).await;
     assert_eq!(baseline.tests.word(), "passed", "{:?}", baseline.tests);
-    // The changed test makes the base's run beside the new one.
+    // Because of the changed test, the base's test runs besides the new one.
     let new = tests("add(4, 3), 7", MORE);
     let head = stage.commit(Some(&fork), &[("src/calc.py", Some(CODE)), ("tests/test_calc.py", Some(&new))]);
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;

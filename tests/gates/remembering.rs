@@ -1,4 +1,4 @@
-//! The same files are not judged twice where they spoke for the work, and always where they did not.
+//! The same files are not judged again if the result was in favour of the work, and always if it was not.
 
 use crate::stage::{Case, Stage};
 use domain::{evidence::Gate, ids::Sha, plan::TaskType};
@@ -6,7 +6,7 @@ use std::fs;
 
 const TESTS: &str = "test: sh run.sh\n";
 
-/// Says that it runs, then runs every test.
+/// Records that it runs, then runs every test.
 const RUN: &str = r#"echo run >> COUNTER
 count=0 code=0
 for test in tests/*_test.sh; do
@@ -17,7 +17,7 @@ echo "1..$count"
 exit $code
 "#;
 
-/// Judges a change, and how often the tests were run for that.
+/// Judges a change; also returns how often the tests ran.
 async fn runs(stage: &Stage, fork: &Sha, head: &Sha, red: &str) -> usize {
     let count = || fs::read_to_string(stage.dir.path().join("runs")).unwrap().lines().count();
     let case = Case::new(TaskType::Feature, TESTS);

@@ -1,4 +1,4 @@
-//! A set-up that rewrites what judges the work: everything is put back before the tests, and told.
+//! A set-up that rewrites the tests of the work: everything is restored before the tests run, and reported.
 
 use crate::stage::{Case, Stage, finding};
 use autobuild::messages;
@@ -11,7 +11,7 @@ const SETTINGS: &str = "setup: sh setup.sh\ntest: sh tests/run.sh\n";
 const RUN: &str = "echo 1..2; . tests/lib/say.sh; grep -q works f && say 'ok 1 - works' || say 'not ok 1 - works'; \
                    say 'ok 2 - old'; grep -q works f\n";
 const SAY: &str = "say() { echo \"$1\"; }\n";
-/// What makes every test look well.
+/// A test command that reports success for every test.
 const FAKE: &str = "echo 1..2; echo ok 1 - works; echo ok 2 - old";
 
 fn integrity(report: &GateReport) -> (&'static str, Vec<String>) {
@@ -20,7 +20,7 @@ fn integrity(report: &GateReport) -> (&'static str, Vec<String>) {
     (result.evidence.word(), items)
 }
 
-/// What the Gates say of a commit whose set-up runs `script`, where the base's did nothing.
+/// Returns the report of the Gates on a commit whose set-up runs `script`; the base's does nothing.
 async fn judged(script: &str) -> GateReport {
     let stage = Stage::new().await;
     let fork = stage.commit(

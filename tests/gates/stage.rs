@@ -38,7 +38,7 @@ pub struct Stage {
 pub type File<'a> = (&'a str, Option<&'a str>);
 
 impl Stage {
-    /// A stage whose tests may write where the test itself looks, outside of their checkout.
+    /// Creates a stage whose tests may write outside of their checkout, where the test itself looks.
     pub async fn without_isolation() -> Self {
         let mut stage = Self::new().await;
         let launcher = PathBuf::from(env!("CARGO_BIN_EXE_autobuild"));
@@ -98,13 +98,14 @@ impl Stage {
         preflight(&self.context, &self.mirror, commit, settings, &cancel).await.unwrap()
     }
 
-    /// Pre-flight on `fork`, then every Gate on `head`.
+    /// Runs pre-flight on `fork`, then every Gate on `head`.
     pub async fn verified(&self, fork: &Sha, head: &Sha, case: &Case) -> GateReport {
         let baseline = self.baseline(fork, &case.settings).await;
         self.verified_on(&baseline, fork, head, case).await
     }
 
-    /// Pre-flight on `base`, then every Gate on `head`, whose work started at `fork`, on which earlier tasks worked.
+    /// Runs pre-flight on `base`, then every Gate on `head`. Its work started at `fork`, which contains the work of
+    /// earlier tasks.
     pub async fn verified_after(&self, base: &Sha, fork: &Sha, head: &Sha, case: &Case) -> GateReport {
         let baseline = self.baseline(base, &case.settings).await;
         let cancel = CancellationToken::new();
@@ -142,7 +143,7 @@ impl Stage {
         verify(&self.based_on(baseline), &subject, &cancel).await.unwrap()
     }
 
-    /// The context of work that is based on the commit of a baseline.
+    /// Returns the context for work that is based on the commit of a baseline.
     pub fn based_on(&self, baseline: &Baseline) -> GateContext {
         GateContext { default_branch: Some(baseline.commit.clone()), ..self.context.clone() }
     }
@@ -184,7 +185,7 @@ impl Case {
     }
 }
 
-/// What a command left behind, whether it passed or failed.
+/// Returns the finding of a command that passed or failed.
 pub fn finding(evidence: &Evidence) -> &Finding {
     match evidence {
         Evidence::Passed(finding) | Evidence::Failed(finding) => finding,

@@ -1,4 +1,4 @@
-//! The wave gate, and which merge broke it.
+//! The wave gate, and the search for the merge that broke it.
 
 use crate::stage::{Case, Stage};
 use autobuild::{
@@ -61,7 +61,7 @@ async fn two_tasks_together_may_not_do_what_one_may_not() {
     let case = Case::new(TaskType::Feature, TESTS);
     let (add, subtract) = ("def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n");
     let fork = stage.commit(None, &[("calc.py", Some(add)), ("tests/test_calc.py", Some(&test("[3]")))]);
-    // The first task lets the test accept more, and the second changes what it no longer notices.
+    // The first task makes the test accept more, and the second makes a change that the test no longer notices.
     let first = stage.commit(Some(&fork), &[("tests/test_calc.py", Some(&test("[3, -1]")))]);
     let second = stage.commit(Some(&first), &[("calc.py", Some(subtract))]);
     let baseline = stage.baseline(&fork, &case.settings).await;

@@ -1,4 +1,4 @@
-//! The `command` back-end with real programs that behave and misbehave.
+//! The `command` back-end with real programs that behave well or badly.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 

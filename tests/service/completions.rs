@@ -22,7 +22,7 @@ fn bash_completes_the_beginning_of_a_command() {
     assert_eq!(String::from_utf8_lossy(&said.stdout), "demo\n", "{said:?}");
 }
 
-/// What a shell answers, if it is installed.
+/// Returns a shell's answer, if it is installed.
 fn complete(shell: &str, arguments: &[&str]) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(format!("completions.{shell}"));

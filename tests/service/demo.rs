@@ -1,4 +1,4 @@
-//! The demo from outside, on a repository of a person's own: what it says at its start and its end, and what it leaves.
+//! The demo from outside, on a person's own repository: its output at start and end, and the files that it leaves.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
@@ -61,7 +61,7 @@ impl Demo for Own {
         fs::read_to_string(folder.join("transcript.txt")).unwrap()
     }
 
-    /// What the demo left.
+    /// Returns the files that the demo left.
     fn leftovers(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.folder.path().join("tmp")).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
@@ -172,7 +172,7 @@ async fn approved_work_that_a_person_merges_is_named() {
 async fn a_terminal_that_is_closed_leaves_no_checkouts() {
     let own = Own::new(Some("#!/bin/sh\nsleep 600\n")).await;
     let command = own.command(&[]);
-    // Whoever runs the tests may have had them outlive their terminal, and a program inherits that.
+    // The tests may have been started so that they outlive their terminal, and programs inherit that.
     let mut demo = Command::new("env");
     demo.arg("--default-signal=HUP")
         .arg(command.as_std().get_program())
@@ -182,7 +182,7 @@ async fn a_terminal_that_is_closed_leaves_no_checkouts() {
         .stdout(std::process::Stdio::piped());
     let mut demo = demo.spawn().unwrap();
     let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(demo.stdout.take().unwrap()));
-    // It has begun, and listens.
+    // The demo has started, and listens.
     let first = lines.next_line().await.unwrap();
     while let Some(line) = lines.next_line().await.unwrap() {
         if line.contains("reacted to #1") {

@@ -1,4 +1,5 @@
-//! What `deploy/` holds: the lock of images, the packages, the unit, and the manifests of Kubernetes. The image's root itself is tried by `.ci/image-root`.
+//! The content of `deploy/`: the lock of images, the packages, the unit, and the manifests of Kubernetes.
+//! `.ci/image-root` tests the image itself.
 
 #![allow(
     clippy::unwrap_used,
@@ -170,7 +171,7 @@ fn every_image_of_the_recipe_is_a_line_of_the_lock() {
     assert!(["bubblewrap", "git"].iter().all(|name| packages.lines().any(|line| line == *name)));
 }
 
-/// Returns a folder with what the recipe's build copies.
+/// Returns a folder with the files that the recipe's build copies.
 fn copied() -> tempfile::TempDir {
     let (recipe, ignore) = (read("deploy/Containerfile"), read(".dockerignore"));
     let (nothing, but) = ignore.split_once('\n').unwrap();
@@ -217,7 +218,7 @@ fn included(source: &Path) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(source).unwrap();
     let calls = ["include!(", "include_str!(", "include_bytes!(", "include_dir!("];
     let named = calls.into_iter().flat_map(|call| text.split(call).skip(1));
-    // What the build script makes is made in the image too.
+    // Files that the build script makes are also made in the image.
     let named = named.filter(|rest| !rest.starts_with("concat!(env!(\"OUT_DIR\")"));
     let folder = source.parent().unwrap();
     let has_macro = text.contains("macro_rules!");
@@ -264,7 +265,7 @@ fn the_unit_is_hardened_as_far_as_bubblewrap_lets_it() {
     {
         assert!(has(line), "{line}");
     }
-    // bubblewrap makes namespaces, a host name, a /proc and control groups of its own: with any of these it does not
+    // bubblewrap makes its own namespaces, host name, /proc and control groups. With any of these settings it does not
     // start, or isolates less.
     for name in [
         "RestrictNamespaces",
@@ -279,7 +280,7 @@ fn the_unit_is_hardened_as_far_as_bubblewrap_lets_it() {
     }
 }
 
-/// The documents of the manifests.
+/// Returns the documents of the manifests.
 fn manifests() -> Vec<Value> {
     let files = ["serve", "worker", "scaling", "network-policy"];
     let texts = files.map(|file| read(&format!("deploy/kubernetes/{file}.yml")));
@@ -287,7 +288,7 @@ fn manifests() -> Vec<Value> {
     documents.map(|text| serde_saphyr::from_str(text).unwrap()).collect()
 }
 
-/// The document of this kind and name.
+/// Returns the document of this kind and name.
 fn manifest(kind: &str, name: &str) -> Value {
     let found =
         manifests().into_iter().find(|document| document["kind"] == kind && document["metadata"]["name"] == name);

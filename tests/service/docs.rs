@@ -1,5 +1,5 @@
-//! The pages agree with the code: lists between markers are made from it, links lead to something, and each page is
-//! read in three minutes. `UPDATE_DOCS=1 cargo test --test service docs` writes what is out of date anew.
+//! The pages agree with the code: lists between markers are made from it, links have targets, and each page can be read
+//! in three minutes. `UPDATE_DOCS=1 cargo test --test service docs` updates the lists.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ use std::{
     process::Command,
 };
 
-/// What three minutes are enough for. Code and tables are looked up, not read.
+/// The most words that can be read in three minutes. Code and tables do not count, because people look things up there.
 const MOST_WORDS: usize = 900;
 
 const TYPES: [TaskType; 5] =
@@ -40,7 +40,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The README and the pages, with their texts.
+/// Returns the README and the pages, with their texts.
 fn pages() -> Vec<(PathBuf, String)> {
     let docs = fs::read_dir(root().join("docs")).unwrap();
     let docs = docs.map(|entry| entry.unwrap().path());
@@ -66,7 +66,7 @@ fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// A value as YAML writes it on one line.
+/// Returns a value as YAML on one line.
 fn yaml(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
@@ -133,7 +133,7 @@ fn rules() -> String {
     table(&["finding", "what it is", "effect"], rows)
 }
 
-/// How often each outcome and rule was right in the last run of all deceptions, which wrote the file.
+/// Returns how often each outcome and rule was right in the last run of all deceptions, which wrote the file.
 fn precision() -> String {
     let text = fs::read_to_string(root().join("tests/deceptions/precision.tsv")).unwrap();
     let rows = text.lines().map(|line| line.split('\t').map(str::to_owned).collect());
@@ -141,7 +141,7 @@ fn precision() -> String {
     table(&head, rows)
 }
 
-/// What `doctor` looks at.
+/// Returns the rows of `doctor`.
 fn doctors_rows() -> String {
     let rows = Topic::ALL.map(|topic| vec![topic.word().to_owned(), messages::about_topic(topic).to_owned()]);
     table(&["row", "what it answers"], rows)
@@ -183,7 +183,7 @@ const PYTHON: &str = "pytest, unittest, uv, poetry, tox, nox";
 const RUBY: &str = "RSpec, Rails, Rake";
 const PHPUNIT: &str = "{\"require-dev\": {\"phpunit/phpunit\": \"^11\"}}";
 
-/// What detection finds in each sample.
+/// Returns the detected commands for each sample.
 fn test_commands() -> String {
     let rows = SAMPLES.iter().map(|(chain, files)| {
         let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
@@ -203,7 +203,7 @@ fn test_commands() -> String {
     table(&["sign", "set-up", "tests", "names"], rows)
 }
 
-/// The commands of the program, from its own help.
+/// Returns the commands of the program, from its own help.
 fn programs_commands() -> String {
     let help = Command::new(env!("CARGO_BIN_EXE_autobuild")).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
@@ -214,7 +214,7 @@ fn programs_commands() -> String {
     table(&["command", "what it does"], rows)
 }
 
-/// The JSON Schemas of all answers, with one line for each key.
+/// Returns the JSON Schemas of all answers, with one line for each key.
 fn answers() -> String {
     let all = [
         ("planner", plan_schema()),
@@ -235,7 +235,7 @@ fn answers() -> String {
     blocks.join("\n")
 }
 
-/// Every list that the code knows, by the name of its marker.
+/// Returns every list that is made from code, by the name of its marker.
 fn lists() -> BTreeMap<&'static str, String> {
     let commands = CommandForm::ALL.map(|form| vec![code(form.word()), messages::about_command(form).to_owned()]);
     let metrics = FAMILIES.map(|family| {
@@ -256,7 +256,7 @@ fn lists() -> BTreeMap<&'static str, String> {
     ])
 }
 
-/// The page with its lists as they should be; those that it has are taken from `lists`.
+/// Returns the page with current lists; removes those from `lists`.
 fn rewritten(text: &str, lists: &mut BTreeMap<&'static str, String>) -> String {
     let mut parts = text.split(BEGIN);
     let mut page = parts.next().unwrap_or_default().to_owned();
@@ -269,7 +269,7 @@ fn rewritten(text: &str, lists: &mut BTreeMap<&'static str, String>) -> String {
     page
 }
 
-/// Compares a file with what it should be, or writes it; the answer is what to say of it.
+/// Compares a file with its expected content, or writes it; returns a message if it differs.
 fn agree(path: &Path, is: &str, should: &str) -> Option<String> {
     if is == should {
         return None;
@@ -306,7 +306,7 @@ fn docs_are_short() {
     }
 }
 
-/// The anchor that GitHub gives a heading.
+/// Returns the anchor that GitHub makes for a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim_start_matches('#').trim().to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));

@@ -1,4 +1,4 @@
-//! `autobuild doctor` against a forge, and on a laptop without any: each row as it should be, and each row broken.
+//! `autobuild doctor` with a forge, and on a laptop without one: each row in good order, and each row broken.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
@@ -57,7 +57,7 @@ fn read(output: &Output) -> Value {
     report
 }
 
-/// As docs/doctor.md says it, whatever the rows are.
+/// Asserts that the report has the form that docs/doctor.md describes.
 #[track_caller]
 fn has_the_documented_form(report: &Value) {
     let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
@@ -72,7 +72,7 @@ fn has_the_documented_form(report: &Value) {
     }
 }
 
-/// The rows about one thing: how they stand, and what they say.
+/// Returns the rows about one topic: their states and texts.
 fn of(report: &Value, what: &str) -> Vec<(String, String)> {
     let rows = report["rows"].as_array().unwrap().iter();
     let own = rows.filter(|row| row["what"] == what);
@@ -84,7 +84,7 @@ fn of(report: &Value, what: &str) -> Vec<(String, String)> {
     .collect()
 }
 
-/// Exactly one row about it stands so, and says this.
+/// Asserts that exactly one row about it has this state and contains this text.
 #[track_caller]
 fn stands(report: &Value, what: &str, state: &str, part: &str) {
     let rows = of(report, what);
@@ -97,7 +97,7 @@ async fn started(beside: &Beside) -> (Child, String) {
     let mut service = beside.service("0", File::create(&log).unwrap());
     service.env("AUTOBUILD_AGENT", "command:true").env("AUTOBUILD_ADMIN_TOKEN", "the-administrators-token");
     let child = service.spawn().unwrap();
-    // The forge delivers until it is acknowledged, which the service does once it is up.
+    // The forge repeats deliveries until they are acknowledged, which the service does once it runs.
     beside.forge.deliveries_idle().await;
     while beside.forge.deliveries("autobuild").iter().any(|(.., arrived)| !arrived) {
         beside.forge.redeliver_failed().await;
@@ -137,7 +137,7 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
     ] {
         stands(&report, what, "ok", part);
     }
-    // Of this test's making: no isolation, and a webhook on loopback.
+    // Because of this test's settings: no isolation, and a webhook on loopback.
     stands(&report, "isolation", "warning", "L0");
     stands(&report, "webhook", "warning", "this machine or network alone");
 
@@ -206,7 +206,7 @@ async fn each_row_of_the_service_is_seen_broken() {
     stands(&report, "clock", "broken", "timedatectl");
 }
 
-/// A folder with git, and with no agent.
+/// Returns a folder with git and without an agent.
 fn git_alone(beside: &Beside) -> String {
     let folder = beside.folder.path().join("programs");
     let _ = std::fs::create_dir(&folder);
@@ -288,7 +288,7 @@ async fn a_github_that_does_not_answer_costs_seconds() {
     held.cut();
 }
 
-/// Replaced while it runs, and on a machine without user namespaces or without bubblewrap.
+/// The program is replaced while it runs, and the machine has no user namespaces or no bubblewrap.
 #[tokio::test]
 async fn the_program_and_the_isolation_are_seen_broken() {
     let own = Own::new(None).await;

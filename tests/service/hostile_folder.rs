@@ -1,5 +1,5 @@
-//! A folder that was made to be looked at: its git settings, attributes and hooks name a program wherever git lets them.
-//! No command may start it.
+//! A folder that is a trap: its git settings, attributes and hooks name a program wherever git allows it. No command
+//! may start that program.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test that cannot go on has failed")]
 
@@ -10,7 +10,8 @@ use std::{
     path::PathBuf,
 };
 
-/// The settings of git that name a program, and its hooks. Each is given the program with its own name as argument.
+/// The settings of git that name a program, and its hooks. Each names the program with the setting's own name as
+/// argument.
 const SETTINGS: &[&str] = &[
     "alias.status",
     "core.alternateRefsCommand",
@@ -63,7 +64,7 @@ async fn hostile(own: &Own) -> PathBuf {
     for hook in HOOKS {
         symlink(&program, own.repository.join(".git/hooks").join(hook)).unwrap();
     }
-    // Files that have to be read again to be compared.
+    // Changed files, which git must read again to compare them.
     fs::write(own.repository.join("README.md"), "# Notes\n\nTo be changed.\n").unwrap();
     fs::write(own.repository.join("data.bin"), "atad\n").unwrap();
     let _ = fs::remove_file(&started);

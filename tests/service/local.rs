@@ -1,4 +1,4 @@
-//! `run` and what goes with it in repositories that are unlike others, and with what somebody left beside the work.
+//! `run` and related commands in unusual repositories, and with files that somebody left beside the work.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
@@ -337,7 +337,7 @@ async fn a_misspelt_name_is_answered_with_the_nearest_and_errors_are_json_where_
     }
 }
 
-/// A feature task. Without tests, nothing can show that it is done.
+/// A feature task; without tests, nothing can prove it.
 const LOUD: &str = "# Greet loudly
 
 ```yaml

@@ -1,5 +1,5 @@
-//! The service and its commands as their users meet them: starting, the demo, `run` and what goes with it, traces, the
-//! webhook inbox, the dashboard, agents, and what is deployed and written of it.
+//! The service and its commands as their users meet them: the start, the demo, `run` and related commands, traces, the
+//! webhook inbox, the dashboard, agents, deployment, and documentation.
 
 mod agents;
 mod completions;

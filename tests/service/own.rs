@@ -1,4 +1,4 @@
-//! A person's folder with a repository of their own, and the program as they start it there.
+//! A person's folder with their own repository, and the program as they start it there.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
@@ -34,7 +34,7 @@ pub const AGENTS: &str = "
   answer: { decision: approve, summary: Fine, criteria: [{ criterion: 1, met: true, evidence: notes.md }] }
 ";
 
-/// A person's folder: with a blank in its path, a repository with one commit, and what is not committed.
+/// A person's folder: with a blank in its path, a repository with one commit, and uncommitted files.
 pub struct Own {
     pub folder: TempDir,
     pub repository: PathBuf,
@@ -72,7 +72,7 @@ impl Own {
         state
     }
 
-    /// Lets these agents work.
+    /// Sets the script of the agents.
     pub fn agents(&self, script: &str) {
         fs::write(self.folder.path().join("agents.yml"), script).unwrap();
     }
@@ -83,12 +83,12 @@ impl Own {
         self.git("add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Settings").await;
     }
 
-    /// `git <rest>`, as a person would type it.
+    /// Runs `git <rest>` as a person would type it.
     pub async fn git(&self, rest: &str) -> String {
         self.types(&format!("git {rest}")).await
     }
 
-    /// A line in a shell, in the repository.
+    /// Runs a line in a shell, in the repository.
     pub async fn types(&self, line: &str) -> String {
         let mut shell = Command::new("sh");
         shell.args(["-c", line]).current_dir(&self.repository);
@@ -97,7 +97,7 @@ impl Own {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// `autobuild <command> ...` in a folder of the repository.
+    /// Returns `autobuild <command> ...` for a folder of the repository.
     pub fn autobuild(&self, below: &str, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_autobuild"));
         command.args(words).current_dir(self.repository.join(below));
@@ -109,7 +109,7 @@ impl Own {
         command
     }
 
-    /// The agent of the scripts, as it is named.
+    /// Returns the name of the scripted agent.
     pub fn agent(&self) -> String {
         format!("scripted:{}", self.folder.path().join("agents.yml").display())
     }

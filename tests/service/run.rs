@@ -1,4 +1,4 @@
-//! `autobuild run` in a person's own repository: what it leaves there, where it goes on, and when it says no.
+//! `autobuild run` in a person's own repository: the files that it leaves, where it continues, and when it refuses.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ impl Own {
         self.autobuild("", &words).output().await.unwrap()
     }
 
-    /// A command whose last line is JSON.
+    /// Runs a command whose last line is JSON.
     pub async fn json(&self, words: &[&str]) -> Value {
         let output = self.autobuild("", words).output().await.unwrap();
         let said = text(&output);
@@ -31,7 +31,7 @@ impl Own {
         serde_json::from_str(last.unwrap_or(&format!("{output:?}"))).unwrap()
     }
 
-    /// How often each agent's run of the only Feature ended, by task, role and turn.
+    /// Counts the ended agent runs of the only Feature, by task, role and turn.
     async fn paid(&self) -> BTreeMap<String, usize> {
         let mut paid = BTreeMap::new();
         for task in ["PLAN", "TASK-001"] {
@@ -91,7 +91,7 @@ async fn killed_anywhere_it_goes_on_and_no_agent_is_paid_twice() {
     assert_eq!(expected.1.values().sum::<usize>(), 2, "{expected:?}");
     let own = Own::new(None).await;
     let mut kills = 0;
-    // Each start goes a little further, whatever was seen before.
+    // Each start gets a little further.
     for lines in (1..).step_by(2) {
         let agent = own.agent();
         let words = ["run", "../issue.md", "--json", "--agent", &agent];
@@ -115,7 +115,7 @@ async fn killed_anywhere_it_goes_on_and_no_agent_is_paid_twice() {
     assert_eq!(own.git("branch --format='%(refname:short)'").await, format!("{BRANCH}\nmain\n"));
 }
 
-/// A Player that writes everything and then never ends, and that finds nothing left to do the next time.
+/// A Player that writes everything and then never ends; in its next run, nothing is left to do.
 const ENDLESS: &str = r##"#!/bin/sh
 case "$AUTOBUILD_ROLE" in
 coach) echo '{"decision": "approve", "summary": "Fine", "criteria": [{"criterion": 1, "met": true, "evidence": "notes.md"}]}';;
@@ -157,7 +157,7 @@ async fn a_branch_of_that_name_is_left_alone() {
     assert_eq!(own.git(&format!("rev-parse {BRANCH}")).await, before);
 }
 
-/// The folder of a person, the words after `run`, and what the answer holds.
+/// The person's folder, the words after `run`, and a part of the answer.
 type Refused<'a> = (&'a str, &'a [&'a str], &'a str);
 
 const REFUSED: [Refused<'_>; 10] = [
@@ -183,7 +183,7 @@ async fn what_cannot_begin_is_said_in_one_line_with_its_remedy() {
     own.git("init -q --bare ../bare.git && git init -q ../fresh").await;
     fs::write(own.folder.path().join("empty.md"), "\n").unwrap();
     fs::write(own.folder.path().join("untitled.md"), "Add notes\n").unwrap();
-    // Git is there, and no agent.
+    // There is git, but no agent.
     own.types("mkdir ../bin && ln -s \"$(command -v git)\" ../bin/").await;
     let programs = own.folder.path().join("bin");
     for (folder, words, remedy) in REFUSED {

@@ -94,7 +94,7 @@ impl World {
         Service::of(self.command(&["serve"], listen)).await
     }
 
-    /// A browser of the organisation's owner that opened the page and chose where.
+    /// Returns a browser of the organisation's owner who opened the page and chose the organisation.
     async fn chosen(&self, service: &Service) -> (Browser, Page) {
         let mut browser = Browser::default();
         browser.sign_in(self.forge.url(), "ann").await;
@@ -104,7 +104,8 @@ impl World {
         (browser, page)
     }
 
-    /// Registers an App by its button, and gives the page that GitHub sends the browser to: where it is installed.
+    /// Registers an App with its button; returns the page to which GitHub sends the browser, on which the App is
+    /// installed.
     async fn registers(&self, browser: &mut Browser, page: &Page, name: &str) -> Page {
         let asked = browser.press(page, &format!("Register {name} on GitHub"), &[]).await;
         assert!(asked.text.contains("Create GitHub App for acme"), "{}", asked.text);
@@ -171,7 +172,7 @@ impl Service {
     }
 }
 
-/// Waits for something that another process is about to do.
+/// Waits for an event in another process.
 pub async fn until<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let found = async {
         loop {
@@ -236,7 +237,7 @@ async fn both_apps_are_registered_and_a_feature_is_built_without_another_step() 
     assert!(world.forge.unknown_calls().is_empty(), "{:?}", world.forge.unknown_calls());
     let log = service.log();
     assert!(!log.contains("PRIVATE KEY") && !log.contains("panic"), "{log}");
-    // What the person was about to make is not logged as a fault.
+    // Things that the person has not created yet are not logged as errors.
     for not_said in ["ERROR", "deliveries:", "Coach App", "installed nowhere"] {
         assert!(!log.contains(not_said), "{not_said}: {log}");
     }
@@ -277,7 +278,7 @@ async fn what_is_missing_is_added_after_the_set_up_on_the_same_page() {
     service.stop().await;
 
     let service = world.serve_at(&listen).await;
-    // Nothing but a new link opens it again.
+    // Only a new link opens it again.
     let guessed = browser.get(&service.at("/setup?token=guess")).await;
     assert_eq!(guessed.status, 410);
     let again = world.command(&["setup"], &listen).output().await.unwrap();
@@ -290,7 +291,7 @@ async fn what_is_missing_is_added_after_the_set_up_on_the_same_page() {
     let install = world.registers(&mut browser, &page, "AutoBuild Coach").await;
     let page = browser.press(&install, "Install", &[]).await;
     assert!(page.text.contains("The Coach is installed."), "{}", page.text);
-    // A start in between changes nothing of that.
+    // A restart in between does not change that.
     service.stop().await;
     let service = world.serve_at(&listen).await;
     finish(&mut browser, &service).await;
@@ -330,7 +331,7 @@ async fn a_damaged_file_of_the_set_up_is_named_with_what_to_do() {
         let line = said.lines().last().unwrap();
         assert!(line.contains(file) && line.contains("is damaged") && line.contains("move it away"), "{said}");
     }
-    // A link is made anew at every start.
+    // Every start makes a new link.
     let _ = std::fs::remove_dir_all(world.data());
     std::fs::create_dir(world.data()).unwrap();
     std::fs::write(world.file("setup-link.json"), "{").unwrap();
@@ -422,7 +423,7 @@ async fn what_github_returns_counts_once_for_who_was_sent_and_for_the_app_that_w
     let back = made.headers["location"].to_str().unwrap().to_owned();
     let (_, code) = back.split_once("code=").unwrap();
     let (code, state) = code.split_once("&state=").unwrap();
-    // Nobody else may bring it, and not with another state.
+    // No other browser may use it, nor may it be used with another state.
     assert_eq!(Browser::default().get(&back).await.status, 403);
     let forged = service.at(&format!("/setup/registered?code={code}&state=forged"));
     assert_eq!(browser.get(&forged).await.status, 400);
@@ -430,11 +431,11 @@ async fn what_github_returns_counts_once_for_who_was_sent_and_for_the_app_that_w
     assert_eq!(browser.get(&empty).await.status, 400);
     let page = browser.get(&back).await;
     assert!(page.text.contains("All repositories"), "{}", page.text);
-    // Loading the address again does no harm.
+    // To load the address again does no harm.
     let page = browser.get(&back).await;
     assert!(page.text.contains("Registered as"), "{}", page.text);
 
-    // The code of an App that is none of the two.
+    // The code of an App that is neither of the two.
     let asked = browser.press(&page, "Register AutoBuild Coach on GitHub", &[]).await;
     let weak = asked.value("manifest").replace("\"pull_requests\":\"write\"", "\"pull_requests\":\"read\"");
     let page = browser.press(&asked, "Create GitHub App for acme", &[("manifest", &weak)]).await;
@@ -442,7 +443,7 @@ async fn what_github_returns_counts_once_for_who_was_sent_and_for_the_app_that_w
     let page = browser.press(&page, "Register again (AutoBuild Coach)", &[]).await;
     assert!(page.text.contains("Register AutoBuild Coach on GitHub"), "{}", page.text);
 
-    // The organisation is somebody's; others are told that there is no such page.
+    // The organisation has an owner; for others, there is no such page.
     let mut eve = Browser::default();
     eve.sign_in(world.forge.url(), "eve").await;
     let page = browser.get(&service.at("/setup")).await;
@@ -461,7 +462,7 @@ async fn what_is_lost_between_github_and_the_disk_is_said() {
     let chosen = page;
     let page = world.registers(&mut browser, &chosen, "AutoBuild").await;
     assert!(page.text.contains("did not answer when it was asked"), "{}", page.text);
-    // The code belongs to what was chosen; an older page cannot choose anew.
+    // The code belongs to the choice; an older page cannot change it.
     let elsewhere = [("address", "http://127.0.0.1:1")];
     let refused = browser.send(&chosen, "/setup/choice", &elsewhere).await;
     assert!(refused.text.contains("Forget the App first"), "{}", refused.text);
@@ -476,7 +477,7 @@ async fn what_is_lost_between_github_and_the_disk_is_said() {
     assert!(page.text.contains(&apps), "{}", page.text);
     let page = browser.press(&page, "I deleted it: register again (AutoBuild)", &[]).await;
 
-    // The process dies after GitHub told the key and before it is on the disk.
+    // The process is killed after GitHub sent the key and before the key is on disk.
     let order = world.forge.order(Fault::on("POST", conversions, Mishap::HoldReply));
     let asked = browser.press(&page, "Register AutoBuild on GitHub", &[]).await;
     let made = browser.press_once(&asked, "Create GitHub App for acme").await;
@@ -540,7 +541,7 @@ async fn an_exchange_that_has_begun_is_finished_before_the_process_ends() {
     let (mut browser, mut page) = world.chosen(&service).await;
     let listen = service.address.strip_prefix("http://").unwrap().to_owned();
     let mut service = Some(service);
-    // The first App, without a service behind the page; then the other, beside one.
+    // The first App without a service behind the page; then the other one with a service.
     for (name, key) in [("AutoBuild", "autobuild"), ("AutoBuild Coach", "coach")] {
         let order = world.forge.order(Fault::on("POST", conversions, Mishap::HoldReply));
         let asked = browser.press(&page, &format!("Register {name} on GitHub"), &[]).await;
@@ -643,14 +644,14 @@ async fn registered_apps_are_imported_and_credentials_handed_out_until_they_are_
     };
     shown(&mut browser, &page).await;
     shown(&mut browser, &page).await;
-    // Nobody said yet that they arrived: a crash costs nothing.
+    // Nobody confirmed yet that they arrived, so a crash loses nothing.
     let listen = service.address.strip_prefix("http://").unwrap().to_owned();
     assert!(!service.log().contains("hush-hush"), "{}", service.log());
     service.kill().await;
     let service = world.serve_at(&listen).await;
     let page = browser.get(&service.at("/setup")).await;
     let page = shown(&mut browser, &page).await;
-    // What was not shown is not removed.
+    // Credentials that were not shown are not removed.
     let other = [("shown", "other")];
     let page = browser.press(&page, "I have stored them", &other).await;
     assert!(page.text.contains("Store the credentials"), "{}", page.text);

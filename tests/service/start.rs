@@ -1,4 +1,5 @@
-//! The start of `serve` and `demo`, from outside: which git they accept, what `serve --check` says, and `health`.
+//! The start of `serve` and `demo`, from outside: the versions of git that they accept, the output of `serve --check`,
+//! and `health`.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
@@ -8,7 +9,7 @@ use tokio::{
     process::Command,
 };
 
-/// A git that does nothing but answer this, and leaves a mark at anything else that it is asked.
+/// Creates a git that only prints this as its version, and leaves a mark if it is called for anything else.
 fn answers(folder: &Path, answer: &str) {
     let program = folder.join("git");
     let script = format!(
@@ -26,7 +27,7 @@ async fn autobuild(path: &Path, arguments: &[&str]) -> Output {
     command.output().await.unwrap()
 }
 
-/// The one line of standard error.
+/// Returns the only line of standard error.
 fn said(output: &Output) -> String {
     assert!(!output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
@@ -54,7 +55,7 @@ async fn an_old_git_ends_the_start_with_one_line() {
 #[tokio::test]
 async fn a_missing_git_ends_the_start_with_one_line() {
     let folder = tempfile::tempdir().unwrap();
-    // Neither a folder nor a file that cannot be started is a git.
+    // Neither a folder nor a file that is not executable counts as git.
     std::fs::write(folder.path().join("git"), "").unwrap();
     for command in ["serve", "demo"] {
         let said = said(&autobuild(folder.path(), &[command]).await);
@@ -70,11 +71,11 @@ async fn an_unpatched_git_is_warned_of_and_worked_with() {
     let text = String::from_utf8(output.stderr).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].contains("may lack the security fixes of git 2.43.7"), "{text}");
-    // It goes on to the next question.
+    // It continues with the next check.
     assert!(lines[1].contains("--repo /nowhere cannot be opened"), "{text}");
 }
 
-/// What `serve --check` prints: how each thing stands, and what it is.
+/// Returns the rows that `serve --check` prints: state and topic.
 fn lines(output: &Output) -> Vec<(String, String)> {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     let read = |line: &str| {
@@ -99,7 +100,7 @@ async fn a_check_says_everything_that_a_start_lacks_and_makes_nothing() {
     assert_eq!(made.len(), 1, "{made:?}");
 }
 
-/// Starts `serve --check` with these words, and returns what it says about isolation; `None` if it did not start.
+/// Starts `serve --check` with these words, and returns its row about isolation; `None` if it did not start.
 async fn isolation(starter: &[&str], data: &Path) -> Option<String> {
     let mut words = starter.to_vec();
     words.extend([env!("CARGO_BIN_EXE_autobuild"), "serve", "--check"]);
@@ -166,7 +167,7 @@ async fn a_check_of_wrong_settings_names_them() {
     assert_eq!(lines(&output), expected);
 }
 
-/// Answers every request of a listener like this; gives its address.
+/// Starts a listener that answers every request like this; returns its address.
 async fn answering(answer: &'static str) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();

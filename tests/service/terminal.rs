@@ -1,4 +1,4 @@
-//! `run` in a real terminal (a pseudo terminal of the kernel's): what is drawn, and that nothing of it stays.
+//! `run` in a real terminal (a pseudo terminal of the kernel): its drawing, which leaves nothing behind.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
@@ -16,7 +16,7 @@ use std::{
     process::{Child, Stdio},
 };
 
-/// What a person has in front of them, and what came over the wire so far.
+/// A person's terminal, and the bytes that arrived so far.
 struct Seen {
     wire: String,
     master: File,
@@ -26,7 +26,7 @@ fn size(columns: u16) -> Winsize {
     Winsize { ws_row: 30, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
-/// The program in a terminal of so many columns.
+/// Starts the program in a terminal with this many columns.
 fn start(own: &Own, words: &[&str], columns: u16, variables: &[(&str, &str)]) -> (Child, Seen) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -47,12 +47,12 @@ fn start(own: &Own, words: &[&str], columns: u16, variables: &[(&str, &str)]) ->
 }
 
 impl Seen {
-    /// Reads until this was written, or until nobody writes any more.
+    /// Reads until this text was written, or until the end.
     fn until(&mut self, wanted: &str) {
         let mut piece = [0; 4096];
         let mut whole = Vec::new();
         while !self.wire.contains(wanted) {
-            // The last writer's end is an error here.
+            // When the last writer closes, this is an error.
             let Ok(count @ 1..) = self.master.read(&mut piece) else {
                 return;
             };
@@ -64,7 +64,7 @@ impl Seen {
         }
     }
 
-    /// The lines that a screen as wide as everything shows in the end.
+    /// Returns the lines that a screen of unlimited width shows in the end.
     fn screen(&self) -> Vec<String> {
         let mut rows = vec![String::new()];
         let mut at = 0;
@@ -98,7 +98,7 @@ impl Seen {
     }
 }
 
-/// A frame of the spinner, or an empty cell of a bar.
+/// `true` for a frame of the spinner or an empty cell of a bar.
 fn is_drawn(text: &str) -> bool {
     text.contains(|c| ('\u{2800}'..='\u{28ff}').contains(&c) || c == '░')
 }

@@ -1,4 +1,4 @@
-//! The demo from outside: what a collector hears of it, and what can be read of its runs afterwards.
+//! The demo from outside: the spans that a collector gets, and the traces of its runs afterwards.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use tokio::process::Command;
 
 type Spans = Arc<Mutex<Vec<Value>>>;
 
-/// A collector that keeps every span that arrives.
+/// Starts a collector that stores every span.
 async fn collector() -> (String, Spans) {
     let spans = Spans::default();
     let take = |State(spans): State<Spans>, body: String| async move {
@@ -44,7 +44,7 @@ async fn autobuild(folder: &Path, collector: Option<&str>, arguments: &[&str]) -
     command.output().await.unwrap()
 }
 
-/// What the demo left behind.
+/// Returns the folder that the demo left.
 fn transcript_folder(folder: &Path) -> PathBuf {
     let found = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut found = found.filter(|path| path.join("transcript.txt").exists());

@@ -1,16 +1,17 @@
-//! Measures how the work of a reader of foreign text grows with the text: eight times the text must not be much more than
-//! eight times the work, whatever the text is.
+//! Measures how the work of a reader of foreign text grows with the text: for any text, eight times its length must not
+//! need much more than eight times the work.
 //!
-//! The measure is the processor's time for this thread, compared within one run, so a busy machine changes nothing. Tests
-//! read small texts; `EFFORT=1` in the environment makes them read 1, 2, 4 and 8 MiB, and print what each reader took.
+//! The measure is the processor's time for this thread, compared within one run, so a busy machine makes no difference.
+//! Tests read small texts; `EFFORT=1` in the environment makes them read 1, 2, 4 and 8 MiB, and print the time of each
+//! reader.
 
 #![allow(clippy::panic, reason = "a test that cannot go on has failed")]
 
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// A text of any size: how it starts, what fills its first half, and what repeats to its end, numbered where it says
-/// `{n}`.
+/// A text of any size: its beginning, the filling of its first half, and the part that repeats to its end, in which
+/// `{n}` becomes a number.
 #[derive(Clone, Copy, Debug)]
 pub struct Text(pub &'static str, pub &'static str, pub &'static str);
 
@@ -39,9 +40,9 @@ pub struct Reader<'a> {
 const SMALL: [usize; 2] = [16 << 10, 128 << 10];
 /// The sizes of the texts that `EFFORT=1` reads.
 const LARGE: [usize; 4] = [1 << 20, 2 << 20, 4 << 20, 8 << 20];
-/// How often a reader may be measured with one text.
+/// The most measurements of a reader with one text.
 const TRIES: usize = 2;
-/// Work that is over so soon says nothing about its growth.
+/// The time of work that is too short to measure its growth.
 const NOTHING: Duration = Duration::from_millis(4);
 
 impl Text {
@@ -55,7 +56,7 @@ impl Text {
     }
 }
 
-/// Fails if a reader does more than linear work. All are measured first.
+/// Fails if a reader does more than linear work, after all are measured.
 pub fn assert_linear(readers: &[Reader<'_>]) {
     let too_slow: Vec<String> = readers.iter().flat_map(too_slow).collect();
     assert!(too_slow.is_empty(), "(bytes, time): {too_slow:#?}");
@@ -64,7 +65,7 @@ pub fn assert_linear(readers: &[Reader<'_>]) {
 /// Returns the texts for which a reader does more than linear work.
 fn too_slow<'a>(Reader { name, read, own }: &'a Reader<'_>) -> impl Iterator<Item = String> + 'a {
     COMMON.iter().chain(*own).filter_map(move |text| {
-        // What else the machine does can make one measurement long.
+        // Other work of the machine can make a single measurement long.
         let works = (0..TRIES).map(|_| works(read, *text)).find(|works| is_linear(works));
         if is_large() {
             eprintln!("{name}: {works:.1?} for {text:?}");
@@ -82,7 +83,7 @@ fn works(read: &dyn Fn(&str), text: Text) -> Vec<(usize, Duration)> {
     sizes.iter().map(|&size| (size, work(read, &text.of_size(size)))).collect()
 }
 
-/// Twice the text may be three times the work: quadratic work would be four times as much.
+/// Twice the text may need three times the work; with quadratic work it would be four times.
 fn is_linear(works: &[(usize, Duration)]) -> bool {
     works.windows(2).all(|pair| match pair {
         &[(small_size, small), (large_size, large)] => {

@@ -1,4 +1,5 @@
-//! As much of a browser as a page without scripts needs: cookies for each host, redirects, forms by their buttons.
+//! The parts of a browser that a page without scripts needs: cookies for each host, redirects, forms with their
+//! buttons.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -12,7 +13,7 @@ use url::Url;
 
 #[derive(Clone, Default)]
 pub struct Browser {
-    /// By host and port: two services of one machine are two to it.
+    /// By host and port, so that two services of one machine are different.
     cookies: BTreeMap<(String, String), String>,
 }
 
@@ -36,7 +37,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 }
 
 impl Page {
-    /// What a field of its first form holds.
+    /// Returns the value of a field of its first form.
     pub fn value(&self, name: &str) -> String {
         let forms = self.forms();
         let mut fields = forms[0].fields.iter();
@@ -65,7 +66,7 @@ impl Page {
     }
 }
 
-/// Where a form goes, and what with.
+/// Returns the target of a form, and its fields.
 fn filled(page: &Page, form: &Form, fields: &[(&str, &str)]) -> (String, Vec<(String, String)>) {
     let own = form.fields.iter().cloned();
     let own = own.filter(|(name, _)| !fields.iter().any(|(given, _)| given == name));
@@ -91,7 +92,7 @@ impl Browser {
         self.request("GET", address, &[]).await
     }
 
-    /// Sends the form whose button says this, with these fields besides its own.
+    /// Sends the form whose button has this text, with these fields besides its own.
     pub async fn press(&mut self, page: &Page, button: &str, fields: &[(&str, &str)]) -> Page {
         let forms = page.forms();
         let form = forms.iter().find(|form| form.text.contains(&format!("<button>{button}</button>")));
@@ -100,7 +101,7 @@ impl Browser {
         self.request("POST", &address, &lent(&fields)).await
     }
 
-    /// The same, without going where the answer leads.
+    /// The same, without following the answer's redirect.
     pub async fn press_once(&mut self, page: &Page, button: &str) -> Page {
         let forms = page.forms();
         let form = forms.iter().find(|form| form.text.contains(&format!("<button>{button}</button>")));
@@ -108,7 +109,7 @@ impl Browser {
         self.once("POST", &address, &lent(&fields)).await
     }
 
-    /// Sends the form that leads there.
+    /// Sends the form with this target.
     pub async fn send(&mut self, page: &Page, action: &str, fields: &[(&str, &str)]) -> Page {
         let forms = page.forms();
         let form = forms.iter().find(|form| form.action == action);
@@ -117,7 +118,7 @@ impl Browser {
         self.request("POST", &address, &lent(&fields)).await
     }
 
-    /// One request, and where it leads to.
+    /// Sends a request and follows redirects.
     pub async fn request(&mut self, method: &str, address: &str, fields: &[(&str, &str)]) -> Page {
         let page = self.once(method, address, fields).await;
         let Some(to) = page.headers.get("location").filter(|_| (300..400).contains(&page.status)) else {
@@ -127,7 +128,8 @@ impl Browser {
         Box::pin(self.request("GET", to.as_str(), &[])).await
     }
 
-    /// Asks, and leaves before there is an answer, once this has happened. The other side has seen it then.
+    /// Sends a request, waits until this has happened, and closes the connection before the answer. The other side has
+    /// noticed that when this returns.
     pub async fn leave(&self, method: &str, address: &str, fields: &[(&str, &str)], happened: impl Future) {
         let url = Url::parse(address).unwrap();
         let (host, body) = (url.authority(), encoded(fields));
@@ -146,7 +148,7 @@ impl Browser {
         assert!(answer.is_empty(), "it was answered");
     }
 
-    /// Begins to send a form, and sends no more of it while the connection is held.
+    /// Sends only the beginning of a form; the caller keeps the connection open.
     pub async fn begins(&self, method: &str, address: &str) -> TcpStream {
         let url = Url::parse(address).unwrap();
         let mut stream = TcpStream::connect(url.authority()).await.unwrap();
@@ -162,7 +164,7 @@ impl Browser {
         cookies.join("; ")
     }
 
-    /// One request alone.
+    /// Sends one request without following redirects.
     pub async fn once(&mut self, method: &str, address: &str, fields: &[(&str, &str)]) -> Page {
         let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
         let url = Url::parse(address).unwrap();

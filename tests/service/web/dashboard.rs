@@ -1,4 +1,4 @@
-//! The dashboard: who may see it, and what it shows of a whole demo.
+//! The dashboard: who may see it, and its pages about a whole demo.
 
 use crate::web::service::{Connected, Service};
 use autobuild::cli::assemble;
@@ -72,7 +72,7 @@ async fn only_the_pages_own_form_signs_out() {
     assert!(head.contains("Max-Age=0"), "{head}");
 }
 
-/// A session of the administrator.
+/// Returns a session of the administrator.
 async fn signed_in(service: &Service) -> String {
     let (head, _) = ask(service, &form("/sign-in", "", "token=the+administrator%27s")).await;
     let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
@@ -276,7 +276,7 @@ async fn a_failed_step_is_tried_again_by_the_pages_own_button_alone() {
     }
     let (head, _) = ask(&service, &form("/queue/try-again", "", &format!("token={token}&id=say"))).await;
     assert!(head.contains("location: /sign-in"), "{head}");
-    // Behind a proxy that calls us by another name, the browser still knows.
+    // Behind a proxy that uses another name for us, the browser's own header still shows it.
     let behind = foreign.replace("\r\ncookie", "\r\nsec-fetch-site: same-origin\r\ncookie");
     for pressed in [behind.into_bytes(), press(token)] {
         let (head, _) = ask(&service, &pressed).await;
@@ -312,7 +312,7 @@ async fn spending_is_shown_against_time_also_as_a_table() {
     }
 }
 
-/// What a demo's server answers; of a stream, its first event.
+/// Returns the answer of a demo's server; for a stream, its first event.
 async fn page_of(address: &str, path: &str, (host, cookie): (&str, &str), until: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n");
@@ -329,7 +329,8 @@ async fn page_of(address: &str, path: &str, (host, cookie): (&str, &str), until:
     }
 }
 
-/// A demo, the address of its dashboard from the line that has this before it, and the path with the key.
+/// Starts a demo; also returns the address of its dashboard, from the line with this text before it, and the path with
+/// the key.
 async fn demo(arguments: &[&str], before: &str) -> (Child, String, String) {
     let mut demo = Command::new(env!("CARGO_BIN_EXE_autobuild"))
         .arg("demo")
@@ -342,7 +343,7 @@ async fn demo(arguments: &[&str], before: &str) -> (Child, String, String) {
     loop {
         let line = lines.next_line().await.unwrap().unwrap();
         if let Some((_, rest)) = line.split_once(before) {
-            // Whoever prints must not stop because nobody reads.
+            // The output must be read, or the program would stop.
             tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
             let (address, path) = rest.split_once('/').unwrap();
             return (demo, address.to_owned(), format!("/{path}"));
@@ -350,7 +351,7 @@ async fn demo(arguments: &[&str], before: &str) -> (Child, String, String) {
     }
 }
 
-/// The session that the key begins; without the key, or under another name, nobody gets one.
+/// Returns the session that the key begins; asserts that there is none without the key or under another host name.
 async fn session(address: &str, opening: &str) -> String {
     let stranger = (address, "");
     for path in ["/", "/live", "/features/1/2/3", "/?key=guessed"] {
@@ -365,7 +366,8 @@ async fn session(address: &str, opening: &str) -> String {
     cookie.unwrap().split(';').next().unwrap().to_owned()
 }
 
-/// The forge's pages that a dashboard's page leads to open with the same session, and its repositories do not.
+/// Asserts that the forge's pages to which a dashboard's page links open with the same session, and that its
+/// repositories do not.
 async fn pages_of_the_forge(page: &str, cookie: &str) {
     let on_forge = page.split_once("href=\"http://").unwrap().1.split('"').next().unwrap();
     let (forge, issue) = on_forge.split_once('/').unwrap();

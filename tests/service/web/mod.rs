@@ -1,5 +1,5 @@
-//! The webhook inbox against senders that are not GitHub, or not well: the right 4xx, never a 5xx, and a 202 only for
-//! what is on disk.
+//! The webhook inbox and senders that are not GitHub or are broken: the right 4xx, never a 5xx, and a 202 only for
+//! deliveries that are on disk.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
@@ -157,7 +157,7 @@ async fn without_anything_like_a_signature_no_body_is_waited_for() {
 async fn large_bodies_share_what_memory_there_is_and_usual_ones_are_taken_all_the_same() {
     let service = Service::patient(LONG, LONG).await;
     let large = Request::new("issues", "large", vec![b' '; web::MAX_BODY]).bytes();
-    // One byte of each is missing: what is taken in is held until that arrives.
+    // One byte of each is missing, so the accepted bytes are kept until it arrives.
     let mut senders = Vec::new();
     for _ in 0..4 {
         let mut connected = service.connect().await;
@@ -210,7 +210,7 @@ async fn a_thousand_deliveries_at_once_are_all_stored() {
     let sender = async |sender: usize| {
         let mut connected = service.connect().await;
         for number in 0..10 {
-            // Every id comes twice, from two senders.
+            // Every id is sent twice, by two senders.
             let id = format!("{}-{number}", sender % 100);
             connected.send(&Request::label(&id).bytes()).await;
             assert_eq!(connected.answer().await.unwrap().0, 202);

@@ -1,5 +1,5 @@
-//! Two processes on one PostgreSQL: whoever signed in at one is signed in at the other, and the pages of both show what an
-//! agent does, whichever of them runs it.
+//! Two processes on one PostgreSQL: a person who signed in at one is also signed in at the other, and the pages of both
+//! show an agent's actions, no matter which of them runs it.
 
 use crate::{
     doctor::PRODUCT,
@@ -18,10 +18,10 @@ const SETTINGS: &str = "max_turns: 1\nplan_approval: never\n";
 const ISSUE: &str = "Greet people.\n\n```yaml\ntasks:\n  - id: TASK-001\n    name: Greet\n    type: documentation\n    \
                      acceptance_criteria:\n      - text: It greets\n        check: { file: hello.txt }\n    \
                      files: [hello.txt]\n    dependencies: []\n```\n";
-/// Tool calls that are watched.
+/// The number of tool calls that are watched.
 const CALLS: usize = 5;
 
-/// A Player that calls a tool each time that it is told to, and says when it did.
+/// Returns a Player that calls a tool each time on request, and reports each call.
 fn player(folder: &Path) -> String {
     let folder = folder.display();
     format!(
@@ -41,7 +41,7 @@ done
     )
 }
 
-/// One of the processes, with a data folder of its own.
+/// Starts one of the processes, with its own data folder.
 fn service(beside: &Beside, listen: &str, database: &str) -> Child {
     let folder = beside.folder.path();
     let script = folder.join("player.sh");

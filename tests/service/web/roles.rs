@@ -8,7 +8,7 @@ use support::{
 };
 use tokio::process::{Child, Command};
 
-/// No story takes this long unless it hangs.
+/// Longer than any story takes, unless it hangs.
 const WATCHDOG: Duration = Duration::from_secs(300);
 
 const SETTINGS: &str = "max_turns: 1\nplan_approval: never\nci: ignore\n";
@@ -26,7 +26,7 @@ const AGENTS: &str = r#"
     criteria: [{ criterion: 1, met: true, evidence: "file hello.txt" }]
 "#;
 
-/// A process on the database, with a data folder and an address of its own.
+/// Returns a process on the database, with its own data folder and address.
 fn process(beside: &Beside, command: &str, listen: &str, database: &str) -> Command {
     let folder = beside.folder.path();
     let mut process = beside.command(command, "0");
@@ -42,7 +42,7 @@ fn both(beside: &Beside, worker_listens: &str, database: &str) -> [Child; 2] {
     let script = beside.folder.path().join("agents.yml");
     std::fs::write(&script, AGENTS).unwrap();
     let mut service = process(beside, "serve", &beside.listen, database);
-    // Its machine has no agent program at all.
+    // Its machine has no agent program.
     service.arg("--no-agents").env("AUTOBUILD_AGENT", "acp:no-such-program");
     let mut worker = process(beside, "worker", worker_listens, database);
     worker.env("AUTOBUILD_AGENT", format!("scripted:{}", script.display())).env_remove("AUTOBUILD_WEBHOOK_SECRET");

@@ -1,4 +1,4 @@
-//! The real router on a real socket over a real database. No worker runs, so what was stored stays as it came in.
+//! The real router on a real socket over a real database. No worker runs, so stored deliveries stay unchanged.
 
 use autobuild::{
     agents::Access,
@@ -59,7 +59,7 @@ pub struct Github {
 }
 
 impl Github {
-    /// None that anybody reaches.
+    /// Returns an address that nobody reaches.
     fn nowhere() -> Self {
         Self {
             api: "http://127.0.0.1:9".to_owned(),
@@ -77,23 +77,23 @@ impl Service {
         Self::patient(web::HEADER_PATIENCE, web::BODY_PATIENCE).await
     }
 
-    /// A service that bears this much with slow headers and bodies.
+    /// Starts a service with these time limits for slow headers and bodies.
     pub async fn patient(headers: Duration, body: Duration) -> Self {
         Self::with(|listener| listener.with_patience(headers), body).await
     }
 
-    /// A service that bears slow senders for ever, and this many connections.
+    /// Starts a service without limits for slow senders, and with this many connections.
     pub async fn crowded(most: usize) -> Self {
         let long = Duration::from_secs(600);
         Self::with(|listener| listener.with_patience(long).with_most(most), long).await
     }
 
-    /// A service with an App of this GitHub, at this service's own time.
+    /// Starts a service with an App of this GitHub, and with its own clock.
     pub async fn over(github: Github) -> Self {
         Self::build(|listener| listener, web::BODY_PATIENCE, (github, None)).await
     }
 
-    /// A service that shares a database of PostgreSQL with others.
+    /// Starts a service that shares a database of PostgreSQL with others.
     pub async fn on(database: &str) -> Self {
         let database = Some(database.to_owned());
         Self::build(|listener| listener, web::BODY_PATIENCE, (Github::nowhere(), database)).await
@@ -148,33 +148,33 @@ impl Service {
         Connected(TcpStream::connect(self.address).await.unwrap())
     }
 
-    /// A connection from another address of this machine.
+    /// Opens a connection from another address of this machine.
     pub async fn connect_from(&self, address: [u8; 4]) -> Connected {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind((address, 0).into()).unwrap();
         Connected(socket.connect(self.address).await.unwrap())
     }
 
-    /// The answer's status to one request on a connection of its own.
+    /// Sends a request on its own connection; returns the status of the answer.
     pub async fn answers(&self, request: &Request) -> u16 {
         let mut connected = self.connect().await;
         connected.send(&request.bytes()).await;
         connected.answer().await.unwrap().0
     }
 
-    /// The first column of the first row.
+    /// Returns the first column of the first row.
     pub async fn count(&self, sql: &'static str) -> i64 {
         let mut connection = self.database().await;
         sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap()
     }
 
-    /// What nobody but an operator does to the database.
+    /// Changes the database as only an operator can.
     pub async fn tamper(&self, sql: &'static str) {
         let mut connection = self.database().await;
         sqlx::query(sql).execute(&mut connection).await.unwrap();
     }
 
-    /// Remembers a Feature of a repository, which this version cannot read.
+    /// Stores a Feature that this version cannot read.
     pub async fn has_feature(&self, installation: u64, repo: u64) {
         let sql = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, data) \
                    VALUES ($1, $2, $3, 1, 1, 'building', 1, '{}')";
@@ -187,7 +187,7 @@ impl Service {
         SqliteConnection::connect(&self.database).await.unwrap()
     }
 
-    /// Deliveries stored, and effects that will take them in.
+    /// Counts the stored deliveries, and the effects that will read them.
     pub async fn stored(&self) -> (i64, i64) {
         (self.count("SELECT count(*) FROM delivery").await, self.count("SELECT count(*) FROM effect").await)
     }
@@ -207,22 +207,22 @@ fn private_key() -> SecretString {
     SecretString::from(format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n")))
 }
 
-/// A connection that does exactly what it is told.
+/// A raw connection.
 pub struct Connected(TcpStream);
 
 impl Connected {
-    /// Sends, as far as the other side still listens.
+    /// Sends bytes, if the other side still reads.
     pub async fn send(&mut self, bytes: &[u8]) {
         let _cut_off = self.0.write_all(bytes).await;
     }
 
-    /// Status and body of the next answer; `None` when the connection is closed without one.
+    /// Returns status and body of the next answer; `None` if the connection is closed without one.
     pub async fn answer(&mut self) -> Option<(u16, String)> {
         let (head, body) = self.whole_answer().await?;
         Some((head.split(' ').nth(1).unwrap().parse().unwrap(), body))
     }
 
-    /// Everything that comes until this does.
+    /// Returns everything up to this text.
     pub async fn until(&mut self, awaited: &str) -> String {
         let mut read = Vec::new();
         loop {
@@ -237,7 +237,7 @@ impl Connected {
         }
     }
 
-    /// Head and body of the next answer.
+    /// Returns head and body of the next answer.
     pub async fn whole_answer(&mut self) -> Option<(String, String)> {
         let mut read = Vec::new();
         loop {
@@ -261,7 +261,7 @@ impl Connected {
     }
 }
 
-/// A delivery as GitHub sends it, before it is bent.
+/// A delivery as GitHub sends it, which tests then modify.
 #[derive(Clone)]
 pub struct Request {
     headers: Vec<(&'static str, String)>,
@@ -280,7 +280,7 @@ impl Request {
         Self { headers, body }
     }
 
-    /// A label set on an issue.
+    /// Returns the delivery of a label on an issue.
     pub fn label(id: &str) -> Self {
         let person = json!({"id": 33, "login": "ada", "type": "User"});
         let payload = json!({
@@ -300,7 +300,7 @@ impl Request {
         Self::new("issues", id, payload.to_string())
     }
 
-    /// Without one header, or with another value.
+    /// Removes a header, or sets its value.
     pub fn with(mut self, name: &'static str, value: Option<&str>) -> Self {
         self.headers.retain(|(known, _)| *known != name);
         self.headers.extend(value.map(|value| (name, value.to_owned())));
@@ -312,7 +312,7 @@ impl Request {
         self.with("x-hub-signature-256", Some(&signature))
     }
 
-    /// The request line and the headers, with no length.
+    /// Returns the request line and the headers, without a length.
     pub fn head(&self) -> String {
         let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
         format!("POST /webhook HTTP/1.1\r\nhost: autobuild\r\n{}", headers.collect::<String>())

@@ -1,4 +1,5 @@
-//! Signing in with GitHub, against the forge: who sees what, and what a forged, foreign or used sign-in comes to.
+//! Signing in with GitHub, against the forge: the pages that each person sees, and the results of forged, foreign and
+//! used sign-ins.
 
 use crate::{
     doctor::PRODUCT,
@@ -23,7 +24,7 @@ use url::Url;
 const EVE: &str = "eve";
 const CALLBACK: &str = "/sign-in/github";
 
-/// A browser: it keeps cookies by host, and goes nowhere by itself.
+/// A browser that keeps cookies by host and follows no redirects.
 #[derive(Clone, Default)]
 pub struct Browser(pub BTreeMap<String, BTreeMap<String, String>>);
 
@@ -86,20 +87,20 @@ impl Browser {
         stream
     }
 
-    /// Begins to sign in, and gives the page of GitHub that this leads to.
+    /// Begins to sign in; returns the page of GitHub to which this leads.
     async fn begins(&mut self, service: &str, to: &str) -> String {
         let begun = self.get(&format!("{service}{CALLBACK}{to}")).await;
         assert_eq!(begun.status, 303, "{}", begun.text);
         begun.location
     }
 
-    /// Begins to sign in, and lets GitHub tell the service who this is; gives the address to come back to.
+    /// Begins to sign in and answers on GitHub's page; returns the address to which GitHub sends the browser back.
     async fn comes_back(&mut self, service: &str, forge: &str, login: &str, answer: &str) -> String {
         let begun = self.begins(service, "").await;
         self.answers(&begun, forge, login, answer).await
     }
 
-    /// Lets GitHub tell the service who this is, or not; gives the address to come back to.
+    /// Agrees on GitHub's page, or not; returns the address to which GitHub sends the browser back.
     async fn answers(&mut self, begun: &str, forge: &str, login: &str, answer: &str) -> String {
         self.post(&format!("{forge}/session"), &format!("login={login}&return_to=/")).await;
         let page = self.get(begun).await;
@@ -165,7 +166,7 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     let offered = eve.get(&format!("{service}/sign-in")).await.text;
     assert!(offered.contains("Sign in with GitHub"), "{offered}");
 
-    // Who does not agree is not signed in, and whose sign-in began elsewhere neither.
+    // A person who does not agree is not signed in, nor a person whose sign-in began in another browser.
     let denied = eve.comes_back(&service, forge, EVE, "0").await;
     let denied = eve.get(&denied).await;
     assert!(denied.status == 403 && denied.text.contains("You did not let GitHub tell"), "{}", denied.text);
@@ -177,7 +178,7 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
     assert!(foreign.status == 400 && foreign.text.contains("did not begin in this browser"), "{}", foreign.text);
     assert_eq!(eve.get(&format!("{service}/")).await.status, 303);
     assert_eq!(mona.get(&back).await.status, 303);
-    // Once it came back it is over, with another code too.
+    // A used sign-in is over, also with another code.
     let other_code = mona.answers(&begun, forge, MONA, "1").await;
     assert_ne!(other_code, back);
     for used in [&back, &other_code] {
@@ -210,7 +211,7 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
         assert_eq!(browser.post(&format!("{service}/queue/try-again"), "token=x&id=1").await.status, 404);
     }
 
-    // A cookie that was bent is none.
+    // A modified cookie does not count.
     let mut own = eve.0[&host(&service)].iter();
     let (name, own) = own.find(|(name, _)| name.starts_with("autobuild_session")).unwrap();
     let (name, own) = (name.clone(), own.clone());
@@ -220,7 +221,7 @@ async fn people_see_what_they_may_read_on_github_and_nothing_else() {
         cookies.insert(name.clone(), forged.clone());
         assert_eq!(bent.get(&format!("{service}/")).await.location, "/sign-in", "{forged}");
     }
-    // The service's secret is not the App's any more.
+    // The service's secret is no longer the App's.
     beside.forge.revoke_client_secret("autobuild").unwrap();
     let back = eve.comes_back(&service, forge, EVE, "1").await;
     let refused = eve.get(&back).await;
@@ -264,7 +265,7 @@ async fn who_loses_the_right_to_read_stops_seeing_within_minutes() {
     let shown = read_until(&mut stream, "Nothing has ended yet.").await;
     assert!(shown.contains(feature) && !shown.contains("Nothing waits for you."), "{shown}");
 
-    // Six more streams leave no room for a seventh: the oldest ends, and its page comes again later.
+    // With six more streams the limit is exceeded: the oldest one ends, and its page reconnects later.
     let mut oldest = stream;
     let mut more = Vec::new();
     for _ in 0..6 {
