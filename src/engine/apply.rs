@@ -97,19 +97,13 @@ impl Engine {
         installation: InstallationId,
         snapshot: Snapshot,
         rules: Rules,
-        finish: Option<Finish>,
+        cause: String,
     ) -> Result<Applied, ApplyError> {
         let actor = snapshot.labelled_by.login.clone();
         let at = snapshot.at;
         let step = step::labelled(key, installation, snapshot, rules);
-        let event = NewEvent {
-            kind: "labelled".to_owned(),
-            body: "{}".to_owned(),
-            cause: format!("labelled/{}", key.run),
-            actor,
-            at,
-        };
-        let commit = self.commit(None, &step, event, finish)?;
+        let event = NewEvent { kind: "labelled".to_owned(), body: "{}".to_owned(), cause, actor, at };
+        let commit = self.commit(None, &step, event, None)?;
         Ok(self.store_commit(&commit).await?.unwrap_or(Applied::RunExists))
     }
 

@@ -144,3 +144,36 @@ async fn a_retry_that_a_sweep_found_is_not_refused_when_its_delivery_comes() {
     assert_eq!(world.reactions(comment).await, ["eyes", "rocket"]);
     world.end().await;
 }
+
+/// A second run of the issue whose first run was cancelled while no delivery arrived: what did it is known from a sweep.
+/// Then the first run's deliveries come.
+async fn second_run(cancel: impl AsyncFnOnce(&World)) -> World {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one()).plans(&Plan::one());
+    world.start().await;
+    let fault = down(&world);
+    cancel(&world).await;
+    assert_eq!(world.engine.sweep().await.unwrap(), 1);
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    fault.withdraw();
+    let writer = world.by(WRITER);
+    writer.unlabel(REPO, ISSUE, "autobuild").ok();
+    writer.reopen(REPO, ISSUE).await.ok();
+    writer.label(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    assert_eq!(world.feature().await.key.run, 2);
+    assert!(up(&world, &fault).await > 0);
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_delivery_is_about_the_run_of_its_time() {
+    let command = second_run(async |world| _ = world.say(WRITER, ISSUE, "/autobuild cancel").await).await;
+    let unlabel = second_run(async |world| world.by(WRITER).unlabel(REPO, ISSUE, "autobuild").unwrap()).await;
+    let close = second_run(async |world| world.by(WRITER).close(REPO, ISSUE).unwrap()).await;
+    for world in [command, unlabel, close] {
+        assert_eq!((world.feature().await.key.run, world.state().await.as_str()), (2, "awaiting_approval"));
+        world.end().await;
+    }
+}

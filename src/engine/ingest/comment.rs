@@ -5,8 +5,9 @@ use crate::{
     engine::{
         Engine,
         ingest::{
-            context::{InboundContext, answers, newest},
+            context::{InboundContext, answers, newest, run_at},
             label,
+            label::PlanCommand,
             right::refused,
             saying::{Saying, permission},
         },
@@ -31,17 +32,17 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
     if said == Parsed::None || origin.sender.kind != AccountType::Person || comment.via_app.is_some() {
         return Ok(Done::Nothing);
     }
-    let heard = find_target(engine, origin, issue).await?;
+    let heard = find_target(engine, origin, issue, comment).await?;
     let needed = heard.as_ref().map_or(Permission::Write, |(feature, _)| permission(feature));
     let refusal = refused(context, needed).await?;
+    // It is read again, and what it did leads elsewhere now: after a retry, for example, to another pull request.
+    if refusal.is_none() && engine.store.knows_cause(origin.repo.id, &cause(comment)).await? {
+        return Ok(Done::Nothing);
+    }
     match heard {
         Some((feature, on)) => {
             let saying = saying(context, issue, comment, feature, on);
             saying.answer_command(said, refusal).await
-        }
-        // It was obeyed before. After a retry, for example, the task has another pull request.
-        None if refusal.is_none() && engine.store.knows_cause(origin.repo.id, &cause(comment)).await? => {
-            Ok(Done::Nothing)
         }
         None => {
             let (command, refusal) = match (said, refusal) {
@@ -96,14 +97,14 @@ async fn first_plan(
     command: Command,
 ) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
-    let begun = label::asked_for(context, issue, words(context, comment, &command)).await?;
+    let has_plan = matches!(command, Command::Plan { yaml: Some(_), .. });
+    let request = PlanCommand { words: words(context, comment, &command), cause: (!has_plan).then(|| cause(comment)) };
+    let begun = label::asked_for(context, issue, request).await?;
     if let label::Begun::Not(reply) = begun {
         let refused = answer(thread(issue), ReplyTo::Comment(comment.id), reply);
         return Ok(answers(engine, origin, issue.number, &refused));
     }
-    if let (Command::Plan { yaml: Some(_), .. }, Some(feature)) =
-        (&command, newest(engine, origin.repo.id, issue.number).await?)
-    {
+    if has_plan && let Some(feature) = newest(engine, origin.repo.id, issue.number).await? {
         let saying = saying(context, issue, comment, feature, Target::Feature);
         return saying.answer_command(Parsed::Command(command), None).await;
     }
@@ -134,10 +135,12 @@ async fn find_target(
     engine: &Engine,
     origin: &EventOrigin,
     issue: &Issue,
+    comment: &Comment,
 ) -> Result<Option<(Feature, Target)>, EffectError> {
     match issue.conversation {
         Conversation::Issue => {
-            Ok(newest(engine, origin.repo.id, issue.number).await?.map(|feature| (feature, Target::Feature)))
+            let run = run_at(engine, origin.repo.id, issue.number, comment.created_at).await?;
+            Ok(run.map(|feature| (feature, Target::Feature)))
         }
         Conversation::Pull => {
             let Some(found) = engine.store.by_pull(origin.repo.id, PullNumber(issue.number.0)).await? else {

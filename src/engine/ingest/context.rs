@@ -72,6 +72,24 @@ pub(super) async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) ->
     Ok(engine.feature(&row.key).await?)
 }
 
+/// Returns the run that a fact of this time is about: the newest that was requested until then. A delivery that comes late
+/// is about the run of its time, not about one that began since.
+pub(super) async fn run_at(
+    engine: &Engine,
+    repo: RepoId,
+    issue: IssueNumber,
+    at: Option<Millis>,
+) -> Result<Option<Feature>, EffectError> {
+    let mut found = newest(engine, repo, issue).await?;
+    while let (Some(feature), Some(at)) = (&found, at)
+        && feature.snapshot.requested_at > at
+    {
+        let earlier = FeatureKey { run: feature.key.run.saturating_sub(1), ..feature.key };
+        found = engine.feature(&earlier).await?;
+    }
+    Ok(found)
+}
+
 /// Returns the newer run of the Feature's issue, if there is one.
 pub(super) async fn newer(engine: &Engine, feature: &Feature) -> Result<NewerRun, EffectError> {
     let latest = engine.store.latest_run(feature.key.repo, feature.key.issue).await?;

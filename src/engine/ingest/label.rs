@@ -89,8 +89,16 @@ fn permission(read: &ReadSettings) -> Permission {
 /// The way in which a Feature was requested.
 enum FeatureRequest {
     Label,
-    /// By a command on an issue without the label, with this text for the planner. The label is added first.
-    Command(Option<EarlierComment>),
+    /// By a command on an issue without the label. The label is added first.
+    Command(PlanCommand),
+}
+
+/// A command that requests a Feature.
+pub struct PlanCommand {
+    /// The text for the planner.
+    pub words: Option<EarlierComment>,
+    /// The cause of the command; `None` if the new Feature has to handle the command itself too.
+    pub cause: Option<String>,
 }
 
 pub enum Begun {
@@ -105,7 +113,7 @@ pub enum Begun {
 pub async fn asked_for(
     context: &InboundContext<'_>,
     issue: &Issue,
-    words: Option<EarlierComment>,
+    command: PlanCommand,
 ) -> Result<Begun, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let read = engine.settings_now(origin.installation, &origin.repo).await?;
@@ -113,7 +121,7 @@ pub async fn asked_for(
         return Ok(Begun::Not(Reply::Refused(refusal)));
     }
     match context.repo().issue(issue.number).await?.state {
-        OpenState::Open => begin(context, issue, &read, Wanted::Plan, FeatureRequest::Command(words)).await,
+        OpenState::Open => begin(context, issue, &read, Wanted::Plan, FeatureRequest::Command(command)).await,
         OpenState::Closed => Ok(Begun::Not(Reply::Refused(Refusal::IssueClosed))),
     }
 }
@@ -148,13 +156,15 @@ async fn begin(
     if wanted == Wanted::OneTask && lacks_criteria(&snapshot, settings) {
         return refused(no_criteria(&snapshot.body));
     }
-    if let FeatureRequest::Command(words) = asked {
-        snapshot.discussion.comments.splice(..0, words);
+    let key = next_run(context, issue).await?;
+    let mut cause = format!("labelled/{}", key.run);
+    if let FeatureRequest::Command(command) = asked {
+        snapshot.discussion.comments.splice(..0, command.words);
+        cause = command.cause.unwrap_or(cause);
         context.repo().add_label(issue.number, &settings.label).await?;
     }
-    let key = next_run(context, issue).await?;
     let rules = rules(settings, engine.sandbox.level());
-    Ok(match engine.begin(key, origin.installation, snapshot, rules, None).await? {
+    Ok(match engine.begin(key, origin.installation, snapshot, rules, cause).await? {
         Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Begun::Feature,
         Applied::RunExists => Begun::Not(Reply::Refused(Refusal::RunUnfinished { run: key })),
     })

@@ -5,7 +5,7 @@ use crate::{
         Engine,
         apply::Fact,
         ingest::{
-            context::{InboundContext, fact, newest, one},
+            context::{InboundContext, fact, one, run_at},
             home, label,
         },
         job::{Done, EffectError},
@@ -32,7 +32,12 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
             None => label::labelled_somehow(context, issue).await,
         };
     }
-    let Some(feature) = newest(engine, origin.repo.id, issue.number).await? else {
+    let at = match event {
+        IssueEvent::Closed => issue.closed_at,
+        IssueEvent::Unlabeled(_) => issue.updated_at,
+        IssueEvent::Labeled(_) | IssueEvent::Deleted | IssueEvent::Transferred => None,
+    };
+    let Some(feature) = run_at(engine, origin.repo.id, issue.number, at).await? else {
         return Ok(Done::Nothing);
     };
     let run = feature.key.run;

@@ -111,8 +111,8 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
     feature.request = request;
     if let Some(snapshot) = snapshot {
         // The label was not set again, so what it asked for still holds.
-        let wanted = feature.snapshot.wanted;
-        feature.snapshot = Snapshot { wanted, ..snapshot };
+        let Snapshot { wanted, requested_at, .. } = feature.snapshot;
+        feature.snapshot = Snapshot { wanted, requested_at, ..snapshot };
     }
     let mut step = unchanged(feature);
     step.stop.push(StopScope::Feature);
