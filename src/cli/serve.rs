@@ -169,8 +169,7 @@ async fn one_after_the_other(
 ) -> anyhow::Result<()> {
     let mut next = open.once(settings, collector.clone(), secrets).await?;
     while next == Next::Again {
-        // The set-up changed the Apps, or the cause of a failed start may have been mended, so the settings are read
-        // again.
+        // The set-up changed the Apps, or the cause of a failed start may be repaired, so the settings are read again.
         next = match ServerSettings::of_process(flags).and_then(|settings| settings.for_role(open.role)) {
             Ok(settings) => open.once(&settings, collector.clone(), secrets).await?,
             Err(mistakes) => open.wait(&anyhow::anyhow!(join_mistakes(&mistakes, "; ")), secrets).await?,
@@ -320,8 +319,7 @@ impl Open {
         }
     }
 
-    /// Waits for a signal, a change of the Apps, or the end of the HTTP server. The server must not end before it is
-    /// told to.
+    /// Waits for a signal, a change of the Apps, or the end of the HTTP server, which must not end by itself.
     async fn rest(&mut self) -> anyhow::Result<Next> {
         let changed = async {
             match &mut self.changes {

@@ -6,8 +6,7 @@ use crate::config::{
 };
 use std::{ops::RangeInclusive, time::Duration};
 
-/// The limits on agents and Gates that run at once. All but the first are exact over all processes on one database; the
-/// tightest one holds.
+/// The limits on agents and Gates that run at once. All but the first are exact over all processes on one database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Concurrency {
     /// In one process.

@@ -70,8 +70,7 @@ pub struct RepositorySettings {
     pub merge: MergePolicy,
     /// When a Task is designed before its first turn.
     pub pre_loop: PreLoop,
-    /// How questions that an agent cannot decide are answered; `None` to ask people if only people with write access
-    /// wrote the issue.
+    /// Who answers an agent's questions; `None` to ask people if only people with write access wrote the issue.
     pub inquiries: Option<Inquiring>,
     /// The rule for new tests, which may have to fail on the old code.
     pub mode: Mode,

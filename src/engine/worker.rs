@@ -1,5 +1,4 @@
-//! The worker: claims effects, performs them and records their ends. Many run at once, each under a lease that is
-//! renewed while it runs.
+//! The worker: claims effects, performs them and records their ends. Many run at once, each under a renewed lease.
 
 use crate::{
     engine::{

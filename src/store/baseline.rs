@@ -1,5 +1,5 @@
-//! Baselines: the results of set-up and tests on commits of the default branch. Every Feature on the same commit reuses
-//! them.
+//! Baselines: the results of set-up and tests on commits of the default branch, shared by all Features on the same
+//! commit.
 
 use crate::store::{
     error::StoreError,
@@ -17,8 +17,7 @@ statements! {
 }
 
 impl Store {
-    /// Returns the stored result of these commands on the commit, if there is one. `commands` is a hash of the
-    /// commands.
+    /// Returns the stored result of these commands (given by their hash) on the commit, if there is one.
     pub async fn baseline(&self, repo: RepoId, commit: &Sha, commands: &str) -> Result<Option<String>, StoreError> {
         let key = args![column(repo.0)?, commit.as_str(), commands];
         let row = self.db.row(FIND, key).await?;
@@ -39,8 +38,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the baselines made before `before` and returns how many there were. A later Feature makes them again if
-    /// it needs them.
+    /// Deletes the baselines made before `before` and returns how many there were. Later Features can make them again.
     pub async fn forget_baselines(&self, before: Millis) -> Result<u64, StoreError> {
         self.db.run(FORGET, args![before.0]).await
     }

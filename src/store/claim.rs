@@ -16,8 +16,7 @@ use domain::{
     ids::{Millis, RepoId},
 };
 
-/// The advisory lock for claiming and taking back. Only one process does so at a time, so the counts behind each
-/// decision are exact.
+/// The advisory lock for claiming and taking back. Only one process does so at a time, so its counts are exact.
 pub(super) const LOCK: i64 = 0x6175_746f_0002;
 
 statements! {

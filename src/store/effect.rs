@@ -168,8 +168,7 @@ impl Store {
         rows.iter().map(read).collect()
     }
 
-    /// Makes the waiting effects of an installation due now, because the reason for their wait is over. Returns how
-    /// many there were.
+    /// Makes the waiting effects of an installation due now, because their wait is over. Returns their number.
     pub async fn hurry(&self, installation: InstallationId, now: Millis) -> Result<u64, StoreError> {
         let mut tx = self.db.write().await?;
         let touched = tx.run(HURRY, args![column(installation.0)?, now.0]).await?;

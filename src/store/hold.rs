@@ -100,8 +100,7 @@ impl Store {
         lease(row)
     }
 
-    /// Gives the effect back to wait until `run_at`, for example because of a rate limit. This counts neither as a try
-    /// nor as a crash.
+    /// Gives the effect back to wait until `run_at`, for example for a rate limit. This is neither a try nor a crash.
     pub async fn postpone(&self, hold: &Hold, run_at: Millis, reason: &str) -> Result<Fenced, StoreError> {
         self.fenced(POSTPONE, hold, args![run_at.0, &explained(reason)]).await
     }

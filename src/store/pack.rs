@@ -41,8 +41,7 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the packs that were pushed before this time, or whose Feature ended unpushed. Returns how many there
-    /// were.
+    /// Deletes and counts the packs that were pushed before this time, or whose Feature ended unpushed.
     pub async fn forget_packs(&self, before: Millis) -> Result<u64, StoreError> {
         self.db.run(FORGET, args![before.0]).await
     }

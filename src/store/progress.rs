@@ -71,8 +71,7 @@ impl Store {
         }
     }
 
-    /// Stores the hosts that the programs of a running effect could not reach so far. Also stores the effect `show`, as
-    /// for a run.
+    /// Stores the hosts that the programs of a running effect could not reach so far, and the effect `show`.
     pub async fn saw_refused(
         &self,
         hold: &Hold,

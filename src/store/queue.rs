@@ -1,5 +1,4 @@
-//! The queue as people see it: the ready and running effects, what holds them back, and the effects that were given up,
-//! which can be retried.
+//! The queue as people see it: the ready and running effects with their obstacles, and those that were given up.
 
 use crate::store::{
     effect,
@@ -86,8 +85,7 @@ impl Store {
         rows.iter().map(effect::read).collect()
     }
 
-    /// Makes an effect that was given up due again, as if it had never been tried. Returns `false` if no such effect
-    /// was given up.
+    /// Makes an effect that was given up due again, as if it had never been tried. Returns `false` if there is none.
     pub async fn try_again(&self, id: &str, now: Millis) -> Result<bool, StoreError> {
         let mut tx = self.db.write().await?;
         let touched = tx.run(TRY_AGAIN, args![id, now.0]).await?;

@@ -40,8 +40,7 @@ pub struct NewRefusal<'a> {
 }
 
 impl Store {
-    /// Records a refusal and returns `true` if one more may be posted. A delivery that is read again gets the same
-    /// answer.
+    /// Records a refusal. Returns `true` if one more may be posted, and the same if the delivery is read again.
     pub async fn may_refuse(&self, new: &NewRefusal<'_>) -> Result<bool, StoreError> {
         let (installation, person) = (column(new.installation.0)?, column(new.person.0)?);
         let mut tx = self.db.write().await?;

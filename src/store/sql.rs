@@ -308,8 +308,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Notifies other processes, once this is committed, that there may be work. Notifications may be lost; workers
-    /// also poll.
+    /// Notifies other processes after the commit that there may be work. This may be lost; workers also poll.
     async fn hint(&mut self) -> Result<(), StoreError> {
         if let Self::Postgres(tx) = self {
             let notify = sqlx::query("SELECT pg_notify($1, '')").bind(wake::CHANNEL);

@@ -1,5 +1,4 @@
-//! Wakes waiting workers: after every published commit of this process, and when PostgreSQL notifies us of a commit of
-//! another.
+//! Wakes waiting workers after every published commit of this process or, through PostgreSQL, of another.
 
 use crate::store::{sql::Db, store::Store};
 use sqlx::{PgPool, postgres::PgListener};

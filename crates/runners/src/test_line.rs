@@ -337,8 +337,7 @@ fn runner(words: &[String]) -> Option<(usize, &'static Runner)> {
     }
 }
 
-/// Returns the number of words that a wrapper's options and variables take, up to the call of a runner or another
-/// wrapper.
+/// Returns the number of words of a wrapper's options and variables before the call of a runner or another wrapper.
 fn options(words: &[&str]) -> usize {
     let is_call = |at: &usize| {
         let rest = words.get(*at..).unwrap_or_default();

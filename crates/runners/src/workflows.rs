@@ -95,8 +95,7 @@ impl Jobs {
     }
 }
 
-/// `true` if a workflow starts when only the pull request changes, such as its title or its labels, and not when a
-/// branch is pushed.
+/// `true` if a workflow starts when only the title or labels of a pull request change, and not on a push.
 fn starts_without_push(workflow: &Value) -> bool {
     let Some(Value::Object(events)) = workflow.get("on").or_else(|| workflow.get("true")) else {
         return false;

@@ -74,7 +74,7 @@ impl RunUser {
         }
     }
 
-    /// Gives a folder with everything in it to the run's user who owns it, or to a new one. Returns `true` if any owner
+    /// Gives a folder and its content to the run's user who owns it, or to a new one. Returns `true` if any owner
     /// changed.
     pub(crate) fn give(folder: &Path) -> io::Result<bool> {
         Self::of([folder])?.take(folder)

@@ -1,5 +1,4 @@
-//! Finds the changes in a Feature since the last look, and words them for a terminal. It reads only the Feature, never
-//! a posted text.
+//! Describes the changes in a Feature since the last look for a terminal, from the Feature and not from posted texts.
 
 use crate::{
     cli::stage::{

@@ -127,8 +127,7 @@ pub(super) fn build_folder(repository: &Repository<'_>) -> &'static str {
     if repository.own().any(|path| path.starts_with("build/")) { "build-autobuild" } else { "build" }
 }
 
-/// `true` if a word in a name or a command begins with `test` or ends with `tests`, as in `run-tests` and `testament`,
-/// but not in `latest`.
+/// `true` if a word in a text begins with `test` or ends with `tests`: `run-tests`, `testament`, but not `latest`.
 pub(super) fn speaks_of_tests(text: &str) -> bool {
     let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_lowercase);
     parts.into_iter().any(|part| part.starts_with("test") || part.ends_with("tests"))

@@ -249,8 +249,7 @@ pub(super) fn test_commands(repository: &Repository<'_>) -> Vec<String> {
     found
 }
 
-/// Returns the first command of a job that runs tests by its own words, else the last one of a step or job that is named
-/// after tests.
+/// Returns the first command of a job whose words name tests, else the last one of a step or job named after tests.
 fn test_command(id: &str, job: &Value) -> Option<String> {
     let name = |value: &Value| {
         let name = value.get("name").and_then(Value::as_str);

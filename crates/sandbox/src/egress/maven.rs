@@ -21,8 +21,8 @@ const FRESH: &str = "settings.xml.autobuild";
 /// The first line of the file. A file without it belongs to the repository's own set-up.
 const FIRST_LINE: &str = "<!-- The proxy of this run, written by AutoBuild. -->\n";
 
-/// Writes the settings. Programs of earlier commands may have changed the home, so no link in it is followed, and a file
-/// of their own stays.
+/// Writes the settings. Programs of earlier commands may have changed the home, so no link is followed, and their own
+/// files stay.
 pub(super) fn leave_settings(home: &Path, proxy: SocketAddr, token: &str) -> io::Result<()> {
     let place = match folder(home) {
         Ok(folder) if is_ours(&folder) => folder,

@@ -238,8 +238,7 @@ impl RequestPolicy {
         match (is_list, under, above) {
             (true, b"tools", _) if !is_deep || above != Holds::Anything => Holds::Tools,
             (true, b"input", _) if !is_deep => Holds::Input,
-            // An object in a list has the meaning of the list's elements. Other contents of an object have no special
-            // meaning.
+            // An object in a list has the meaning of the list's elements. Its other contents have no special meaning.
             (false, _, above) if self.open.last().is_some_and(|top| top.is_list) => above,
             _ => Holds::Anything,
         }

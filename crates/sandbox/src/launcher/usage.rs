@@ -216,8 +216,8 @@ fn unnamed(level: Level, processes: impl Iterator<Item = i32>) -> io::Result<Unn
     Ok(sum)
 }
 
-/// Returns the handles of a process; `None` if it has ended. If its first thread ended before the others, reads them
-/// from another thread.
+/// Returns the handles of a process; `None` if it has ended. If its first thread has ended, reads them from another
+/// one.
 fn handles(process: i32) -> io::Result<Option<fs::ReadDir>> {
     let closed = match fs::read_dir(format!("/proc/{process}/fd")) {
         Ok(handles) => return Ok(Some(handles)),
