@@ -2,11 +2,10 @@
 
 use crate::{
     agents::{
-        access::{Access, Provider},
+        access::Access,
         answer::AgentAnswer,
         journal::{Activity, Journal},
         outcome::or_not_started,
-        private::Private,
         prompt::Prompt,
         record::Record,
         session,
@@ -137,17 +136,6 @@ pub(crate) struct RunContext {
 }
 
 impl RunContext {
-    /// Opens the run's door; see [`Access::lead`].
-    pub(crate) async fn lead(
-        &self,
-        order: &mut Spec,
-        spec: &RunSpec,
-        private: &Private,
-        providers: &[Provider],
-    ) -> Result<Vec<(Provider, String)>, RunError> {
-        self.access.lead(order, spec, private, providers, self.sandbox.level()).await
-    }
-
     /// Runs a program that prints lines, and passes every line to `listener`. `last` is the time that it may take from
     /// its last line to its end.
     pub(crate) async fn hear(

@@ -382,7 +382,7 @@ fn waits_on(failure: &Failure) -> Option<WaitsOn> {
     match (row.class, row.owner) {
         (FailureClass::Lasts, _) => None,
         (FailureClass::Unknown, _) => Some(WaitsOn::Unknown),
-        (FailureClass::Passes, Owner::GitHub) => Some(WaitsOn::Forge),
+        (FailureClass::Passes, Owner::GitHub) => Some(WaitsOn::GitHub),
         (
             FailureClass::Passes,
             Owner::Repository | Owner::Machine | Owner::AutoBuild | Owner::Agent | Owner::Account,

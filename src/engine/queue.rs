@@ -59,8 +59,8 @@ pub fn why(step: &QueuedEffect, now: Millis) -> Why {
     let waits = step.run_at > now;
     match (&step.waits_on, step.held_by) {
         (_, Some(held @ HeldBy::Feature)) => Why::Held(held),
-        (Some(WaitsOn::Provider(name)), _) if waits => Why::Model(name.clone()),
-        (Some(WaitsOn::Forge), _) if waits => Why::GitHub,
+        (Some(WaitsOn::Model(name)), _) if waits => Why::Model(name.clone()),
+        (Some(WaitsOn::GitHub), _) if waits => Why::GitHub,
         (Some(WaitsOn::Machine | WaitsOn::Unknown), _) if waits => Why::TryAgain,
         _ if waits && step.attempt > 0 => Why::TryAgain,
         _ if waits => Why::Time,
@@ -146,8 +146,8 @@ mod tests {
         assert_eq!(at(99, |_| {}), Why::Time);
         assert_eq!(at(99, |step| step.attempt = 1), Why::TryAgain);
         assert_eq!(at(100, |step| step.attempt = 1), Why::Next);
-        assert_eq!(at(99, |step| step.waits_on = Some(WaitsOn::Forge)), Why::GitHub);
-        let model = |step: &mut QueuedEffect| step.waits_on = Some(WaitsOn::Provider("claude".to_owned()));
+        assert_eq!(at(99, |step| step.waits_on = Some(WaitsOn::GitHub)), Why::GitHub);
+        let model = |step: &mut QueuedEffect| step.waits_on = Some(WaitsOn::Model("claude".to_owned()));
         assert_eq!(at(99, model), Why::Model("claude".to_owned()));
         assert_eq!(at(100, model), Why::Next);
         assert_eq!(at(99, |step| step.held_by = Some(HeldBy::Feature)), Why::Held(HeldBy::Feature));

@@ -5,11 +5,9 @@ use crate::{
     engine::{Engine, persist},
     store::{
         EffectState, ListedFeature, ProviderTrouble, Store, StoreError, StoreFailure, StoredEffect, StoredRun, Tally,
-        WaitsOn,
     },
 };
 use domain::{
-    cost,
     cost::{Cost, Spending, Waiting},
     effect::{Effect, Reply},
     feature::Feature,
@@ -101,12 +99,7 @@ async fn spending_so_far(store: &Store, key: &FeatureKey, now: Millis) -> Result
     let parked = store.parked(key, now).await?;
     let waiting = parked.into_iter().map(|parked| Waiting {
         task: parked.subject.rsplit('/').next().and_then(|name| name.parse().ok()),
-        on: match parked.on {
-            WaitsOn::Provider(_) => cost::WaitsOn::Model,
-            WaitsOn::Forge => cost::WaitsOn::GitHub,
-            WaitsOn::Machine => cost::WaitsOn::Machine,
-            WaitsOn::Unknown => cost::WaitsOn::Unknown,
-        },
+        on: parked.on,
         until: parked.until,
     });
     Ok(Spending {

@@ -4,7 +4,7 @@ use super::{
     error::GithubError,
     graphql::{Problem, problems, refused},
     http::{Call, GRAPHQL, Intent, segment},
-    model::{Actor, Comment, Review, ReviewState, account_type, review_state, sha, time},
+    model::{Actor, Comment, Named, Review, ReviewState, account_type, review_state, sha, time},
     repo::Repo,
     rights::Rights,
 };
@@ -141,7 +141,7 @@ struct EntryWire {
     created_at: Option<Millis>,
     #[serde(alias = "author")]
     actor: Option<ActorWire>,
-    label: Option<LabelWire>,
+    label: Option<Named>,
     #[serde(default, deserialize_with = "big_number")]
     full_database_id: Option<u64>,
     body: Option<String>,
@@ -149,11 +149,6 @@ struct EntryWire {
     last_edited_at: Option<Millis>,
     #[serde(default, deserialize_with = "review_state")]
     state: ReviewState,
-}
-
-#[derive(Deserialize)]
-struct LabelWire {
-    name: String,
 }
 
 fn remote_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RemoteState, D::Error> {
@@ -232,14 +227,13 @@ impl Repo<'_> {
     /// Returns GitHub's state of a Feature, with the newest timeline entries since a time.
     pub async fn work(&self, feature: &Feature, since: Millis) -> Result<RemoteWork, GithubError> {
         let name = self.name().await?;
-        let since = chrono::DateTime::from_timestamp_millis(since.0).unwrap_or_default();
         let variables = json!({
             "login": name.owner,
             "repo": name.name,
             "issue": feature.key.issue,
             "branches": format!("{HEADS}{}/", feature.key.branch_prefix()),
             "integration": feature.integration_branch(),
-            "since": since.to_rfc3339_opts(chrono::SecondsFormat::Secs, true),
+            "since": since.rfc3339(),
         });
         let document = json!({"query": DOCUMENT, "variables": variables});
         let call = Call { intent: Intent::Read, ..Call::post(GRAPHQL, Some(&document)) };

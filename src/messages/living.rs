@@ -328,12 +328,12 @@ pub(super) fn at_work(spending: &Spending, measure: &Measure) -> String {
 
 /// Lists the work that waits for a model's API or for GitHub, and until when.
 pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
-    let of = |on: WaitsOn| {
-        let those: Vec<&Waiting> = spending.waiting.iter().filter(|waiting| waiting.on == on).collect();
+    let of = |is_it: fn(&WaitsOn) -> bool| {
+        let those: Vec<&Waiting> = spending.waiting.iter().filter(|waiting| is_it(&waiting.on)).collect();
         bullets(&those, measure.rows.min(40), |waiting| {
             let who = waiting.task.map_or_else(|| "The Feature".to_owned(), |task| task.to_string());
-            match on {
-                WaitsOn::Model => format!("{who} goes on at {} at the latest", words::moment(waiting.until)),
+            match waiting.on {
+                WaitsOn::Model(_) => format!("{who} goes on at {} at the latest", words::moment(waiting.until)),
                 WaitsOn::GitHub | WaitsOn::Machine | WaitsOn::Unknown => who,
             }
         })
@@ -346,13 +346,16 @@ pub(super) fn waiting(spending: &Spending, measure: &Measure) -> String {
                    minutes; that uses up no try and no turn:";
     let unknown = "after a failure that may pass, for a day at most. That uses up no turn:";
     sections(vec![
-        titled(&format!("{}, {model}", measure.strong("Waiting for the model's API")), &of(WaitsOn::Model)),
-        titled(&format!("{}, {github}", measure.strong("Waiting for GitHub")), &of(WaitsOn::GitHub)),
+        titled(
+            &format!("{}, {model}", measure.strong("Waiting for the model's API")),
+            &of(|on| matches!(on, WaitsOn::Model(_))),
+        ),
+        titled(&format!("{}, {github}", measure.strong("Waiting for GitHub")), &of(|on| *on == WaitsOn::GitHub)),
         titled(
             &format!("{}, {machine}", measure.strong("Waiting for the machine that runs AutoBuild")),
-            &of(WaitsOn::Machine),
+            &of(|on| *on == WaitsOn::Machine),
         ),
-        titled(&format!("{} {unknown}", measure.strong("Trying again")), &of(WaitsOn::Unknown)),
+        titled(&format!("{} {unknown}", measure.strong("Trying again")), &of(|on| *on == WaitsOn::Unknown)),
     ])
 }
 

@@ -8,7 +8,7 @@ use crate::messages::{
 };
 use domain::{
     feature::{Feature, PlanVersion, State},
-    ids::{Millis, TaskId},
+    ids::TaskId,
     plan::{
         Plan,
         yaml::{PlanHeader, PlanStatus, plan_yaml},
@@ -53,7 +53,7 @@ fn written(feature: &Feature, version: &PlanVersion, plan: &Plan) -> String {
     let header = PlanHeader {
         status: status(&feature.state),
         task_words: words.collect(),
-        ..PlanHeader::planned(feature.key.name(), rfc3339(version.created))
+        ..PlanHeader::planned(feature.key.name(), version.created.rfc3339())
     };
     plan_yaml(plan, &header)
 }
@@ -74,10 +74,6 @@ fn status(state: &State) -> PlanStatus {
         State::Completed => PlanStatus::Completed,
         State::Cancelled { .. } | State::Failed { .. } => PlanStatus::Failed,
     }
-}
-
-fn rfc3339(at: Millis) -> String {
-    chrono::DateTime::from_timestamp_millis(at.0).unwrap_or_default().to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
 /// Returns the path of a task's page: `.autobuild/tasks/FEAT-42/TASK-001.md`.

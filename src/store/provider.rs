@@ -10,6 +10,8 @@ use crate::store::{
     sql::{Tx, args, statements},
     store::Store,
 };
+pub use domain::cost::WaitsOn;
+
 use domain::ids::{FeatureKey, Millis};
 
 /// A time that no provider can have.
@@ -88,49 +90,35 @@ pub struct Parked {
     pub until: Millis,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WaitsOn {
-    /// A provider of models.
-    Provider(String),
-    /// GitHub.
-    Forge,
-    /// The machine that runs AutoBuild, or its database.
-    Machine,
-    /// The end of a failure that may also last.
-    Unknown,
+pub(super) fn read_waits_on(stored: String) -> WaitsOn {
+    match stored.as_str() {
+        FORGE => WaitsOn::GitHub,
+        MACHINE => WaitsOn::Machine,
+        UNKNOWN => WaitsOn::Unknown,
+        _ => WaitsOn::Model(stored),
+    }
 }
 
-impl WaitsOn {
-    pub(super) fn of(stored: String) -> Self {
-        match stored.as_str() {
-            FORGE => Self::Forge,
-            MACHINE => Self::Machine,
-            UNKNOWN => Self::Unknown,
-            _ => Self::Provider(stored),
-        }
-    }
-
-    fn word(&self) -> &str {
-        match self {
-            Self::Forge => FORGE,
-            Self::Machine => MACHINE,
-            Self::Unknown => UNKNOWN,
-            Self::Provider(name) => name,
-        }
+fn word(on: &WaitsOn) -> &str {
+    match on {
+        WaitsOn::GitHub => FORGE,
+        WaitsOn::Machine => MACHINE,
+        WaitsOn::Unknown => UNKNOWN,
+        WaitsOn::Model(name) => name,
     }
 }
 
 impl StoredEffect {
     /// Returns since when the effect waits for this, if it does.
     pub fn waits_since(&self, on: &WaitsOn) -> Option<Millis> {
-        let waits = self.waits_for.as_deref() == Some(on.word());
+        let waits = self.waits_for.as_deref() == Some(word(on));
         self.parked_since.filter(|_| waits)
     }
 
     /// Returns since when the effect waits for a provider of models, if it does.
     pub fn waits_for_provider_since(&self) -> Option<Millis> {
-        let on = self.waits_for.clone().map(WaitsOn::of);
-        self.parked_since.filter(|_| matches!(on, Some(WaitsOn::Provider(_))))
+        let on = self.waits_for.clone().map(read_waits_on);
+        self.parked_since.filter(|_| matches!(on, Some(WaitsOn::Model(_))))
     }
 }
 
@@ -206,7 +194,7 @@ impl Store {
     ) -> Result<Fenced, StoreError> {
         let (effect, worker, why) = (&hold.effect, &hold.worker, explained(why));
         let mut tx = self.db.write().await?;
-        let arguments = args![effect, worker, hold.fence, until.0, &why, on.word(), now.0];
+        let arguments = args![effect, worker, hold.fence, until.0, &why, word(on), now.0];
         let fenced = written(tx.run(WAIT_OUT, arguments).await?);
         effect::insert_all(&mut tx, &shown.iter().collect::<Vec<_>>()).await?;
         self.db.publish(tx).await?;
@@ -259,7 +247,7 @@ impl Store {
         let parked = |row: &Row| {
             Ok(Parked {
                 subject: row.text("subject")?,
-                on: WaitsOn::of(row.text("waits_for")?),
+                on: read_waits_on(row.text("waits_for")?),
                 until: Millis(row.int("run_at")?),
             })
         };

@@ -4,6 +4,7 @@ use crate::store::{
     effect,
     effect::{EffectState, StoredEffect},
     error::StoreError,
+    provider,
     provider::WaitsOn,
     row::Row,
     sql::{args, statements},
@@ -105,7 +106,7 @@ fn read(row: &Row) -> Result<QueuedEffect, StoreError> {
         first_due: Millis(row.int("first_due")?),
         attempt: row.small("attempt")?,
         last_error: row.opt_text("last_error")?,
-        waits_on: row.opt_text("waits_for")?.map(WaitsOn::of),
+        waits_on: row.opt_text("waits_for")?.map(provider::read_waits_on),
         held_by: row.opt_parsed("held_by")?,
     })
 }

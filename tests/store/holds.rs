@@ -32,25 +32,25 @@ async fn load_effect(store: &Store) -> StoredEffect {
 async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: Database) {
     let store = db.open().await;
     let hold = hold_effect(&store).await;
-    let fenced = store.wait_out(&hold, (&WaitsOn::Forge, "error: 502"), NOW, LATER, &[]).await;
+    let fenced = store.wait_out(&hold, (&WaitsOn::GitHub, "error: 502"), NOW, LATER, &[]).await;
     assert_eq!(fenced.unwrap(), Fenced::Written);
     let waiting = load_effect(&store).await;
     assert_eq!((waiting.state, waiting.attempt), (EffectState::Ready, 0));
-    assert_eq!((waiting.waits_since(&WaitsOn::Forge), waiting.waits_for_provider_since()), (Some(NOW), None));
+    assert_eq!((waiting.waits_since(&WaitsOn::GitHub), waiting.waits_for_provider_since()), (Some(NOW), None));
     assert_eq!(waiting.last_error.as_deref(), Some("error: 502"));
     assert!(claim(&store, Lane::Agent).await.is_none());
     // It began to wait once, however often it is tried.
     let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER).await.unwrap().hold;
-    let again = store.wait_out(&hold, (&WaitsOn::Forge, "error: 503"), LATER, LATER, &[]).await;
+    let again = store.wait_out(&hold, (&WaitsOn::GitHub, "error: 503"), LATER, LATER, &[]).await;
     assert_eq!(again.unwrap(), Fenced::Written);
-    assert_eq!(load_effect(&store).await.waits_since(&WaitsOn::Forge), Some(NOW));
+    assert_eq!(load_effect(&store).await.waits_since(&WaitsOn::GitHub), Some(NOW));
     // What it waits for after that is another wait.
     let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER).await.unwrap().hold;
     let times = ParkTimes { now: LATER, until: LATER, spacing: 0, lease: None };
     let parked = store.park(&hold, "claude", &ParkCause::Closed, &times, &[]).await;
     assert_eq!(parked.unwrap(), Fenced::Written);
     let parked = load_effect(&store).await;
-    assert_eq!((parked.waits_since(&WaitsOn::Forge), parked.waits_for_provider_since()), (None, Some(LATER)));
+    assert_eq!((parked.waits_since(&WaitsOn::GitHub), parked.waits_for_provider_since()), (None, Some(LATER)));
 }
 
 async fn a_lost_lease_may_not_write(db: Database) {

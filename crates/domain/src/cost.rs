@@ -73,10 +73,10 @@ impl Spending {
 }
 
 /// The service that work waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WaitsOn {
-    /// A model's API.
-    Model,
+    /// The API of this provider of models.
+    Model(String),
     /// GitHub, or the network between GitHub and AutoBuild.
     GitHub,
     /// The machine that runs AutoBuild, or its database.

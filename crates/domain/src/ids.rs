@@ -76,6 +76,12 @@ impl Millis {
     pub fn plus(self, ms: i64) -> Self {
         Self(self.0.saturating_add(ms))
     }
+
+    /// Returns the time in RFC 3339's form, in UTC, to the second.
+    pub fn rfc3339(self) -> String {
+        let time = chrono::DateTime::from_timestamp_millis(self.0).unwrap_or_default();
+        time.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+    }
 }
 
 /// The id of one Feature: run `run` (from 1) of one issue of one repository. Written `<repository id>/<issue>/<run>`.

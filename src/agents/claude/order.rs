@@ -42,7 +42,10 @@ impl ClaudeAgent {
         limit(&mut order, spec);
         let config = private.folder("claude")?;
         order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
-        self.context.lead(&mut order, spec, private, &[Provider::Anthropic]).await?;
+        self.context
+            .access
+            .lead(&mut order, spec, private, &[Provider::Anthropic], self.context.sandbox.level())
+            .await?;
         Ok(order)
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     messages::lacks_criteria,
 };
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::{Args, builder::PossibleValue};
 use domain::{check_boxes::check_boxes, design, ids::TaskId};
 use git::bare::BareRepo;
 use serde_json::{Map, Value, json};
@@ -89,8 +89,11 @@ struct Options {
     #[arg(long, value_name = "M")]
     model: Option<String>,
     /// Whether new tests must fail on the old code.
-    #[arg(long, value_name = "M")]
-    mode: Option<Mode>,
+    #[arg(long, value_name = "M", value_parser = [
+        PossibleValue::new("tdd").help("New tests have to fail without the change"),
+        PossibleValue::new("standard").help("The review says whether they do"),
+    ])]
+    mode: Option<String>,
     /// The longest run of an agent, in seconds or as 90s, 30m or 2h.
     #[arg(long, value_name = "T")]
     timeout: Option<String>,
@@ -102,14 +105,6 @@ struct Options {
     no_pre_loop: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Mode {
-    /// New tests have to fail without the change.
-    Tdd,
-    /// The review says whether they do.
-    Standard,
-}
-
 impl Options {
     /// Returns the options in the form of a repository's settings.
     fn settings(&self) -> anyhow::Result<Map<String, Value>> {
@@ -119,13 +114,7 @@ impl Options {
         set("max_parallel_tasks", self.parallel.map(Value::from));
         set("max_turns", self.max_turns.map(Value::from));
         set("model", self.model.as_deref().map(|model| by_role(model.into())));
-        set(
-            "mode",
-            self.mode.map(|mode| match mode {
-                Mode::Tdd => "tdd".into(),
-                Mode::Standard => "standard".into(),
-            }),
-        );
+        set("mode", self.mode.clone().map(Value::from));
         set("timeouts", self.timeouts()?);
         set("pre_loop", self.pre_loop().map(serde_json::to_value).transpose()?);
         Ok(settings)

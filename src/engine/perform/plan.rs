@@ -56,7 +56,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let protected = protected_paths(&read.settings)?;
     let plan_context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
-        header: &PlanHeader::planned(feature.key.name(), rfc3339(context)),
+        header: &PlanHeader::planned(feature.key.name(), context.engine.now().rfc3339()),
         file_exists: &|path| paths.contains(path),
         protecting: &|path| protected.protecting(Path::new(path)).map(str::to_owned),
         words: &feature.words(),
@@ -160,12 +160,6 @@ fn planned(
         exposure: Exposure::default(),
         pre_loop,
     }
-}
-
-fn rfc3339(context: &EffectContext<'_>) -> String {
-    chrono::DateTime::from_timestamp_millis(context.engine.now().0)
-        .unwrap_or_default()
-        .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
 /// Returns a valid plan from the planner, or the mistakes in its last one.

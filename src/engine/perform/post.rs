@@ -159,7 +159,7 @@ impl EffectContext<'_> {
     /// alone, and then another form helps.
     pub(super) fn is_final(&self, error: &GithubError) -> bool {
         let waited_long = |on| self.engine.has_waited_long(self.job, on);
-        let is_last = waited_long(&WaitsOn::Forge) || waited_long(&WaitsOn::Unknown);
+        let is_last = waited_long(&WaitsOn::GitHub) || waited_long(&WaitsOn::Unknown);
         match error {
             GithubError::Forbidden { .. } | GithubError::NotFound | GithubError::Gone | GithubError::Refused { .. } => {
                 true

@@ -59,6 +59,12 @@ pub fn review_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Review
     })
 }
 
+/// A thing of which only the name is read.
+#[derive(Deserialize)]
+pub struct Named {
+    pub name: String,
+}
+
 #[derive(Deserialize)]
 struct Identified {
     id: Option<u64>,

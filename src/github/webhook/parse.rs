@@ -5,8 +5,8 @@ use super::inbound::{
     EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
     ReviewChange,
 };
-use crate::github::model::{Actor, Comment, Issue, Pull, Repository, RepositoryRef, Review, app_id, time};
-use domain::ids::{AppId, CheckRunId, InstallationId, Millis, RepoId, Sha};
+use crate::github::model::{Actor, Check, Comment, Issue, Named, Pull, Repository, RepositoryRef, Review, time};
+use domain::ids::{AppId, InstallationId, Millis, RepoId, Sha};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny},
@@ -256,9 +256,10 @@ struct Payload {
     installation: Option<InstallationWire>,
     repository: Option<Repository>,
     sender: Option<Actor>,
-    pusher: Option<PusherWire>,
+    /// The person who pushed, by the name that git was given.
+    pusher: Option<Named>,
     issue: Option<Issue>,
-    label: Option<LabelWire>,
+    label: Option<Named>,
     comment: Option<Comment>,
     pull_request: Option<Box<Pull>>,
     review: Option<Review>,
@@ -273,8 +274,8 @@ struct Payload {
     #[serde(default)]
     forced: bool,
     commits: Option<Vec<CommitWire>>,
-    check_run: Option<CheckRunWire>,
-    check_suite: Option<CheckSuiteWire>,
+    check_run: Option<Check>,
+    check_suite: Option<Check>,
     requested_action: Option<ActionWire>,
     #[serde(default)]
     changes: ChangesWire,
@@ -306,11 +307,6 @@ fn read_named<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<R
     Ok(all.map(|all| all.into_iter().filter_map(whole).collect()))
 }
 
-#[derive(Deserialize)]
-struct LabelWire {
-    name: String,
-}
-
 /// A commit of a push, with the paths that it touches.
 #[derive(Deserialize)]
 struct CommitWire {
@@ -320,30 +316,8 @@ struct CommitWire {
 }
 
 #[derive(Deserialize)]
-struct CheckRunWire {
-    id: CheckRunId,
-    external_id: Option<String>,
-    head_sha: Sha,
-    #[serde(default, deserialize_with = "app_id")]
-    app: Option<AppId>,
-}
-
-#[derive(Deserialize)]
-struct CheckSuiteWire {
-    head_sha: Sha,
-    #[serde(default, deserialize_with = "app_id")]
-    app: Option<AppId>,
-}
-
-#[derive(Deserialize)]
 struct ActionWire {
     identifier: Option<String>,
-}
-
-/// The person who pushed, by the name that git was given.
-#[derive(Deserialize)]
-struct PusherWire {
-    name: String,
 }
 
 #[derive(Default, Deserialize)]

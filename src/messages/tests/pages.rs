@@ -497,7 +497,7 @@ fn what_waits_for_a_model_or_for_github_stands_in_the_living_comment() {
     let waiting = |on, task| Waiting { on, task, until: Millis(1_767_225_600_000) };
     let spending = Spending {
         waiting: vec![
-            waiting(WaitsOn::Model, Some(TaskId::Planned(1))),
+            waiting(WaitsOn::Model("claude".to_owned()), Some(TaskId::Planned(1))),
             waiting(WaitsOn::GitHub, Some(TaskId::Planned(2))),
             waiting(WaitsOn::GitHub, None),
         ],
