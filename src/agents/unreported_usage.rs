@@ -36,15 +36,6 @@ pub(crate) enum Model {
     Perhaps,
 }
 
-/// The part of a run's model calls that the proxy sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum View {
-    /// Every call.
-    All,
-    /// Perhaps not all, so the program's own report is used.
-    Part,
-}
-
 /// Adds the calls that the door of `order` saw to a run's outcome. `told` are the tokens that the program reported, if
 /// it reported more than the record contains.
 pub(crate) async fn add_door_usage(
@@ -61,12 +52,12 @@ pub(crate) async fn add_door_usage(
     door.close().await;
     let passed = door.usage();
     let count = |record: &mut Record| {
-        let view = view(door, model, &passed, record.level);
-        if view == View::All {
+        let sees_all = sees_all(door, model, &passed, record.level);
+        if sees_all {
             count(record, told, &passed);
         }
         record_counted_usage(record, door.first_request());
-        view
+        sees_all
     };
     match outcome {
         Ok(mut printed) => {
@@ -74,10 +65,8 @@ pub(crate) async fn add_door_usage(
             Ok(printed)
         }
         Err(RunError::Agent { failure, mut record }) => {
-            let failure = match count(&mut record) {
-                View::All => doubt_budget(failure, &passed, spec.usd_micros),
-                View::Part => failure,
-            };
+            let sees_all = count(&mut record);
+            let failure = if sees_all { doubt_budget(failure, &passed, spec.usd_micros) } else { failure };
             let failure = if door.leads_to_models() { explained(failure, door) } else { failure };
             let failure = of_the_api(failure, door.silence());
             let failure = in_full(failure, &plain(&spec.secrets, &door.refused_with(), MAX_WORDS));
@@ -92,11 +81,12 @@ pub(crate) async fn add_door_usage(
     }
 }
 
-fn view(door: &Door, model: Model, passed: &[(String, Tokens)], level: Option<Level>) -> View {
+/// `true` if the proxy sees every call of the run to a model. Otherwise, the program's own report is used.
+fn sees_all(door: &Door, model: Model, passed: &[(String, Tokens)], level: Option<Level>) -> bool {
     let is_through_us = door.leads_to_models() && (model == Model::Ours || !passed.is_empty());
     // If the proxy is the only way out and let nothing through, the run called no model elsewhere.
     let stayed_inside = level >= Some(Level::L2) && !door.let_someone_out();
-    if is_through_us || stayed_inside { View::All } else { View::Part }
+    is_through_us || stayed_inside
 }
 
 /// Counts the calls that passed the proxy. Keeps the program's own cost if it is about the same calls and fits the

@@ -338,11 +338,12 @@ impl Open {
     /// Shows the pages that a process of this role has.
     fn show(&self, inbox: Inbox, settings: &ServerSettings, own: &SecretString) {
         let sign_in = settings.oauth.clone().map(|client| OAuthApp { id: client.id, secret: client.secret });
-        let inbox = match &self.admin {
+        let mut inbox = match &self.admin {
             Some(token) => inbox.with_admin(token.clone(), own),
             None => inbox,
         };
-        let inbox = Arc::new(inbox.with_sign_in(sign_in));
+        inbox.oauth = sign_in;
+        let inbox = Arc::new(inbox);
         self.front.show(Some(if self.role.is_reached() { web::router(inbox) } else { web::worker_router(inbox) }));
     }
 
@@ -357,10 +358,11 @@ impl Open {
     ) -> anyhow::Result<Next> {
         (self.failures, self.goes_on) = (0, true);
         let stop = CancellationToken::new();
-        let inbox = Inbox::new(engine.clone(), app.webhook_secrets.clone(), stop.clone());
+        let mut inbox = Inbox::new(engine.clone(), app.webhook_secrets.clone(), stop.clone());
         let settings = Arc::new(settings.clone());
         let doctor = diagnosis(engine.clone(), (settings.clone(), self.role), secrets.clone());
-        self.show(inbox.with_doctor(doctor), &settings, own);
+        inbox.doctor = Some(doctor);
+        self.show(inbox, &settings, own);
         if let Some(setup) = &self.setup {
             setup.service_works(engine.clone());
         }

@@ -47,14 +47,14 @@ pub struct Inbox {
     pub(super) engine: Arc<Engine>,
     secrets: Vec<SecretString>,
     pub(super) draining: CancellationToken,
-    patience: Duration,
+    pub patience: Duration,
     bodies: Bodies,
     unsigned: LogThrottle,
     crowded_out: LogThrottle,
     pub(super) admin: Option<Admin>,
     pub(super) viewers: Viewers,
-    pub(super) doctor: Option<Doctor>,
-    pub(super) oauth: Option<OAuthApp>,
+    pub doctor: Option<Doctor>,
+    pub oauth: Option<OAuthApp>,
     pub(super) pages: OpenPages,
 }
 
@@ -106,12 +106,6 @@ impl Inbox {
         }
     }
 
-    /// Sets another time limit for slow bodies.
-    #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
-    }
-
     /// Adds metrics and a dashboard for people with this token. Sessions are signed with a key made from `own`, which
     /// must be secret, and the token, so they end when the token changes.
     #[must_use]
@@ -129,18 +123,6 @@ impl Inbox {
             viewers: Viewers::WithKey,
             ..self
         }
-    }
-
-    /// Adds a page that shows operators the problems.
-    #[must_use]
-    pub fn with_doctor(self, doctor: Doctor) -> Self {
-        Self { doctor: Some(doctor), ..self }
-    }
-
-    /// Opens the dashboard also to people who sign in with GitHub, if there is an OAuth client.
-    #[must_use]
-    pub fn with_sign_in(self, app: Option<OAuthApp>) -> Self {
-        Self { oauth: app, ..self }
     }
 
     pub(super) fn now(&self) -> Millis {

@@ -49,8 +49,10 @@ const LAST_REQUESTS: Duration = Duration::from_secs(10);
 /// A bound address on which nothing is served yet.
 pub struct Listener {
     socket: TcpListener,
-    patience: Duration,
-    most: usize,
+    /// The time limit for slow headers.
+    pub patience: Duration,
+    /// The most connections at once.
+    pub most: usize,
 }
 
 impl Listener {
@@ -71,18 +73,6 @@ impl Listener {
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.socket.local_addr()
-    }
-
-    /// Sets another time limit for slow headers.
-    #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
-    }
-
-    /// Sets another limit on connections.
-    #[must_use]
-    pub fn with_most(self, most: usize) -> Self {
-        Self { most, ..self }
     }
 }
 

@@ -99,7 +99,7 @@ pub(super) async fn questions(
                 words.is_empty() || !words.is_disjoint(&helpers)
             })
         };
-        holds(row) && (row.is_changed() || !helpers.is_empty() && uses_changed())
+        holds(row) && (row.is_changed || !helpers.is_empty() && uses_changed())
     };
     let rows: Vec<&Row> = table.rows.iter().filter(is_wanted).collect();
     let Some(old) = table.old.as_ref().filter(|_| !rows.is_empty()) else {

@@ -24,19 +24,12 @@ const MOST_RUNS: usize = 8;
 pub(super) struct Emptied {
     /// Functions that are emptied together, with the tests that are run on them.
     open: VecDeque<(Vec<Function>, Tests)>,
-    notice: Notice,
+    /// `true` if anything turned red.
+    pub(super) is_noticed: bool,
     tests: BTreeSet<String>,
     unnoticed: Vec<Function>,
     /// Functions whose emptied form does not build.
     untried: Vec<Function>,
-}
-
-/// The reaction of the tests so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Notice {
-    #[default]
-    None,
-    Some,
 }
 
 impl Emptied {
@@ -44,14 +37,9 @@ impl Emptied {
         Self { open: VecDeque::from([(functions, tests)]), ..Self::default() }
     }
 
-    /// `true` if anything turned red.
-    pub(super) fn is_noticed(&self) -> bool {
-        self.notice == Notice::Some
-    }
-
     /// `true` if everything was tried, and nothing turned red.
     fn is_unnoticed(&self) -> bool {
-        !self.is_noticed() && self.open.is_empty() && self.untried.is_empty() && !self.unnoticed.is_empty()
+        !self.is_noticed && self.open.is_empty() && self.untried.is_empty() && !self.unnoticed.is_empty()
     }
 
     /// Records the outcome of emptying these functions. If it was noticed, or did not build, each half is tried again.
@@ -61,7 +49,7 @@ impl Emptied {
             TrialOutcome::NotTried if functions.len() < 2 => return self.untried.extend(functions),
             TrialOutcome::NotTried => tests,
             TrialOutcome::Noticed(red) => {
-                self.notice = Notice::Some;
+                self.is_noticed = true;
                 self.tests.extend(red.iter().cloned());
                 if functions.len() < 2 {
                     return;
@@ -75,7 +63,7 @@ impl Emptied {
 
     async fn until_noticed(&mut self, trial: &mut Trial<'_>, functions: &Functions) -> Result<(), GateError> {
         for _ in 0..MOST_RUNS {
-            let Some((some, tests)) = self.open.pop_front().filter(|_| !self.is_noticed()) else {
+            let Some((some, tests)) = self.open.pop_front().filter(|_| !self.is_noticed) else {
                 break;
             };
             let [files, second] = [Mutant::First, Mutant::Second].map(|form| functions.emptied(&some, form));
@@ -145,13 +133,13 @@ pub(super) async fn all(
     let own = if facts.tests.is_empty() { Tests::All } else { Tests::Named(facts.tests.clone()) };
     let mut emptied = Emptied::new(functions.all.clone(), own);
     emptied.until_noticed(trial, functions).await?;
-    if !emptied.is_noticed() && !is_for_tests && !facts.tests.is_empty() {
+    if !emptied.is_noticed && !is_for_tests && !facts.tests.is_empty() {
         emptied = Emptied::new(functions.all.clone(), Tests::All);
         emptied.until_noticed(trial, functions).await?;
     }
     trial.budget.ran(Experiment::EmptiedFunctions);
-    tried.noticed = (emptied.is_noticed() || !emptied.unnoticed.is_empty()).then(|| emptied.tests.clone());
-    if emptied.is_noticed() {
+    tried.noticed = (emptied.is_noticed || !emptied.unnoticed.is_empty()).then(|| emptied.tests.clone());
+    if emptied.is_noticed {
         return Ok(Some(emptied));
     }
     let files = functions.emptied(&functions.all, Mutant::First);
@@ -247,7 +235,7 @@ mod tests {
     }
 
     /// Empties by halves; the tests notice the functions whose names begin with `n`, and those with `x` do not build.
-    fn search(names: &[&str]) -> (Notice, Vec<String>, Vec<String>, usize) {
+    fn search(names: &[&str]) -> (bool, Vec<String>, Vec<String>, usize) {
         let mut emptied = Emptied::new(functions(names), Tests::All);
         let mut runs = 0;
         while let Some((some, tests)) = emptied.open.pop_front() {
@@ -265,18 +253,18 @@ mod tests {
     }
 
     /// The functions, the notice taken of them, the unnoticed and the untried ones, and the number of runs.
-    type Row = (&'static [&'static str], Notice, &'static [&'static str], &'static [&'static str], usize);
+    type Row = (&'static [&'static str], bool, &'static [&'static str], &'static [&'static str], usize);
 
     #[test]
     fn halving_finds_what_nobody_notices_and_leaves_out_what_does_not_build() {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
         let table: [Row; 6] = [
-            (&["a", "b", "c"], Notice::None, &["a", "b", "c"], &[], 1),
-            (&["n1"], Notice::Some, &[], &[], 1),
-            (&["n1", "n2"], Notice::Some, &[], &[], 3),
-            (&["n1", "a", "b", "c"], Notice::Some, &["b", "c", "a"], &[], 5),
-            (&["x1", "a"], Notice::None, &["a"], &["x1"], 3),
-            (&["x1", "n1", "a", "b"], Notice::Some, &["a", "b"], &["x1"], 5),
+            (&["a", "b", "c"], false, &["a", "b", "c"], &[], 1),
+            (&["n1"], true, &[], &[], 1),
+            (&["n1", "n2"], true, &[], &[], 3),
+            (&["n1", "a", "b", "c"], true, &["b", "c", "a"], &[], 5),
+            (&["x1", "a"], false, &["a"], &["x1"], 3),
+            (&["x1", "n1", "a", "b"], true, &["a", "b"], &["x1"], 5),
         ];
         for (names, notice, unnoticed, untried, runs) in table {
             let expected = (notice, owned(unnoticed), owned(untried), runs);

@@ -32,7 +32,7 @@ struct Outlines {
 /// Returns a question for each kept test, and each helper, whose assertions are gone.
 pub(super) fn questions(change: &Change, rows: &[Row]) -> Vec<Question> {
     let outlines = Outlines::read(change);
-    let kept = rows.iter().filter(|row| row.outcome() == TestOutcome::Kept && row.is_changed());
+    let kept = rows.iter().filter(|row| row.outcome() == TestOutcome::Kept && row.is_changed);
     let mut questions: BTreeMap<(String, u32), Question> = BTreeMap::new();
     for row in kept {
         let Some(place) = row.site.clone() else { continue };

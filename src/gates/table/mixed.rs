@@ -56,20 +56,14 @@ pub(crate) struct TestSide<'a> {
     whole: Vec<(&'a RawChange, &'a FileChange)>,
     /// Files that hold both product and tests, such as source files with inline tests, whose tests differ.
     parts: Vec<&'a FileChange>,
-    pub(super) touches: Touches,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Touches {
-    TestsAlone,
-    Product,
+    pub(super) alters_product: bool,
 }
 
 impl<'a> TestSide<'a> {
     /// Takes the changed files of the tests' side. The test command names scripts that decide which tests run.
     pub(crate) fn of(change: &'a Change, test_command: &'a str) -> Self {
         let repository = Repository { base: &change.base, head: &change.head, test_command };
-        let (mut whole, mut parts, mut touches) = (Vec::new(), Vec::new(), Touches::TestsAlone);
+        let (mut whole, mut parts, mut alters_product) = (Vec::new(), Vec::new(), false);
         for (file, raw) in change.files.iter().zip(&change.raw) {
             let (before, after) = (text(&file.before), text(&file.after));
             let texts: Vec<&str> = before.into_iter().chain(after).collect();
@@ -85,10 +79,10 @@ impl<'a> TestSide<'a> {
                 parts.push(file);
             }
             if let Some(Side::Product | Side::Both) = side {
-                touches = Touches::Product;
+                alters_product = true;
             }
         }
-        Self { repository, whole, parts, touches }
+        Self { repository, whole, parts, alters_product }
     }
 
     /// `true` if the base's tests may differ from the head's: the change touches more than new test files.

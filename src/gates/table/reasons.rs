@@ -5,10 +5,7 @@ use crate::gates::{
     change::{Change, lossy},
     code::code,
     run::context::GateError,
-    table::{
-        mixed::{TestSide, Touches},
-        rows::Row,
-    },
+    table::{mixed::TestSide, rows::Row},
     turn::Run,
 };
 use domain::{
@@ -27,7 +24,7 @@ pub(super) async fn find(run: &Run<'_>, side: &TestSide<'_>, rows: &mut [Row]) -
     let task = run.subject.task;
     for row in rows.iter_mut() {
         row.reasons.extend(of_plan(task, row));
-        if side.touches == Touches::TestsAlone {
+        if !side.alters_product {
             row.reasons.insert(Reason::TestsAlone);
         }
     }

@@ -93,7 +93,7 @@ fn question(change: &Change, table: &Table<'_>, row: &Row) -> Question {
         absence: None,
     };
     let shared = table.side.shared();
-    match shared.first().filter(|_| !row.is_changed()) {
+    match shared.first().filter(|_| !row.is_changed) {
         None => asked,
         Some(first) => {
             Question { place: Some(((*first).to_owned(), 1)), material: changed_lines(change, &shared), ..asked }

@@ -35,20 +35,8 @@ pub(crate) struct Row {
     pub(crate) reasons: BTreeSet<Reason>,
     /// Path and line on the head, else on the base.
     pub(crate) site: Option<(String, u32)>,
-    text: Text,
-}
-
-/// The change's effect on a test's text and on the code of its file that it names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Text {
-    Same,
-    Changed,
-}
-
-impl Text {
-    fn new(is_same: bool) -> Self {
-        if is_same { Self::Same } else { Self::Changed }
-    }
+    /// `true` if the change altered the test's text or the code of its file that it names.
+    pub(crate) is_changed: bool,
 }
 
 /// The results of the runs for all tests.
@@ -124,7 +112,7 @@ impl<'a> Table<'a> {
             let is_lost = !is_there && self.naming == Naming::Named;
             let result = mixed.result(name);
             // If the text is the same and the old form could not run, the old form counts as the new one.
-            if row.text == Text::Changed || !is_lost && result != TestResult::NotComparable {
+            if row.is_changed || !is_lost && result != TestResult::NotComparable {
                 row.results.old_tests = MixedResult::Ran(result);
             }
         }
@@ -138,7 +126,7 @@ impl<'a> Table<'a> {
         let shared = self.side.touches_shared();
         let is_wanted = |row: &Row| {
             let is_old_red = row.results.old_tests == MixedResult::Ran(TestResult::Failed);
-            let is_new = row.pair.base.is_none() || row.text == Text::Changed;
+            let is_new = row.pair.base.is_none() || row.is_changed;
             let is_repaired = row.results.before != TestResult::Passed;
             let passes = row.results.after == TestResult::Passed;
             passes && (is_old_red || asks_for_witness && (is_new || is_repaired || shared))
@@ -209,7 +197,7 @@ impl<'a> Table<'a> {
 
     /// Returns the tests that pass on the head and are new there, or whose text changed.
     pub(crate) fn new_or_changed(&self) -> Vec<String> {
-        let is_one = |row: &&Row| row.pair.base.is_none() || row.text == Text::Changed;
+        let is_one = |row: &&Row| row.pair.base.is_none() || row.is_changed;
         let passing = self.rows.iter().filter(|row| row.results.after == TestResult::Passed);
         passing.filter(is_one).filter_map(|row| row.pair.head.clone()).collect()
     }
@@ -221,7 +209,7 @@ impl Row {
         let head = pair.head.as_deref().and_then(|name| change.after.place(name));
         let base = || pair.base.as_deref().and_then(|name| change.before.place(name));
         Self {
-            text: Text::Same,
+            is_changed: false,
             site: head.or_else(base),
             results: FourResults {
                 before,
@@ -238,18 +226,13 @@ impl Row {
         self.results.outcome()
     }
 
-    /// `true` if the change altered the test or the code that it names in its file.
-    pub(crate) fn is_changed(&self) -> bool {
-        self.text == Text::Changed
-    }
-
     /// Returns the test's worth as proof of the change. A test of the base that was extended or adapted, and that
     /// therefore cannot run on the old code, counts like a new one. `new` is the run that showed this.
     pub(crate) fn witness(&self, new: Option<&MixedRun>) -> Witness {
         let has_ended = new.is_some_and(|run| run.absence().is_none());
         let passes = matches!(self.outcome(), TestOutcome::Kept | TestOutcome::Adapted);
         match self.results.new_tests {
-            MixedResult::Ran(TestResult::NotComparable) if has_ended && passes && self.is_changed() => {
+            MixedResult::Ran(TestResult::NotComparable) if has_ended && passes && self.is_changed => {
                 Witness::OnceNoticed
             }
             MixedResult::Ran(_) | MixedResult::NotNeeded => self.outcome().witness(),
@@ -286,7 +269,7 @@ fn named_rows(run: &Run<'_>, before: &TestNames, after: &TestNames) -> Vec<Row> 
     let pairs = pairs.filter(|pair| !is_waived(pair));
     pairs
         .map(|pair| Row {
-            text: text(run.change, &around, &pair),
+            is_changed: is_changed(run.change, &around, &pair),
             ..Row::new(run, of(&base, &pair.base), of(&head, &pair.head), pair)
         })
         .collect()
@@ -306,7 +289,7 @@ fn suite(run: &Run<'_>, head: &Evidence, side: &TestSide<'_>) -> Row {
     };
     let there = |result: TestResult| (result != TestResult::Missing).then(|| SUITE.to_owned());
     let pair = TestPair { base: there(before), head: there(after) };
-    Row { text: Text::new(side.paths().is_empty()), ..Row::new(run, before, after, pair) }
+    Row { is_changed: !side.paths().is_empty(), ..Row::new(run, before, after, pair) }
 }
 
 /// Returns, for each changed file with tests, the names of its helpers and values that the change altered.
@@ -317,22 +300,21 @@ fn around(change: &Change) -> BTreeMap<&str, BTreeSet<String>> {
 }
 
 /// A test is its words, the conditions on which it runs, and what they name in its file.
-fn text(change: &Change, around: &BTreeMap<&str, BTreeSet<String>>, pair: &TestPair) -> Text {
+fn is_changed(change: &Change, around: &BTreeMap<&str, BTreeSet<String>>, pair: &TestPair) -> bool {
     let Some(base) = pair.base.as_deref() else {
-        return Text::Changed;
+        return true;
     };
     let before = change.before.find(base);
     if before.is_empty() {
-        return Text::new(!change.has_unreadable_old_tests());
+        return change.has_unreadable_old_tests();
     }
     let after = change.after.find(pair.head.as_deref().unwrap_or(base));
-    let is_same = before.iter().all(|was| {
+    !before.iter().all(|was| {
         let around = around.get(was.path.as_str());
         let uses_changed = around.is_some_and(|around| named_words(&was.words).any(|word| around.contains(word)));
         let mut same = after.iter();
         !uses_changed
             && before.len() == after.len()
             && same.any(|is| is.words == was.words && is.conditions == was.conditions)
-    });
-    Text::new(is_same)
+    })
 }

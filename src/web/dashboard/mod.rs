@@ -25,6 +25,7 @@ use crate::{
             readings::{Page, Reading},
             sessions::{NotIn, Viewer},
         },
+        html_page,
         inbox::{Inbox, Viewers},
     },
 };
@@ -46,7 +47,7 @@ use axum::{
     routing::{get, post},
 };
 use domain::ids::FeatureKey;
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 use page_parts::session::{Entry, NO_KEY, OTHER_HOST, is_of_this_machine, is_same, refresh};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -348,24 +349,11 @@ fn not_found(inbox: &Inbox, viewer: Option<&Viewer>) -> Response {
 }
 
 fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, content: &Markup) -> Response {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                link rel="stylesheet" href="/assets/pages.css";
-                link rel="icon" href="/assets/icon.svg";
-                @if live.is_some() { script src="/assets/live.js" defer {} }
-            }
-            body {
-                a.skip href="#main" { "To the content" }
-                header { a href="/" { "AutoBuild" } (bar) @if live.is_some() { span.live #live role="status" {} } }
-                main #main data-live=[live] { (content) }
-            }
-        }
+    let body = html! {
+        header { a href="/" { "AutoBuild" } (bar) @if live.is_some() { span.live #live role="status" {} } }
+        main #main data-live=[live] { (content) }
     };
+    let page = html_page(title, live.map(|_| "/assets/live.js"), &body);
     let headers = [
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CONTENT_SECURITY_POLICY, POLICY),
@@ -374,7 +362,7 @@ fn page(status: StatusCode, title: &str, bar: &Markup, live: Option<&str>, conte
         (REFERRER_POLICY, "same-origin"),
         (CACHE_CONTROL, "no-store"),
     ];
-    (status, headers, page.into_string()).into_response()
+    (status, headers, page).into_response()
 }
 
 /// `true` if the browser says that a form comes from this very site, or says nothing. `Sec-Fetch-Site` counts first,

@@ -81,13 +81,6 @@ struct OpenPage {
     turn: tokio::sync::Mutex<()>,
 }
 
-/// The place of a viewer at an open page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Joined {
-    First,
-    Later,
-}
-
 /// The open pages. Each lives as long as the task that reads it.
 type Open = HashMap<Page, Weak<OpenPage>>;
 
@@ -104,15 +97,15 @@ pub(in crate::web) struct OpenPages {
 }
 
 impl OpenPages {
-    /// Adds a viewer to a page. If the viewer is the first, the caller must start the page's reader.
-    fn join(&self, page: Page) -> (RunActivity, Arc<OpenPage>, Joined) {
+    /// Adds a viewer to a page. If the viewer is the first (`true`), the caller must start the page's reader.
+    fn join(&self, page: Page) -> (RunActivity, Arc<OpenPage>, bool) {
         let mut open = self.open.lock();
         if let Some(joined) = open.get(&page).and_then(Weak::upgrade) {
-            return (joined.newest.subscribe(), joined, Joined::Later);
+            return (joined.newest.subscribe(), joined, false);
         }
         let opened = Arc::<OpenPage>::default();
         open.insert(page, Arc::downgrade(&opened));
-        (opened.newest.subscribe(), opened, Joined::First)
+        (opened.newest.subscribe(), opened, true)
     }
 
     /// Closes a page that has no viewer any more; returns `true` if it did.
@@ -129,10 +122,11 @@ impl OpenPages {
 /// Follows a page: one reader serves all its viewers. The first reading is no older than this call: a browser that just
 /// got an answer must not be set back to an older state.
 pub(super) async fn follow(inbox: &Arc<Inbox>, page: Page) -> RunActivity {
-    let (seen, open, joined) = inbox.pages.join(page);
-    match joined {
-        Joined::First => drop(tokio::spawn(keep_reading(Arc::clone(inbox), page, open))),
-        Joined::Later => show_newest(inbox, page, &open).await,
+    let (seen, open, is_first) = inbox.pages.join(page);
+    if is_first {
+        tokio::spawn(keep_reading(Arc::clone(inbox), page, open));
+    } else {
+        show_newest(inbox, page, &open).await;
     }
     seen
 }
@@ -262,17 +256,17 @@ impl AskedNames {
 
 #[cfg(test)]
 mod tests {
-    use super::{AskedNames, Joined, OpenPages, Page, Reading};
+    use super::{AskedNames, OpenPages, Page, Reading};
     use domain::ids::{InstallationId, Millis, RepoId};
     use std::sync::Arc;
 
     #[test]
     fn everybody_who_looks_at_a_page_shares_one_reader() {
         let pages = OpenPages::default();
-        let (one, open, joined) = pages.join(Page::Overview);
-        assert_eq!(joined, Joined::First);
-        let (two, same, joined) = pages.join(Page::Overview);
-        assert_eq!(joined, Joined::Later);
+        let (one, open, is_first) = pages.join(Page::Overview);
+        assert!(is_first);
+        let (two, same, is_first_again) = pages.join(Page::Overview);
+        assert!(!is_first_again);
         assert!(Arc::ptr_eq(&open, &same));
         open.newest.send_replace(Some(Arc::new(Reading::Gone)));
         assert_eq!(*one.borrow(), *two.borrow());
@@ -280,7 +274,7 @@ mod tests {
         assert!(!pages.is_left(Page::Overview, &open));
         drop(two);
         assert!(pages.is_left(Page::Overview, &open));
-        assert_eq!(pages.join(Page::Overview).2, Joined::First);
+        assert!(pages.join(Page::Overview).2);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::{
         browser::{Browser, Form},
         manifest::{REGISTERED, Which},
         page::Note,
-        progress::{AppStatus, Choice, Hash, Installed, Progress, Step, status, step},
+        progress::{AppStatus, Choice, Hash, Progress, Step, status, step},
         prove::Proof,
     },
 };
@@ -129,7 +129,7 @@ struct Installations {
     /// The number of further repositories.
     more: u64,
     /// The state of the Coach App, if it exists.
-    coach: Option<Installed>,
+    coach: Option<bool>,
     /// The error, if GitHub did not answer everything.
     trouble: Option<String>,
 }
@@ -349,8 +349,7 @@ impl Setup {
             }
         }
         if let Some(client) = self.client(Which::Coach)? {
-            installations.coach =
-                Some(if client.installations().await?.is_empty() { Installed::Nowhere } else { Installed::Somewhere });
+            installations.coach = Some(!client.installations().await?.is_empty());
         }
         Ok(())
     }
@@ -423,13 +422,13 @@ impl Setup {
         let (installations, machine) = tokio::join!(self.installations(), self.known_machine());
         let manifests = self.manifests(browser)?;
         let (now, service) = (self.now.lock(), self.service.borrow());
-        let installed = if installations.repositories.is_empty() { Installed::Nowhere } else { Installed::Somewhere };
+        let is_installed = !installations.repositories.is_empty();
         let autobuild = status(&now.progress, now.kept.as_ref(), Which::Autobuild);
         let usual = github_named("").ok();
         let github = self.options.github.as_ref();
         let address = self.options.public_url.as_ref().unwrap_or(&browser.address);
         let proposed = github.or(usual.as_ref()).and_then(|github| Choice::proposal(github, address));
-        let step = step(now.progress.choice.as_ref(), &autobuild, installed);
+        let step = step(now.progress.choice.as_ref(), &autobuild, is_installed);
         let shown = page::SetupView {
             step,
             autobuild,
@@ -492,6 +491,6 @@ impl Setup {
     fn is_before(&self, step: Step) -> bool {
         let now = self.now.lock();
         let autobuild = status(&now.progress, now.kept.as_ref(), Which::Autobuild);
-        progress::step(now.progress.choice.as_ref(), &autobuild, Installed::Somewhere) < step
+        progress::step(now.progress.choice.as_ref(), &autobuild, true) < step
     }
 }

@@ -5,7 +5,7 @@ use super::{
     browser::Form,
     finish::{MOST, Onboarding},
     manifest::Which,
-    progress::{AppStatus, Choice, CodeAppStatus, Field, Hash, Installed, NoChoice, NoReturn, NotOurs, Step},
+    progress::{AppStatus, Choice, CodeAppStatus, Field, Hash, NoChoice, NoReturn, NotOurs, Step},
     prove::Proof,
     register::{ImportField, NotImported},
 };
@@ -13,6 +13,7 @@ use crate::{
     config::{GithubAddress, KEPT_APPS_FILE, KeptApp, KeptApps},
     engine::onboarding::Onboarded,
     messages,
+    web::html_page,
 };
 use axum::{
     http::{
@@ -22,7 +23,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{diagnosis, diagnosis::Row};
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 use secrecy::{ExposeSecret, SecretString};
 use std::path::Path;
 use url::{Url, form_urlencoded};
@@ -94,25 +95,11 @@ pub(super) fn page(shown: &SetupView<'_>) -> Response {
 }
 
 fn frame(status: StatusCode, title: &str, content: &Markup, script: bool) -> Response {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                link rel="stylesheet" href="/assets/pages.css";
-                link rel="icon" href="/assets/icon.svg";
-                @if script { script src="/setup/go.js" defer {} }
-            }
-            body {
-                a.skip href="#main" { "To the content" }
-                header { "AutoBuild" }
-                main #main { (content) }
-            }
-        }
+    let body = html! {
+        header { "AutoBuild" }
+        main #main { (content) }
     };
-    (status, page.into_string()).into_response()
+    (status, html_page(title, script.then_some("/setup/go.js"), &body)).into_response()
 }
 
 /// Adds the headers that keep the page and its address private, and that restrict its forms to this service and one
@@ -572,8 +559,8 @@ fn install_section(shown: &SetupView<'_>) -> Markup {
         @if let Some(coach) = coach {
             p {
                 @match shown.installations.coach {
-                    Some(Installed::Somewhere) => { "The Coach is installed. " a href=(coach) { "Change where the Coach is installed" } },
-                    Some(Installed::Nowhere) | None => { "The Coach is installed nowhere yet. " a.action href=(coach) { "Install the Coach" } },
+                    Some(true) => { "The Coach is installed. " a href=(coach) { "Change where the Coach is installed" } },
+                    Some(false) | None => { "The Coach is installed nowhere yet. " a.action href=(coach) { "Install the Coach" } },
                 }
             }
         }

@@ -335,19 +335,11 @@ pub(super) enum Step {
     Repositories,
 }
 
-/// The result of looking for the AutoBuild App's installations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Installed {
-    /// It is installed nowhere, or GitHub was not asked.
-    Nowhere,
-    /// It is installed somewhere.
-    Somewhere,
-}
-
-pub(super) fn step(choice: Option<&Choice>, autobuild: &AppStatus<'_>, installed: Installed) -> Step {
-    match (autobuild, choice, installed) {
-        (AppStatus::Kept, _, Installed::Somewhere) => Step::Repositories,
-        (AppStatus::Kept, _, Installed::Nowhere) => Step::Install,
+/// Returns the step that the set-up has reached. `is_installed` is `false` also if GitHub was not asked.
+pub(super) fn step(choice: Option<&Choice>, autobuild: &AppStatus<'_>, is_installed: bool) -> Step {
+    match (autobuild, choice, is_installed) {
+        (AppStatus::Kept, _, true) => Step::Repositories,
+        (AppStatus::Kept, _, false) => Step::Install,
         (AppStatus::Missing | AppStatus::Unfinished(_), Some(_), _) => Step::Register,
         (AppStatus::Missing | AppStatus::Unfinished(_), None, _) => Step::Choose,
     }
@@ -462,12 +454,12 @@ mod tests {
         let chosen = choice("", "", "https://b.example").unwrap();
         let lost = CodeAppStatus::Lost;
         for (choice, app, installed, next) in [
-            (None, AppStatus::Missing, Installed::Nowhere, Step::Choose),
-            (Some(&chosen), AppStatus::Missing, Installed::Nowhere, Step::Register),
-            (Some(&chosen), AppStatus::Unfinished(&lost), Installed::Nowhere, Step::Register),
-            (Some(&chosen), AppStatus::Kept, Installed::Nowhere, Step::Install),
-            (None, AppStatus::Kept, Installed::Nowhere, Step::Install),
-            (Some(&chosen), AppStatus::Kept, Installed::Somewhere, Step::Repositories),
+            (None, AppStatus::Missing, false, Step::Choose),
+            (Some(&chosen), AppStatus::Missing, false, Step::Register),
+            (Some(&chosen), AppStatus::Unfinished(&lost), false, Step::Register),
+            (Some(&chosen), AppStatus::Kept, false, Step::Install),
+            (None, AppStatus::Kept, false, Step::Install),
+            (Some(&chosen), AppStatus::Kept, true, Step::Repositories),
         ] {
             assert_eq!(step(choice, &app, installed), next, "{app:?} {installed:?}");
         }

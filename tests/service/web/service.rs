@@ -79,33 +79,33 @@ impl Service {
 
     /// Starts a service with these time limits for slow headers and bodies.
     pub async fn patient(headers: Duration, body: Duration) -> Self {
-        Self::with(|listener| listener.with_patience(headers), body).await
+        Self::with(|listener| listener.patience = headers, body).await
     }
 
     /// Starts a service without limits for slow senders, and with this many connections.
     pub async fn crowded(most: usize) -> Self {
         let long = Duration::from_secs(600);
-        Self::with(|listener| listener.with_patience(long).with_most(most), long).await
+        Self::with(|listener| (listener.patience, listener.most) = (long, most), long).await
     }
 
     /// Starts a service with an App of this GitHub, and with its own clock.
     pub async fn over(github: Github) -> Self {
-        Self::build(|listener| listener, web::BODY_PATIENCE, (github, None)).await
+        Self::build(|_| {}, web::BODY_PATIENCE, (github, None)).await
     }
 
     /// Starts a service that shares a database of PostgreSQL with others.
     pub async fn on(database: &str) -> Self {
         let database = Some(database.to_owned());
-        Self::build(|listener| listener, web::BODY_PATIENCE, (Github::nowhere(), database)).await
+        Self::build(|_| {}, web::BODY_PATIENCE, (Github::nowhere(), database)).await
     }
 
-    async fn with(listening: impl FnOnce(Listener) -> Listener, body: Duration) -> Self {
+    async fn with(listening: impl FnOnce(&mut Listener), body: Duration) -> Self {
         Self::build(listening, body, (Github::nowhere(), None)).await
     }
 
     #[allow(clippy::too_many_lines, reason = "everything that a service is made of")]
     async fn build(
-        listening: impl FnOnce(Listener) -> Listener,
+        listening: impl FnOnce(&mut Listener),
         body: Duration,
         (github, database): (Github, Option<String>),
     ) -> Self {
@@ -131,16 +131,16 @@ impl Service {
         })
         .await
         .unwrap();
-        let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        let mut listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+        listening(&mut listener);
         let address = listener.address().unwrap();
         let draining = CancellationToken::new();
         let secrets = [SECRET, PREVIOUS].map(SecretString::from).to_vec();
-        let inbox = Inbox::new(engine, secrets, draining.clone())
-            .with_patience(body)
-            .with_admin(SecretString::from("the administrator's"), &SecretString::from("own"))
-            .with_sign_in(github.oauth);
+        let mut inbox = Inbox::new(engine, secrets, draining.clone())
+            .with_admin(SecretString::from("the administrator's"), &SecretString::from("own"));
+        (inbox.patience, inbox.oauth) = (body, github.oauth);
         let router = web::router(Arc::new(inbox));
-        let server = tokio::spawn(web::serve(listening(listener), router, CancellationToken::new()));
+        let server = tokio::spawn(web::serve(listener, router, CancellationToken::new()));
         Self { address, draining, database, server, _folder: folder }
     }
 
