@@ -1,4 +1,5 @@
-//! The rules of the house that the compiler does not know: who may import whom, and what stands only in one place.
+//! The rules of the code base that the compiler does not check: imports between rooms, and words that are only allowed
+//! in some files.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
@@ -8,8 +9,7 @@ use std::{
     path::Path,
 };
 
-/// Each room of `src` and what it may import, rooms and crates; everybody may import itself. Between the crates Cargo
-/// holds the map.
+/// Each room of `src` and the rooms and crates that it may import besides itself. For crates, Cargo checks the same.
 const MAP: [(&str, &[&str]); 9] = [
     ("messages", &["domain", "text"]),
     ("store", &["domain", "text"]),
@@ -41,10 +41,10 @@ const MAP: [(&str, &[&str]); 9] = [
 /// The crates that rooms of `src` use by name.
 const CRATES: [&str; 9] = ["page_parts", "domain", "text", "integrity", "runners", "sandbox", "git", "forge", "uplink"];
 
-/// The room that may import everything, and that nobody imports.
+/// The room that may import everything, and that no other room imports.
 const COMMANDS: &str = "cli";
 
-/// Words that stand only in some files, each with the beginnings of these files' paths.
+/// Words that are only allowed in some files, each with the beginnings of these files' paths.
 const ONLY_IN: [(&str, &[&str]); 11] = [
     ("process::Command", &["git/", "sandbox/"]),
     ("Utc::now", &["cli/assemble.rs", "forge/clock.rs"]),
@@ -59,10 +59,10 @@ const ONLY_IN: [(&str, &[&str]); 11] = [
     ("crate::*", &[]),
 ];
 
-/// The largest circle of files that import each other, in a room or crate.
+/// The most files in a cycle of imports, in a room or crate.
 const LARGEST_CIRCLE: usize = 8;
 
-/// What rules and sentences never touch: they are data in, data out.
+/// Words that must not occur in rules and sentences, because these are pure functions of data.
 const IMPURE: [&str; 11] = [
     "async ",
     ".await",
@@ -81,7 +81,7 @@ const IMPURE: [&str; 11] = [
 struct Source {
     /// From the root of the repository, with `/`.
     file: String,
-    /// The same below its `src`, a crate's with the crate's name before it: rooms and crates are told alike.
+    /// The path below `src`; for a crate, with the crate's name before it, so that rooms and crates have the same form.
     path: String,
     text: String,
 }
@@ -96,7 +96,7 @@ impl Source {
         Self { file: file.to_owned(), path, text: text.to_owned() }
     }
 
-    /// The room or crate, for a file that stands in one.
+    /// Returns the room or crate, for a file that is in one.
     fn room(&self) -> Option<&str> {
         self.path.split_once('/').map(|(room, _)| room)
     }
@@ -105,13 +105,13 @@ impl Source {
         self.file.starts_with("crates/")
     }
 
-    /// Whether the whole file is tests.
+    /// `true` if the whole file contains tests.
     fn is_tests(&self) -> bool {
         self.path.ends_with("/tests.rs") || self.path.contains("/tests/")
     }
 
-    /// Code with its line number, without comments; inline tests are left out where `product` is asked for. A grouped
-    /// import is given path by path, each as a line of its own.
+    /// Returns the lines of code with their numbers, without comments and, for [`Part::Product`], without inline tests.
+    /// A grouped import becomes one line for each path.
     fn lines(&self, part: Part) -> Vec<(usize, String)> {
         if part == Part::Product && self.is_tests() {
             return Vec::new();
@@ -142,7 +142,7 @@ impl Source {
         found
     }
 
-    /// The number of its product lines, with comments and blank lines.
+    /// Returns the number of its product lines, with comments and blank lines.
     fn size(&self) -> usize {
         let lines = || self.text.lines();
         if self.is_tests() {
@@ -151,7 +151,7 @@ impl Source {
         lines().position(|line| line.trim() == "#[cfg(test)]").unwrap_or_else(|| lines().count())
     }
 
-    /// The module that the file is, as its path below `src`; a crate's begins with the crate's name.
+    /// Returns the file's module as its path below `src`; for a crate, it begins with the crate's name.
     fn module(&self) -> Vec<&str> {
         let mut parts: Vec<&str> = self.path.trim_end_matches(".rs").split('/').collect();
         if ["mod", "lib", "main"].contains(&parts[parts.len() - 1]) {
@@ -160,8 +160,8 @@ impl Source {
         parts
     }
 
-    /// The files of its crate that it names, in imports and by a path in code, from the root, from above or from a child:
-    /// each as the longest part of the path that is a module.
+    /// Returns the files of its crate that it names in imports or by a path in code, from the root, the parent or a
+    /// child: each as the longest part of the path that is a module.
     fn names(&self, modules: &BTreeMap<Vec<&str>, usize>) -> BTreeSet<usize> {
         let module = self.module();
         let root = usize::from(self.is_in_crate());
@@ -197,7 +197,7 @@ impl Source {
     }
 }
 
-/// The paths that the tree of an import stands for.
+/// Returns the paths of a grouped import.
 fn paths_of(tree: &str) -> Vec<String> {
     let Some((prefix, rest)) = tree.split_once('{') else {
         return vec![tree.trim().to_owned()];
@@ -218,7 +218,7 @@ enum Part {
     Everything,
 }
 
-/// Every file of the application and of the crates.
+/// Returns every file of the application and of the crates.
 fn house() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
@@ -238,10 +238,10 @@ fn house() -> Vec<Source> {
     found
 }
 
-/// Gives every place of a file where it is broken.
+/// Returns every place of a file that breaks the rule.
 type Rule = fn(&Source) -> Vec<String>;
 
-/// What `rule` finds in the whole house must be nothing.
+/// Asserts that `rule` finds nothing in the whole code base.
 fn holds(rule: Rule) {
     let sources = house();
     assert!(sources.len() > 100, "the house was not found");
@@ -249,7 +249,7 @@ fn holds(rule: Rule) {
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
-/// The rooms that a line of code names by `crate::`, and the crates.
+/// Returns the rooms that a line of code names with `crate::`, and the crates.
 fn rooms_in(line: &str) -> Vec<&str> {
     let parts = line.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
     let paths = parts.map(|path| path.split("::").collect::<Vec<_>>());
@@ -284,7 +284,7 @@ fn forbidden_imports(source: &Source) -> Vec<String> {
     found
 }
 
-/// The forge stands for GitHub: of `git` it uses what knows repositories alone.
+/// The forge replaces GitHub, so it uses only the part of `git` about bare repositories.
 fn forge_beyond_bare(source: &Source) -> Vec<String> {
     let lines = source.lines(Part::Everything).into_iter();
     lines
@@ -325,7 +325,7 @@ fn impure(source: &Source) -> Vec<String> {
         return Vec::new();
     }
     let lines = source.lines(Part::Product).into_iter();
-    // These name such words: they look for them in the code of others.
+    // These files contain such words because they look for them in foreign code.
     let names_them = ["integrity", "runners"].contains(&room);
     let ours = lines.filter(|(_, line)| !names_them || line.starts_with("use "));
     let words = |line: &str| IMPURE.iter().find(|word| line.contains(**word));
@@ -339,7 +339,7 @@ fn test_seams(source: &Source) -> Vec<String> {
     let mut found = Vec::new();
     for (place, (number, line)) in lines.iter().enumerate() {
         let named = ["cfg(test", "cfg!(test", "cfg_attr(test", "cfg(any(test", "cfg(not(test"];
-        // In quotes it is data: what tests are in other people's code.
+        // In quotes it is data: the form of tests in foreign code.
         let code: String = line.split('"').step_by(2).collect();
         if !named.iter().any(|name| code.contains(name)) {
             continue;
@@ -372,8 +372,8 @@ fn unexplained(source: &Source) -> Vec<String> {
     }
 }
 
-/// English is never data: what code compares, searches or cuts is a value, not a sentence. In the rooms that decide and
-/// word, a literal of several words does not stand where text is looked at.
+/// Sentences are never data: code compares, searches and splits values, not sentences. So in the rooms that decide or
+/// write texts, no literal of several words is an argument of such functions.
 fn sentences_as_data(source: &Source) -> Vec<String> {
     let room = source.room().unwrap_or_default();
     if !["domain", "text", "engine", "messages", "store", "web"].contains(&room) {
@@ -386,7 +386,7 @@ fn sentences_as_data(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// How text is looked at.
+/// Functions that examine a text.
 const LOOKS: [&str; 11] = [
     "starts_with(\"",
     "ends_with(\"",
@@ -401,17 +401,17 @@ const LOOKS: [&str; 11] = [
     "== \"",
 ];
 
-/// Whether a literal that begins here holds two words of letters with a blank between them.
+/// `true` if a literal that begins here contains two words of letters with a blank between them.
 fn is_sentence(after: &str) -> bool {
     let literal = after.split('"').next().unwrap_or_default();
     let is_word = |word: &str| word.len() > 1 && word.chars().all(char::is_alphabetic);
     literal.split(' ').filter(|word| is_word(word)).count() > 1
 }
 
-/// The places that word what somebody reads, by the beginnings of their paths: what people read on GitHub and of a Feature
-/// in a terminal; the commands; the help of settings and metrics; prompts and schemas for agents, and what their reader
-/// refuses in an answer or a plan; the forge, which speaks as GitHub does; and HTTP answers to programs. A page words too,
-/// see [`is_page`]. Everything else carries facts.
+/// The files that contain texts for readers, by the beginnings of their paths: texts on GitHub and about Features in a
+/// terminal; the commands; the help of settings and metrics; prompts and schemas for agents, and the refusals of their
+/// answers and plans; the forge, which speaks as GitHub; and HTTP answers to programs. So do pages, see [`is_page`].
+/// Everything else only carries facts.
 const WORDING: [&str; 17] = [
     "messages/",
     "main.rs",
@@ -432,13 +432,14 @@ const WORDING: [&str; 17] = [
     "web/inbox.rs",
 ];
 
-/// A file that makes HTML is a page, and its fixed words stand in it.
+/// A file that makes HTML is a page and contains its fixed words.
 fn is_page(source: &Source) -> bool {
     source.room() == Some("web") && source.text.contains("html! {")
 }
 
-/// Where only operators and programmers read: log lines, the texts of errors with the steps added to them, attributes
-/// (lints with their reasons), and SQL. What an error displays may reach a person only as the message of a failure.
+/// Calls whose texts only operators and programmers read: log lines, the texts of errors with their added steps,
+/// attributes (lints with their reasons), and SQL. The text of an error may reach other people only as the message of a
+/// failure.
 const FOR_OPERATORS: [&str; 12] = [
     "trace!",
     "debug!",
@@ -454,14 +455,14 @@ const FOR_OPERATORS: [&str; 12] = [
     "statements!",
 ];
 
-/// Words that join others; a list of names has none.
+/// Words that connect others; a list of names has none.
 const JOINING: [&str; 44] = [
     "a", "an", "the", "is", "are", "was", "were", "be", "has", "have", "had", "it", "its", "this", "that", "which",
     "who", "what", "of", "to", "on", "at", "by", "for", "from", "with", "without", "not", "no", "and", "or", "nor",
     "but", "only", "cannot", "can", "could", "may", "must", "does", "did", "do", "than", "nothing",
 ];
 
-/// The sentences that a file words: literals with five words in a row that people may read.
+/// Returns the sentences of a file: literals with five words in a row that people may read.
 fn sentences(source: &Source) -> Vec<String> {
     if source.is_tests() || is_page(source) || WORDING.iter().any(|place| source.path.starts_with(place)) {
         return Vec::new();
@@ -484,27 +485,27 @@ fn words_a_sentence(literal: &str) -> bool {
     is_long && literal.split_whitespace().any(|word| JOINING.contains(&word))
 }
 
-/// Code that looks for a text looks for words of other programs: our own are never data.
+/// Code that searches for a text searches for words of other programs, since our own are never data.
 fn looks_for_text(before: &str) -> bool {
     let calls = LOOKS.iter().filter_map(|look| look.strip_suffix("(\""));
     calls.chain(["says"]).any(|call| before.ends_with(call))
 }
 
-/// The words of a list of names are looked for one by one.
+/// The words of a list of names are searched for one by one.
 fn is_list_of_names(before: &str, text: &str) -> bool {
     let declaration = before.trim_end().strip_suffix(": &str =");
     let name = declaration.and_then(|declaration| declaration.rsplit("const ").next());
     name.is_some_and(|name| text.contains(&format!("is_one_of({name}, ")))
 }
 
-/// A table of texts holds the words of other programs, for which code looks.
+/// A table of texts contains words of other programs, for which code searches.
 fn is_table_of_texts(before: &str) -> bool {
     let declaration = before.rsplit("\n\n").next().unwrap_or_default();
     let declared = declaration.rsplit_once(": ").map_or("", |(_, kind)| kind);
     (declared.starts_with("[&str;") || declared.starts_with("&[&str]")) && before.ends_with(['=', '&'])
 }
 
-/// The literals of a text, without those for operators.
+/// Returns the literals of a text, without those for operators.
 fn literals_for_people(text: &str) -> Vec<String> {
     let (mut literals, mut opened, mut rest) = (Vec::new(), Vec::new(), text);
     while let Some(c) = rest.chars().next() {
@@ -541,7 +542,7 @@ fn literals_for_people(text: &str) -> Vec<String> {
     literals
 }
 
-/// The content of a literal whose opening quote was read; a raw one ends with `raw_end`.
+/// Returns the content of a literal after its opening quote; a raw one ends with `raw_end`.
 fn literal(rest: &str, raw_end: Option<String>) -> &str {
     if let Some(end) = raw_end {
         return rest.split(&*end).next().unwrap();
@@ -555,8 +556,8 @@ fn literal(rest: &str, raw_end: Option<String>) -> &str {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-/// Files that import each other in a circle cannot be read one after the other: every circle that is too large. One may
-/// go through a `mod.rs` that re-exports its children, where these import from it.
+/// Returns every cycle of imports that is too large, because its files cannot be read one after the other. A cycle
+/// through a `mod.rs` is allowed if it re-exports its children and these import from it.
 fn large_circles(sources: &[Source]) -> Vec<String> {
     let files: Vec<&Source> = sources.iter().filter(|source| !source.is_tests()).collect();
     let modules: BTreeMap<Vec<&str>, usize> = files.iter().map(|file| file.module()).zip(0..).collect();
@@ -676,8 +677,8 @@ fn a_sentence_is_found_in_whatever_form_it_is_written() {
     assert_eq!(counted("src/web/inquire.rs", &format!("html! {{ {sentence} }}")), 0);
 }
 
-/// The most product lines of each room: all lines but those of tests, in thousands as docs/architecture.md shows them. A
-/// larger number needs a reason, which stands beside it.
+/// The most product lines of each room: all lines but those of tests, in thousands as docs/architecture.md shows them.
+/// A larger number needs a reason beside it.
 fn budgets() -> BTreeMap<String, usize> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
     let page = fs::read_to_string(page).unwrap();
@@ -691,7 +692,7 @@ fn budgets() -> BTreeMap<String, usize> {
     rows.filter_map(budget).collect()
 }
 
-/// The rooms that are larger than their budget, and those that have none.
+/// Returns the rooms that are larger than their budget or have none.
 fn too_large(sources: &[Source], budgets: &BTreeMap<String, usize>) -> Vec<String> {
     let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
     for source in sources {
@@ -719,21 +720,23 @@ fn no_room_is_larger_than_its_budget() {
     assert_eq!((allowed(3).len(), allowed(2).len()), (0, 1));
 }
 
-/// Verbs that do not say what a function does. `report`, `record`, `render`, `notify`, `mask`, `count`, `clamp` do.
+/// Verbs that do not describe a function's action. `report`, `record`, `render`, `notify`, `mask`, `count`, `clamp` do.
 const EMPTY_VERBS: [&str; 4] = ["told", "tell", "said", "say"];
 
-/// Participles and other words that leave open what a function does or gives. As a part of a name they may say something.
+/// Participles and other words that describe neither a function's action nor its result. They may be useful as a part
+/// of a name.
 const EMPTY_FUNCTIONS: [&str; 35] = [
     "asked", "begun", "called", "came", "chosen", "counted", "did", "doing", "done", "ended", "found", "given", "gone",
     "got", "happened", "heard", "held", "kept", "known", "left", "listed", "looked", "lost", "made", "moved", "named",
     "seen", "shown", "spoken", "standing", "stored", "taken", "tried", "used", "wanted",
 ];
 
-/// Types that do not say what they hold. `…Request`, `…View`, `…Status`, `…Outcome` do.
+/// Names of types that do not describe their content. `…Request`, `…View`, `…Status`, `…Outcome` do.
 const EMPTY_TYPES: [&str; 13] =
     ["Asked", "Found", "Shown", "Seen", "Known", "Standing", "Way", "Kind", "Lack", "Came", "Got", "Doing", "Of"];
 
-/// A name is a term of the field (`docs/architecture.md`, "Terms"): a function is a verb, a type says what it holds.
+/// A name is a term of the field (`docs/architecture.md`, "Terms"): a function is a verb, and a type describes its
+/// content.
 fn empty_names(source: &Source) -> Vec<String> {
     let product = source.lines(Part::Product).len();
     let lines = source.lines(Part::Everything).into_iter().enumerate();
@@ -757,7 +760,7 @@ fn empty_names(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// The name that a line declares with this keyword.
+/// Returns the name that a line declares with this keyword.
 fn name_after<'l>(line: &'l str, keyword: &str) -> Option<&'l str> {
     let (before, after) = line.split_once(keyword)?;
     let is_declaration = before.is_empty() || before.ends_with(' ') && before.split(' ').all(is_modifier);
@@ -807,7 +810,7 @@ const OF_A_LANGUAGE: [&str; 11] = [
     "return_values.rs",
 ];
 
-/// Rules of integrity know no language, and languages know no rule.
+/// Rules of integrity do not depend on a language, and languages not on a rule.
 fn rules_and_languages_apart(source: &Source) -> Vec<String> {
     let in_language = source.path.starts_with("integrity/language/");
     let in_rules = source.path.starts_with("integrity/rules/");
@@ -847,7 +850,7 @@ const OF_ONE_LANGUAGE: [&str; 18] = [
     "ImportError",
 ];
 
-/// Rules, experiments and the table name no word of a language; the examples of rules do.
+/// Rules, experiments and the table contain no word of a language; only the examples of rules do.
 fn words_of_languages(source: &Source) -> Vec<String> {
     let rooms = ["integrity/rules/", "gates/mutation/", "gates/table/"];
     if !rooms.iter().any(|room| source.path.contains(room)) {

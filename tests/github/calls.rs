@@ -1,4 +1,4 @@
-//! Calls whose refusals mean something of their own.
+//! Calls whose refusals have special meanings.
 
 use crate::world::*;
 use autobuild::github::{
@@ -91,7 +91,7 @@ async fn an_existing_pull_request_is_adopted() {
     let world = World::installed().await;
     let exists = json!({"message": "Validation Failed", "errors": [{"message": format!("A pull request already exists for acme:{BRANCH}.")}]});
     world.answers("POST", PULLS, 422, exists).await;
-    // GitHub ignores a filter that it does not understand: the list holds others, too.
+    // GitHub ignores a filter that it does not understand: the list also contains others.
     let listed = json!([pull(9, "other", 22), pull(8, BRANCH, 99), pull(7, BRANCH, 22)]);
     world.answers("GET", PULLS, 200, listed).await;
     match world.repo().create_pull(NEW).await.unwrap() {
@@ -240,7 +240,7 @@ fn calls_may_be_spawned() {
     may_move(|world| async { world.repo().find_comment(ISSUE, "").await.map(drop) });
 }
 
-/// A process that was frozen goes on where it stood: between its look at the lease and the write.
+/// A process that was frozen continues where it was: between its check of the lease and the write.
 #[tokio::test]
 async fn a_write_is_not_sent_once_its_permit_is_gone() {
     let world = World::installed().await;

@@ -1,4 +1,4 @@
-//! What others say of a commit and of lines, as GitHub tells it.
+//! GitHub's reports of other people's and services' statements about commits and lines.
 
 use crate::world::*;
 use domain::ids::ReviewId;

@@ -1,4 +1,4 @@
-//! Limits, errors of GitHub's own, lost replies: what is tried again, and by whom.
+//! Limits, GitHub's own errors, lost replies: which calls are retried, and by whom.
 
 use crate::world::*;
 use autobuild::github::{App, Client, GithubError, GithubUrls};
@@ -120,7 +120,8 @@ async fn a_server_that_falls_silent_is_given_up() {
     let never = || ResponseTemplate::new(201).set_delay(Duration::from_secs(3600));
     world.replies("POST", COMMENTS, never()).await;
     world.replies("GET", "/repos/acme/shop/pulls/7", never()).await;
-    // Everything that the calls need first is fetched before time is stopped; from then on waiting is what makes it pass.
+    // Everything that the calls need first is fetched before the clock is stopped. From then on, only waiting advances
+    // it.
     world.client.bot(INSTALLATION).await.unwrap();
     world.repo().repository().await.unwrap();
     world.client.token(INSTALLATION, REPO, autobuild::github::Rights::Converse).await.unwrap();

@@ -27,12 +27,12 @@ impl Write for Pen {
     }
 }
 
-/// Begins to record, if nobody has.
+/// Begins to record, if that has not begun yet.
 pub fn record() {
     LazyLock::force(&RECORD);
 }
 
-/// What was recorded until now, by all tests.
+/// Returns the log of all tests so far.
 pub fn recorded() -> String {
     String::from_utf8(RECORD.lock().unwrap().clone()).unwrap()
 }

@@ -1,6 +1,7 @@
-//! The traps of GitHub and octocrab that our client could step into, each with the answer that would spring it.
+//! The traps of GitHub and octocrab that our client could step into, each with the answer that would trigger it.
 //!
-//! The server is wiremock: it says exactly what a test tells it to, also what a well-behaved forge would never say.
+//! The server is wiremock: it gives exactly the answers that a test prepares, even ones that a well-behaved forge would
+//! never give.
 
 #![allow(
     clippy::unwrap_used,

@@ -23,7 +23,7 @@ const REPO: &str = "acme/shop";
 const BASE: &str = "autobuild/1/integration";
 const HEAD: &str = "autobuild/1/task-001-a";
 
-/// The forge counts tokens in real time, so the client must, too.
+/// The forge's tokens expire in real time, so the client uses real time too.
 #[allow(clippy::disallowed_methods, reason = "the forge's clock is the real one")]
 fn now() -> Millis {
     Millis(chrono::Utc::now().timestamp_millis())
@@ -74,7 +74,7 @@ impl World {
         IssueNumber(ada.open_issue(REPO, title, "Please", &[]).unwrap())
     }
 
-    /// An integration branch and a task branch with one more commit.
+    /// Creates an integration branch, and a task branch with one more commit.
     async fn branches(&self) -> Sha {
         let main = self.main().branch_head("main").await.unwrap().unwrap();
         self.branch(BASE, &main).await;

@@ -1,4 +1,4 @@
-//! Tokens and keys stay out of errors and logs, whatever GitHub answers.
+//! Tokens and keys stay out of errors and logs for any answer of GitHub.
 
 use crate::{log, world::*};
 use autobuild::github::{GithubError, Rights};
@@ -10,7 +10,7 @@ use wiremock::ResponseTemplate;
 
 const COMMENTS: &str = "/repos/acme/shop/issues/42/comments";
 
-/// All that could be printed of an error.
+/// Returns every printable form of an error.
 fn printed(error: &GithubError) -> String {
     let mut text = format!("{error} {error:?}");
     let mut cause = error.source();

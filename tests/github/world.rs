@@ -1,4 +1,4 @@
-//! A wiremock server that is GitHub, and a client of it.
+//! A wiremock server in the role of GitHub, and a client of it.
 
 use autobuild::github::{App, Client, GithubUrls, Repo};
 use aws_lc_rs::{
@@ -26,7 +26,7 @@ pub const BOT: u64 = 101;
 /// 2026-01-15T10:30:00Z.
 pub const START: Millis = Millis(1_768_473_000_000);
 
-/// As long, and with as many dots, as the tokens that GitHub gives since 2026.
+/// A token with the length and the dots of GitHub's tokens since 2026.
 pub static TOKEN: LazyLock<String> =
     LazyLock::new(|| format!("ghs_7_{}.{}.{}", "a".repeat(100), "b".repeat(300), "c".repeat(112)));
 
@@ -39,7 +39,7 @@ pub static PEM: LazyLock<String> = LazyLock::new(|| {
     format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n"))
 });
 
-/// The public half, as PKCS#1.
+/// Returns the public key as PKCS#1.
 pub fn public_key() -> &'static [u8] {
     KEY.public_key().as_ref()
 }
@@ -48,7 +48,7 @@ thread_local! {
     static NOW: Cell<Millis> = const { Cell::new(START) };
 }
 
-/// Each test has a thread, and so a clock, of its own.
+/// Each test has its own thread, and so its own clock.
 pub fn now() -> Millis {
     NOW.get()
 }
@@ -67,12 +67,12 @@ pub struct World {
 }
 
 impl World {
-    /// GitHub at the root of a server.
+    /// Creates a GitHub at the root of a server.
     pub async fn new() -> Self {
         Self::below("").await
     }
 
-    /// GitHub below a path, as an Enterprise Server is.
+    /// Creates a GitHub below a path, as an Enterprise Server.
     pub async fn below(base: &str) -> Self {
         crate::log::record();
         let server = MockServer::start().await;
@@ -82,7 +82,7 @@ impl World {
         Self { server, client }
     }
 
-    /// GitHub with an installation, a repository and a bot user.
+    /// Creates a GitHub with an installation, a repository and a bot user.
     pub async fn installed() -> Self {
         let world = Self::new().await;
         world.grants_tokens("").await;
@@ -110,7 +110,7 @@ impl World {
         Mock::given(method(verb)).and(path(at)).respond_with(reply).mount(&self.server).await;
     }
 
-    /// Answers the first such request, and leaves the later ones to what is mounted afterwards.
+    /// Answers the first such request; later ones get the answers that are mounted afterwards.
     pub async fn answers_once(&self, verb: &str, at: &str, status: u16, body: Value) {
         Mock::given(method(verb))
             .and(path(at))
@@ -120,7 +120,7 @@ impl World {
             .await;
     }
 
-    /// The bodies of all requests that were made there.
+    /// Returns the bodies of all requests to this path.
     pub async fn bodies_sent(&self, verb: &str, at: &str) -> Vec<Value> {
         let requests = self.server.received_requests().await.unwrap();
         requests

@@ -1,5 +1,5 @@
-//! What cannot be tried in this very process: a service that is killed, and a network in which the address of clouds'
-//! metadata is somebody's. Each is this test's own program once more, told by its environment what it is.
+//! Items that cannot be tested in this process: a service that is killed, and a network in which something answers at
+//! the address of clouds' metadata. Each runs this test's own program again, with its role in an environment variable.
 
 use crate::stage::{Stage, Way, Who, end, processes_with};
 use domain::isolation::Level;
@@ -12,12 +12,12 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What tells this program what it is.
+/// The variable with this program's role.
 const WAY: &str = "ISOLATION_WAY";
 const FOLDER: &str = "ISOLATION_FOLDER";
 const MARK: &str = "ISOLATION_MARK";
 
-/// Gives `lo` the address of clouds' metadata, then becomes the program of its arguments.
+/// Adds the address of clouds' metadata to `lo`, then executes the program of its arguments.
 const NETWORK: &str = r#"
 import fcntl, os, socket, struct, sys
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
@@ -34,14 +34,14 @@ fn number(way: Way) -> String {
     }
 }
 
-/// Which way this program is to go, where it was told.
+/// Returns the way that the environment names, if it does.
 fn told() -> Option<Way> {
     let text = std::env::var(WAY).ok()?;
     let level = |number: u8| Level::try_from(number).unwrap();
     Some(text.parse().map_or(Way::Without, |number| Way::At(level(number))))
 }
 
-/// 25: whether what a service started lives on when it is killed.
+/// 25: returns `true` if a program outlives the killed service that started it.
 pub async fn outlives_the_service(way: Way) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let mark = format!("isolation-25-{}-{}", std::process::id(), number(way));
@@ -98,7 +98,7 @@ pub async fn serve() {
     }
 }
 
-/// 9: whether clouds' metadata are reached; `Err` says why no network could be made to try it in.
+/// 9: returns `true` if clouds' metadata are reached; `Err` is the reason why no network could be made for the test.
 pub fn reaches_metadata(way: Way) -> Result<bool, String> {
     let own_user = if rustix::process::getuid().is_root() { "--net" } else { "-Urn" };
     let output = Command::new("unshare")
@@ -117,7 +117,7 @@ pub fn reaches_metadata(way: Way) -> Result<bool, String> {
     }
 }
 
-/// What [`reaches_metadata`] starts in a network of its own.
+/// The program that [`reaches_metadata`] starts in its own network.
 pub async fn with_metadata() {
     let Some(way) = told() else { return };
     let listener = TcpListener::bind("169.254.169.254:80").unwrap();

@@ -1,7 +1,7 @@
-//! The set of things that a hostile program tries: each must succeed without the sandbox (for what is planted for git:
-//! in the hands of a git without precautions), or trying it proves nothing, and must be refused at every level that this
-//! machine offers. What a level is known to let through, what a machine does not offer and what could not be tried on it
-//! stands in the table, not hidden. The table is printed: `cargo test --test isolation -- --nocapture`.
+//! The actions that a hostile program tries. Each must succeed without the sandbox (items planted for git: with a git
+//! without precautions), since otherwise the test proves nothing. Each must be refused at every level that this machine
+//! offers. The table also shows the actions that a level is known to allow, the levels that the machine does not offer,
+//! and the actions that could not be tried. The table is printed: `cargo test --test isolation -- --nocapture`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
 
@@ -16,7 +16,7 @@ use planted::Plant;
 use sandbox::{Exit, ProbeError, Sandbox, SandboxOptions, StartError};
 use stage::{Stage, Way, Who};
 
-/// A thing to try, by its number in the set.
+/// An action to try, by its number in the set.
 struct Item {
     number: &'static str,
     what: &'static str,
@@ -30,15 +30,15 @@ struct Item {
 enum Trial {
     /// By the probe.
     Probe(&'static str, Who),
-    /// By the probe, which must end with this limit by name.
+    /// By the probe, which must end with this limit.
     Exhausts(&'static str, Limit),
-    /// In a network of the test's own.
+    /// In the test's own network.
     Metadata,
-    /// By what it leaves behind.
+    /// By the process that it leaves behind.
     Straggler,
     /// By the service's death.
     ServiceKilled,
-    /// By what it plants for git.
+    /// By the files that it plants for git.
     Planted(Plant),
 }
 
@@ -56,7 +56,7 @@ const fn exhausts(number: &'static str, (probe, limit): (&'static str, Limit), w
 
 const OWN_NETWORK: &str = "in a network that nobody else is in";
 const PORTS_ALONE: &str = "Landlock binds ports, not addresses";
-/// Where the service is root, each run has a user of its own.
+/// If the service is root, each run has its own user.
 const SAME_USER: &str = "Landlock does not cover modes, and the files are the same user's";
 const SAME_LIST: &str = "the machine's own list of processes";
 
@@ -123,7 +123,7 @@ fn options() -> SandboxOptions {
     SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild"))
 }
 
-/// The levels up to the one that the service would choose here.
+/// Returns the levels up to the one that the service would choose here.
 async fn offered() -> Vec<Level> {
     let best = Sandbox::probe(options(), Level::L0.or_more()).await.unwrap();
     eprintln!("this machine offers {}; what is missing: {:?}", best.level(), best.missing());
@@ -134,7 +134,7 @@ fn is_root() -> bool {
     rustix::process::getuid().is_root()
 }
 
-/// What came of trying something one way.
+/// The result of trying an action one way.
 enum Came {
     Possible(String),
     Refused(String),
@@ -150,7 +150,7 @@ async fn try_one(stage: &Stage, trial: Trial, way: Way) -> Came {
         }
         Trial::Exhausts(probe, limit) => {
             let (said, exit) = stage.tries(probe, Who::Player, way).await.unwrap();
-            // Who is nobody is stopped by the system's own limit where there is a wall.
+            // Behind a wall, the user `nobody` is stopped by the system's own limit.
             let has_wall = matches!(way, Way::At(level) if level >= Level::L2);
             let by_system = !is_root() && has_wall && matches!(limit, Limit::Processes(_));
             let is_named = exit == Some(Exit::OverLimit(limit)) || by_system || way == Way::Without;
@@ -174,7 +174,7 @@ async fn leaves_somebody(stage: &Stage, way: Way) -> bool {
     !left.is_empty()
 }
 
-/// A cell of the table, and what is wrong with it or to be remarked.
+/// A cell of the table, with its error and its remark.
 type Cell = (&'static str, Option<String>, Option<String>);
 
 fn judged(item: &Item, way: Way, came: Came) -> Cell {
@@ -187,13 +187,13 @@ fn judged(item: &Item, way: Way, came: Came) -> Cell {
         (Came::Possible(_), None, Way::Without) => ("possible", None, None),
         (Came::Possible(said), None, Way::At(_)) => ("POSSIBLE", about(&said), None),
         (Came::Refused(said), Some(_), _) => ("refused", about(&said), None),
-        // Who is nobody is refused some of it by ordinary permissions already.
+        // Ordinary permissions already refuse some of it to the user `nobody`.
         (Came::Refused(said), None, Way::Without) => ("refused", about(&said).filter(|_| is_root()), None),
         (Came::Refused(_), None, Way::At(_)) => ("refused", None, None),
     }
 }
 
-/// Every item, tried one way. Each way has a stage of its own, so that they run side by side.
+/// Tries every item one way. Each way has its own stage, so that they can run in parallel.
 async fn column(way: Way) -> Vec<Cell> {
     let stage = Stage::new(&format!("items-{way:?}"));
     let mut cells = Vec::new();
@@ -279,7 +279,7 @@ async fn without_the_program_that_builds_the_wall_nothing_is_started() {
         assert!(matches!(refused, Err(StartError::Isolation(_))), "{level}: {refused:?}");
     }
     assert!(!folder.path().join("started").exists());
-    // The service sees it at its start, says what to do, and takes no less than was asked for.
+    // The service notices it at its start, names the remedy, and does not accept a lower level than requested.
     let best = Sandbox::probe(gone.clone(), Level::L0.or_more()).await.unwrap();
     let lacks_bubblewrap = |missing: &[MissingIsolation]| {
         missing.iter().any(|missing| {

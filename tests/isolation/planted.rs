@@ -1,5 +1,5 @@
-//! What is planted in a checkout from within the sandbox, and what becomes of it: in the hands of a git without
-//! precautions, and of ours.
+//! Files that are planted in a checkout from within the sandbox, and their effect on a git without precautions and on
+//! ours.
 
 use crate::{
     origin::{World, careless, git, request, write},
@@ -22,11 +22,11 @@ const PLANT: &str = include_str!("plant.sh");
 /// Something to plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plant {
-    /// 28: all that makes git run a program.
+    /// 28: everything that makes git run a program.
     Programs,
     /// 29: the objects of somebody else's repository.
     Alternates,
-    /// 30: files that are none, links that lead out, repositories within, files that grow, names that are `.git`.
+    /// 30: special files, links that lead out, nested repositories, files that grow, names that mean `.git`.
     OddFiles,
     /// 31: names of branches that are options or paths.
     Names,
@@ -50,7 +50,7 @@ impl Drop for Field {
     }
 }
 
-/// Plants it, and says whether it led to anything: without the sandbox a careless git looks at it, else ours.
+/// Plants it, and returns `true` if it had an effect: on a careless git without the sandbox, otherwise on ours.
 pub async fn leads_anywhere(plant: Plant, way: Way) -> bool {
     let field = Field::new(way).await;
     match plant {
@@ -87,7 +87,7 @@ impl Field {
         }
     }
 
-    /// Runs the script that plants: as anybody's child, or in the sandbox.
+    /// Runs the script that plants the files: as an ordinary child process, or in the sandbox.
     async fn plant(&self, what: &str, way: Way) {
         let address = self.world.remote.url().strip_suffix("/o/r.git").unwrap();
         let text = |path: &Path| path.to_str().unwrap().to_owned();
@@ -119,7 +119,7 @@ impl Field {
         }
     }
 
-    /// All that the service does with a turn's work.
+    /// Does everything that the service does with a turn's work.
     async fn taken_to_the_forge(&self) -> Prepared {
         let mirror = &self.world.mirror;
         let changes = self.checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
@@ -187,7 +187,7 @@ impl Field {
         self.plant("rejected", way).await;
         let here = self.checkout.path();
         if way == Way::Without {
-            // Whoever takes names as they are makes a tree that other systems check out as a `.git` folder.
+            // If names are not checked, the result is a tree that other systems check out as a `.git` folder.
             let inner = tree(here, "100644 blob", &git(here, &["hash-object", "-w", ".GIT/config"]), "config");
             let outer = tree(here, "040000 tree", &inner, ".GIT");
             return git(here, &["ls-tree", "-r", "--name-only", &outer]) == ".GIT/config";
@@ -235,7 +235,7 @@ impl Field {
     }
 }
 
-/// A tree of one entry.
+/// Makes a tree with one entry.
 fn tree(repository: &Path, kind: &str, id: &str, name: &str) -> String {
     let mut command = careless(repository);
     command.arg("mktree").stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -1,4 +1,4 @@
-//! What is planted around the sandbox, and how one thing is tried with and without it.
+//! Prepares the surroundings of the sandbox, and tries an action with and without it.
 
 use domain::{
     isolation::Level,
@@ -31,21 +31,21 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 const PROBE: &str = include_str!("probe.py");
-/// A variable that the test's own process surely has.
+/// A variable that the test's own process always has.
 const VARIABLE: &str = "CARGO_MANIFEST_DIR";
-/// How many stages there were.
+/// The number of stages so far.
 static STAGES: AtomicU32 = AtomicU32::new(0);
 
-/// How far what is tried may go.
+/// The isolation in which an action is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// As a child of this very process, without the sandbox.
+    /// As a child of this process, without the sandbox.
     Without,
     /// In the sandbox at this level.
     At(Level),
 }
 
-/// Who tries.
+/// The role that tries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     /// May change the checkout.
@@ -54,7 +54,7 @@ pub enum Who {
     Coach,
 }
 
-/// Everything that stands around the sandbox.
+/// Everything around the sandbox.
 pub struct Stage {
     folder: TempDir,
     /// A folder among the system's own if this user may write there, with a settings file.
@@ -62,7 +62,7 @@ pub struct Stage {
     service: Child,
     handle: OwnedFd,
     ports: BTreeMap<&'static str, String>,
-    /// The number of memory that anybody of this user may attach.
+    /// The number of shared memory that any process of this user may attach.
     shared: String,
     _sockets: Vec<UnixListener>,
     pub straggler: String,
@@ -93,12 +93,12 @@ fn plant(folder: &Path) {
 }
 
 impl Stage {
-    /// Plants all of it, with a name that keeps stages apart.
+    /// Prepares everything, with a name that distinguishes stages.
     pub fn new(name: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let below = |path: &str| folder.path().join(path);
         plant(folder.path());
-        // The same file system as what is outside, and a link to it.
+        // A link to a file outside, on the same file system.
         std::os::unix::fs::symlink(below("outside"), below("checkout/link")).unwrap();
         let init = Command::new("git").args(["init", "-q"]).arg(below("checkout")).status();
         assert!(init.unwrap().success());
@@ -165,7 +165,7 @@ impl Stage {
         all
     }
 
-    /// Tries one item and gives all that was said, or why it could not be tried.
+    /// Tries one item; returns its output, or the reason why it could not be tried.
     pub async fn tries(&self, item: &str, who: Who, way: Way) -> Result<(String, Option<Exit>), StartError> {
         match way {
             Way::Without => Ok((self.without(item), None)),
@@ -174,7 +174,7 @@ impl Stage {
     }
 
     fn without(&self, item: &str) -> String {
-        // A terminal of its own, which only a session has that was given one.
+        // Its own terminal, which only a session with one has.
         let program: &[&str] = match item {
             "terminal" => &["python3", "-c", "import pty, sys; pty.spawn(sys.argv[1:])", "python3"],
             _ => &["python3"],
@@ -216,7 +216,8 @@ impl Stage {
         Ok((said, Some(finished.exit)))
     }
 
-    /// A door, and a listener at its port on another address. The system chooses the port, and may have given it away there.
+    /// Opens a door, and a listener at the same port on another address. The system chooses the port, which may already
+    /// be in use there.
     async fn door_with_another_elsewhere(&self) -> (Door, TcpListener) {
         for _ in 0..100 {
             let door = self.door().await;
@@ -228,7 +229,7 @@ impl Stage {
         panic!("no port is free on both addresses");
     }
 
-    /// A door to one host, which is the planted listener.
+    /// Opens a door to one host, which is the planted listener.
     async fn door(&self) -> Door {
         let here = format!("127.0.0.1:{}", self.ports["P_TCP"]).parse().unwrap();
         let allowed: HostName = "allowed.test".parse().unwrap();
@@ -245,7 +246,7 @@ impl Stage {
     }
 }
 
-/// Everything that answers, each until this process ends.
+/// Starts all listeners, which last until this process ends.
 fn listeners(folder: &Path, name: &str) -> (BTreeMap<&'static str, String>, Vec<UnixListener>) {
     let mut ports = BTreeMap::new();
     for (port, address) in
@@ -282,7 +283,7 @@ fn listeners(folder: &Path, name: &str) -> (BTreeMap<&'static str, String>, Vec<
     (ports, sockets)
 }
 
-/// Processes whose command line holds `text`.
+/// Returns the processes whose command line contains `text`.
 pub fn processes_with(text: &str) -> Vec<i32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -294,7 +295,7 @@ pub fn processes_with(text: &str) -> Vec<i32> {
         .collect()
 }
 
-/// Kills the processes whose command line holds `text`, and comes back when they are gone.
+/// Kills the processes whose command line contains `text`, and waits for their end.
 pub fn end(text: &str) {
     loop {
         let left = processes_with(text);

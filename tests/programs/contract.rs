@@ -1,4 +1,4 @@
-//! What every back-end keeps, whatever program is behind it. Run by the tests of `main`, each in a process of its own.
+//! The contract of all back-ends, for any program. The tests of `main` run these, each in its own process.
 
 use crate::stage::Stage;
 use autobuild::{
@@ -14,10 +14,10 @@ use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 use text::usage::Usage;
 use tokio_util::sync::CancellationToken;
 
-/// Nobody answers there, and nobody asks: stand-ins speak to no model.
+/// Nothing answers there, and no call is made: stand-ins call no model.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-/// How each case of a program ends. What is not in a program's list it was not seen to do.
+/// The end of each case of a program. Cases that are not in a program's list were never observed.
 pub const ENDS: [(&str, &str); 37] = [
     ("ok", "answer"),
     ("torn", "answer"),
@@ -58,7 +58,7 @@ pub const ENDS: [(&str, &str); 37] = [
     ("mute", "AgentFailed { message: \"exit code 1: something is wrong with it\" }"),
 ];
 
-/// A stand-in asks no model: what it says of the API's failures nobody saw, and nobody else waits for it.
+/// A stand-in calls no model, so its reports about failures of the API are not confirmed, and no other run waits.
 fn unseen(expected: &str) -> String {
     match expected {
         "limited" | "unavailable" | "out of money" => format!("{expected}, unseen"),
@@ -70,11 +70,11 @@ fn unseen(expected: &str) -> String {
 const MADE: [&str; 9] =
     ["five_megabytes", "bytes", "deep", "failing", "holds", "twice", "endless", "flood", "long_line"];
 
-/// What is tried below the best level of isolation too. That too much output stops at each level, the sandbox's tests
-/// show.
+/// The cases that are also tested below the best isolation level. The sandbox's tests show that too much output is
+/// stopped at each level.
 const EVERYWHERE: [&str; 4] = ["ok", "none", "nudged", "limited"];
 
-/// At the level of isolation that is asked for, else at the best; and whether it is that.
+/// Creates a stage at the requested isolation level, else at the best; also returns `true` if it is the best.
 async fn staged(program: &str) -> (Stage, bool) {
     match std::env::var("CONTRACT_LEVEL") {
         Ok(level) => {
@@ -118,7 +118,7 @@ async fn of_stand_ins() {
         assert_eq!(stage.left_behind(), Vec::<String>::new());
         return;
     }
-    // A tool that is still running is no silence; the deadline counts all the same.
+    // A running tool does not count as silence, but the deadline still applies.
     let mut spec = stage.spec(Role::Player, "tool");
     (spec.idle, spec.deadline) = (Some(Duration::from_secs(4)), Duration::from_secs(6));
     let ended = stage.ask(&spec, &CancellationToken::new()).await;
@@ -126,8 +126,8 @@ async fn of_stand_ins() {
     assert_eq!(stage.left_behind(), Vec::<String>::new());
 }
 
-/// What is known of a run that was cancelled in its work, and of those that failed: stand-ins call no model, whatever they
-/// tell, and the run's way out shows it. Where a program could have gone another way, its cost is unknown.
+/// Tests the usage of a run that was cancelled during its work, and of failed runs. Stand-ins call no model, whatever
+/// they report, and the run's door shows it. If a program could have bypassed the door, its cost is unknown.
 async fn says_what_it_used(stage: &Stage, program: &str, told: bool, usage: Usage) {
     let shows = !program.starts_with("acp:") || stage.level >= Level::L2;
     let nothing = |usage: Usage| (usage.usd_micros, usage.tokens.total(), usage.estimated) == (Some(0), 0, false);
@@ -151,8 +151,8 @@ async fn says_what_it_used(stage: &Stage, program: &str, told: bool, usage: Usag
     }
 }
 
-/// A Coach that writes is kept from it where anything isolates it, and a Player is not; where nothing does, only the
-/// comparison of the checkout finds it.
+/// With isolation, a Coach cannot write and a Player can. Without it, only the comparison of the checkout finds the
+/// Coach's changes.
 async fn reads_only(stage: &Stage) {
     let file = stage.dir.path().join("checkout/README.md");
     let _ = stage.ends(Role::Coach, "writes").await;
@@ -172,7 +172,7 @@ async fn of_old_programs() {
         assert!(why.contains("at least") && why.contains("npm install -g"), "{why}");
         assert!(stage.ends(Role::Coach, "ok").await.starts_with("TooOld"));
     }
-    // This one says what it is only in a run.
+    // This program only reports its version in a run.
     let stage = Stage::new("acp:codex-acp", NOWHERE).await;
     assert!(stage.ends(Role::Coach, "ok").await.starts_with("TooOld"));
 }
@@ -187,8 +187,8 @@ async fn of_missing_programs() {
     assert!(stage.ends(Role::Coach, "ok").await.starts_with("NoAgentProgram"));
 }
 
-/// Files of a person's programs: log-ins with what renews them, history, other projects, variables. Each holds a word that
-/// no run may find.
+/// Files of a person's programs: log-ins with what renews them, history, other projects, variables. Each contains a
+/// word that no run may find.
 const PRIVATE: [(&str, &str); 7] = [
     (
         ".claude/.credentials.json",

@@ -1,5 +1,5 @@
-//! One whole Feature with the real Claude Code on a real repository, with a lent log-in: plan, Player, Gates, Coach, merge, in
-//! review. The model has the Player look for a way out first.
+//! One whole Feature with the real Claude Code on a real repository, with a lent log-in: plan, Player, Gates, Coach,
+//! merge, in review. The model first makes the Player look for a way out.
 
 use crate::model::{FakeModel, Pick, Reply, Rule, Seen};
 use serde_json::json;
@@ -24,8 +24,8 @@ const PRIVATE: [(&str, &str); 4] = [
     ("CLAUDE.md", "planted-5"),
 ];
 
-/// Looks for the log-in and for what else a person keeps beside it, then asks the model's API for what no run may have.
-/// Prints what it finds, and the status of each answer.
+/// Returns a script that looks for the log-in and other private files, then sends requests to the model's API that no
+/// run may make. It prints its findings, and the status of each answer.
 fn leave(person: &Path) -> String {
     let person = person.display();
     let bodies = [
@@ -68,7 +68,7 @@ fn rules(person: &Path) -> Vec<Rule> {
     let role = |holds, first: Reply, answer| Rule {
         holds,
         pick: Pick::Turn,
-        // The last word is for programs that ask for one after the answer.
+        // The last reply is for programs that request one after the answer.
         replies: vec![first, Reply::Tool("StructuredOutput", answer), Reply::Text("Done.".to_owned())],
     };
     vec![
@@ -113,13 +113,13 @@ async fn a_whole_feature_is_built_with_the_real_claude_by_way_of_the_agent_clien
     }
 }
 
-/// `true` if a text holds something of the person's files.
+/// `true` if a text contains something of the person's files.
 fn tells(text: &str) -> bool {
     let mut found = text.split("planted-").skip(1);
     found.any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Every call had the lent token and asked for the run's model; nothing of the person's reached the model.
+/// Asserts that every call had the lent token and the run's model, and that no private text reached the model.
 fn nothing_left(seen: &[Seen]) {
     for call in seen {
         let header = |name: &str| call.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
@@ -133,7 +133,8 @@ fn nothing_left(seen: &[Seen]) {
     assert!(answers.count() > 0, "each way out was tried and refused");
 }
 
-/// One Feature with `agent`, whose program is in `folder`; planner, Player and Coach ask their model that often.
+/// Builds one Feature with `agent`, whose program is in `folder`, and counts the model calls of planner, Player and
+/// Coach.
 #[allow(clippy::too_many_lines, reason = "one story")]
 async fn builds(agent: &str, folder: &Path, calls: [usize; 3]) {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The service is killed in the middle of a run of the real Claude Code and started again: nothing that it ran is left,
-//! nothing is lost, nothing is counted twice.
+//! The service is killed in the middle of a run of the real Claude Code and started again: no process is left, nothing
+//! is lost, and nothing is counted twice.
 
 use crate::{
     beside::{Beside, MONA, REPO},
@@ -14,13 +14,13 @@ use std::{fs, ops::Deref, path::Path, time::Duration};
 use tokio::process::Child;
 
 const LOOK: Duration = Duration::from_millis(50);
-/// Longer than anything here takes.
+/// Longer than any step here.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 const ISSUE: &str = "```yaml\ntasks:\n  - id: TASK-001\n    name: Say hello\n    type: documentation\n    files: [hello.txt]\n    \
                      acceptance_criteria:\n      - {text: It says hello, check: {file: hello.txt}}\n```\n";
 
-/// The first Player never ends by itself, and starts what would outlive it; the next does the work.
+/// The first Player never ends by itself, and starts a process that would outlive it. The next Player does the work.
 fn rules() -> Vec<Rule> {
     let bash = |command: &str| Reply::Tool("Bash", json!({ "command": command, "description": "work" }));
     let report = json!({
@@ -108,7 +108,7 @@ impl World {
         rows
     }
 
-    /// Waits until `so`.
+    /// Waits until a condition is true.
     async fn until(&self, what: &str, mut so: impl AsyncFnMut() -> bool) {
         let waited = tokio::time::timeout(PATIENCE, async {
             while !so().await {
@@ -118,7 +118,7 @@ impl World {
         assert!(waited.await.is_ok(), "{what}: {}", self.log());
     }
 
-    /// Processes of the run: they work in the service's folders, or are what the Player started.
+    /// Returns the processes of the run: those in the service's folders, and those that the Player started.
     fn processes(&self) -> Vec<String> {
         let of_run = |entry: &fs::DirEntry| {
             let cwd = fs::read_link(entry.path().join("cwd")).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Agent programs: one contract for all back-ends, kept by stand-ins that print what the real programs were seen to
-//! print, and by the real programs where they are installed. And one whole Feature with the real Claude Code.
+//! Agent programs: one contract for all back-ends, tested with stand-ins that print recorded output of the real
+//! programs, and with the real programs if they are installed. Also one whole Feature with the real Claude Code.
 //!
-//! A back-end finds its program along the service's `PATH`, so the contract runs in a process of its own: this very
-//! binary again, with the folder of a stand-in or of a real program first on its `PATH`.
+//! A back-end finds its program along the service's `PATH`, so the contract runs in its own process: this binary again,
+//! with the folder of a stand-in or of a real program first on its `PATH`.
 //!
 //! Real programs are looked for on `PATH`, or where `AUTOBUILD_TEST_CLAUDE` and `AUTOBUILD_TEST_CODEX` name their files.
 
@@ -31,12 +31,12 @@ use std::{
     time::Duration,
 };
 
-/// Stand-ins and what they print.
+/// Returns the folder of stand-ins and their output.
 fn stand_ins() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/programs")
 }
 
-/// The folder of the real program, if it is installed.
+/// Returns the folder of the real program, if it is installed.
 fn real(program: &str) -> Option<PathBuf> {
     let variable = format!("AUTOBUILD_TEST_{}", program.to_uppercase().replace('-', "_"));
     let named = std::env::var_os(&variable).map(PathBuf::from);
@@ -70,10 +70,10 @@ fn inner(test: &str, folder: &Path, variables: &[(&str, &str)]) {
     }
 }
 
-/// What a line says that tells how long a cancellation took.
+/// The text in a line that reports the time of a cancellation.
 const CANCELLED: &str = ", cancelled in the middle of a command: ended after ";
 
-/// Says how long a cancelled run took to end with all that it had started, and fails where that is too long.
+/// Prints how long a cancelled run took to end with all its processes, and fails if that is too long.
 fn say_cancelled(whose: &str, level: Level, after: Duration) {
     println!("{whose} at {level}{CANCELLED}{} ms", after.as_millis());
     assert!(after < Duration::from_secs(10), "{after:?}");
@@ -83,7 +83,7 @@ fn sandbox_options() -> SandboxOptions {
     SandboxOptions::with_launcher(env!("CARGO_BIN_EXE_autobuild"))
 }
 
-/// Every stand-in, with the folder of its program.
+/// Returns every stand-in with the folder of its program.
 fn all_stand_ins() -> [(&'static str, PathBuf); 4] {
     [
         ("claude", "claude/bin"),
@@ -120,7 +120,7 @@ async fn stand_ins_keep_the_contract_at_every_level_of_isolation_that_there_is()
         if Sandbox::probe(sandbox_options(), bounds).await.is_err() {
             continue;
         }
-        // The whole contract holds there by the test above.
+        // The test above runs the whole contract there.
         if level != best.level() {
             keep_the_contract(&[("CONTRACT_LEVEL", &u8::from(level).to_string())]);
         }
@@ -177,7 +177,7 @@ fn the_real_codex_keeps_the_contract_by_way_of_the_agent_client_protocol() {
     }
 }
 
-/// The product as it was built.
+/// The built product.
 const PRODUCT: beside::Product = beside::Product {
     program: env!("CARGO_BIN_EXE_autobuild"),
     permissions: autobuild::github::AUTOBUILD_PERMISSIONS,

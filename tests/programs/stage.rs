@@ -17,18 +17,18 @@ use text::{secret::Secrets, usage::Usage};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// What no program may ever see.
+/// A key that no program may ever see.
 pub const KEY: &str = "sk-test-0123456789-never-inside";
 
 pub struct Stage {
     pub dir: TempDir,
-    /// How far the agent is kept apart.
+    /// The isolation level of the agent.
     pub level: Level,
     backend: Backend,
 }
 
 impl Stage {
-    /// An agent whose models are at `url`, kept apart as far as this machine can.
+    /// Creates an agent whose models are at `url`, with the best isolation of this machine.
     pub async fn new(agent: &str, url: &str) -> Self {
         Self::at(agent, url, Level::L0.or_more()).await
     }
@@ -86,7 +86,7 @@ impl Stage {
         self.backend.ask(spec, |value| Ok(value.clone()), cancel).await
     }
 
-    /// How a run ends, in a word.
+    /// Returns the end of a run in a word.
     pub async fn ends(&self, role: Role, case: &str) -> String {
         self.end_of(&self.spec(role, case)).await
     }
@@ -99,14 +99,14 @@ impl Stage {
         self.backend.check().await
     }
 
-    /// How a run without an answer ends, and whether what it used is all told, and what.
+    /// Returns the end of a run without an answer, `true` if its usage is reported completely, and the usage.
     pub async fn uses(&self, case: &str) -> (String, bool, Usage) {
         let ended = self.ask(&self.spec(Role::Player, case), &CancellationToken::new()).await;
         let (told, usage) = told(&ended);
         (word(ended), told, usage)
     }
 
-    /// Whether a run that fails shows that its model worked.
+    /// `true` if a failed run shows that its model worked.
     pub async fn worked(&self, case: &str) -> bool {
         match self.ask(&self.spec(Role::Coach, case), &CancellationToken::new()).await {
             Err(RunError::Agent { record, .. }) => record.shows_work(),
@@ -114,7 +114,8 @@ impl Stage {
         }
     }
 
-    /// Cancels a run as soon as its first tool is called; gives how it ended, after how long, and as [`Stage::uses`].
+    /// Cancels a run as soon as its first tool is called; returns its end, the time until then, and the usage as
+    /// [`Stage::uses`].
     pub async fn cancelled(&self, case: &str) -> (String, Duration, bool, Usage) {
         let mut spec = self.spec(Role::Player, case);
         let (sender, mut watched) = watch::channel(Activity::default());
@@ -131,7 +132,7 @@ impl Stage {
         (word(ended), since.elapsed(), told, usage)
     }
 
-    /// Processes that still work in the run's folders.
+    /// Returns the processes that still run in the run's folders.
     pub fn left_behind(&self) -> Vec<String> {
         let inside = |entry: &fs::DirEntry| {
             let cwd = fs::read_link(entry.path().join("cwd")).unwrap_or_default();

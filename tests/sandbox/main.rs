@@ -1,4 +1,4 @@
-//! The sandbox with real processes: whatever a program does, it ends when it must and leaves nobody behind.
+//! The sandbox with real processes: any program ends when it must, and leaves no process behind.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -23,7 +23,7 @@ fn sandbox(level: Level) -> Sandbox {
     Sandbox::at(SandboxOptions::with_launcher(LAUNCHER), level)
 }
 
-/// Whether this machine offers a level, as the service itself finds out; what it finds is then held to every promise.
+/// `true` if this machine offers a level, as the service itself finds out. Such a level must keep every promise.
 async fn is_offered(level: Level) -> bool {
     static OFFERED: OnceCell<Level> = OnceCell::const_new();
     let probe = async || {
@@ -40,7 +40,7 @@ async fn is_offered(level: Level) -> bool {
     offered
 }
 
-/// The part of a launcher's order that says how far the program is kept apart.
+/// Returns the part of a launcher's order that describes the isolation.
 fn confinement(level: Level, folder: &Path) -> serde_json::Value {
     let system = ["/usr", "/bin", "/lib", "/lib64", "/proc"].map(OsString::from);
     serde_json::json!({
@@ -50,8 +50,8 @@ fn confinement(level: Level, folder: &Path) -> serde_json::Value {
     })
 }
 
-/// `sh -c script` in `folder` with the usual `PATH`. Its deadline only ends a test that would hang, however slow the
-/// machine is.
+/// Returns `sh -c script` in `folder` with the usual `PATH`. Its deadline is so long that it only ends a test that
+/// hangs.
 fn shell(folder: &Path, script: &str) -> Spec {
     let mut spec = Spec::new("sh", folder).args(["-c", script]);
     spec.env = vec![("PATH".into(), std::env::var_os("PATH").unwrap())];
@@ -61,7 +61,7 @@ fn shell(folder: &Path, script: &str) -> Spec {
     spec
 }
 
-/// Numbers of the living processes whose environment holds `mark`. Zombies have none.
+/// Returns the ids of running processes whose environment contains `mark`. Zombies have no environment.
 fn alive(mark: &str) -> Vec<String> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let marked = entries.filter(|entry| {
@@ -71,7 +71,7 @@ fn alive(mark: &str) -> Vec<String> {
     marked.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Marks every process of this program, so that the test can look for them.
+/// Marks every process of this program, so that the test can find them.
 fn marked(mut spec: Spec, mark: &str) -> Spec {
     spec.env.push(("SANDBOX_TEST_MARK".into(), mark.into()));
     spec
@@ -87,7 +87,7 @@ fn commands_with(text: &str) -> Vec<String> {
     lines.filter(|line| line.contains(text) && !line.contains("setsid\0sh\0-c")).collect()
 }
 
-/// Waits for something that another process does; the test's own time-out is the limit.
+/// Waits for an event in another process; the test's own time-out is the limit.
 async fn until(mut happened: impl FnMut() -> bool) {
     let waiting = async {
         while !happened() {

@@ -1,8 +1,8 @@
-// What the sandbox promises at every level; `LEVEL` stands where this is included.
+// The promises of the sandbox at every level. The file that includes this one defines `LEVEL`.
 
 use super::*;
 
-/// The mark of one test at this level: the levels are tried side by side, and so may be two checkouts.
+/// Returns the mark of one test at this level. Levels are tested in parallel, and perhaps also two checkouts.
 fn mark(name: &str) -> String {
     format!("{LEVEL}-{name}-{}-", std::process::id())
 }
@@ -219,7 +219,7 @@ async fn a_program_that_kills_its_launcher_does_not_survive_it() {
         "env -i PATH=$PATH setsid sh -c 'sleep {length}' & setsid sleep 900 & kill -9 $PPID || exit 3; sleep 900"
     );
     let finished = run(&marked(shell(folder.path(), &script), &mark("m-escape"))).await;
-    // Whoever is kept apart cannot even try.
+    // With isolation, a program cannot even try.
     let expected = if LEVEL == Level::L0 { Exit::Escaped } else { Exit::Exited(3) };
     assert_eq!(finished.exit, expected);
     assert_eq!(alive(&mark("m-escape")), Vec::<String>::new());
@@ -243,7 +243,7 @@ async fn dropping_the_run_ends_the_program() {
     until(|| alive(&mark("m-dropped")).is_empty()).await;
 }
 
-/// The program runs in a service of its own, which is then killed: its end of the lifeline closes with it.
+/// The program runs in its own service, which is then killed: its end of the lifeline closes with it.
 #[tokio::test]
 async fn everything_dies_when_the_service_is_killed() {
     if !is_offered(LEVEL).await {
@@ -304,11 +304,11 @@ async fn whoever_doubles_itself_is_stopped_before_it_fills_the_machine() {
         ..SandboxOptions::with_launcher(LAUNCHER)
     };
     let folder = folder();
-    // It ends after ten doublings by itself, so that the machine goes on even where nobody stops it.
+    // It ends by itself after ten doublings, so that the machine survives even if nothing stops it.
     let bomb = "grows() { [ $1 = 0 ] && exec sleep 900; grows $(($1 - 1)) | grows $(($1 - 1)) & }; grows 10; sleep 900";
     let spec = marked(shell(folder.path(), bomb), &mark("m-grows"));
     let finished = Sandbox::at(options, LEVEL).run(&spec, &CancellationToken::new()).await.unwrap();
-    // Who is nobody meets the limit of the system itself, which only refuses.
+    // The user `nobody` reaches the limit of the system itself, which only refuses.
     let refused = finished.stderr.text().to_lowercase().contains("fork");
     assert!(finished.exit == Exit::OverLimit(Limit::Processes(200)) || refused, "{:?}", finished.exit);
     assert_eq!(alive(&mark("m-grows")), Vec::<String>::new());

@@ -1,5 +1,5 @@
 //! At L1 a program shares the machine's list of processes with the service: it may set its own limits, priority and
-//! processors, and nobody else's. Programs of all kinds run under that.
+//! processors, but not those of others. Programs of all kinds run under this rule.
 
 use crate::{folder, is_offered, sandbox};
 use domain::isolation::Level;
@@ -7,7 +7,8 @@ use sandbox::{Exit, Finished, Spec};
 use std::{fs, path::Path, process::Command};
 use tokio_util::sync::CancellationToken;
 
-/// Makes each call for the parent, which is the launcher that watches the limits, then for itself; prints how each ended.
+/// Makes each call for the parent, which is the launcher that watches the limits, and then for itself; prints the
+/// results.
 const STEER: &str = r#"
 import ctypes, errno, os, platform
 libc = ctypes.CDLL(None, use_errno=True)
@@ -73,7 +74,7 @@ async fn a_program_steers_itself_and_nobody_else() {
     assert_eq!(said.lines().count(), 14, "{said}");
 }
 
-/// Programs of a kind: what is run, with files of its folder, and what it says.
+/// A kind of program: its command, the files of its folder, and its output.
 struct Kind {
     name: &'static str,
     program: &'static str,
@@ -148,7 +149,7 @@ async fn programs_of_all_kinds_run_where_nobody_else_is_steered() {
     for kind in KINDS {
         let folder = folder();
         fs::write(folder.path().join(kind.file.0), kind.file.1).unwrap();
-        // What is not there, or does not run here at all, tells nothing.
+        // A program that is missing or does not run here proves nothing.
         let without = Command::new(kind.program).args(kind.args).current_dir(folder.path()).output();
         if !without.is_ok_and(|output| output.status.success()) {
             eprintln!("{} is not here and was not tried", kind.name);

@@ -1,4 +1,4 @@
-//! Claims: whose turn it is, by lane, subject and order.
+//! Claims: the next effect by lane, subject and order.
 
 use crate::contract::{Database, Held, LATER, LEASE, NOW, cancel, claim, claim_at, claimed_id, effect, feature, key};
 use autobuild::store::{

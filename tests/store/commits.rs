@@ -1,4 +1,4 @@
-//! Steps: an event, its state and its effects are stored together, once per cause, by one of those who race.
+//! Steps: an event, its state and its effects are stored together, once per cause, by only one of several competitors.
 
 use crate::contract::{Database, LATER, LEASE, NOW, claim, claimed_id, effect, feature, key, step, task};
 use autobuild::store::{
@@ -219,7 +219,7 @@ async fn unwanted_effects_are_cancelled_or_asked_to_stop(db: Database) {
     assert_eq!(claimed_id(&store, Lane::Agent).await.as_deref(), Some("other"));
 }
 
-/// An effect that goes on with the work.
+/// Returns an effect that continues the work.
 fn work(id: &str, subject: &str) -> NewEffect {
     NewEffect { waits: true, ..effect(id, Lane::Agent, subject) }
 }
@@ -239,7 +239,7 @@ async fn a_step_that_is_refused_stores_nothing(db: Database) {
     let store = db.open().await;
     let mut wrong = step(key(1, 1), None, "label");
     wrong.effects = vec![effect("e1", Lane::Control, "one")];
-    // A turn of a task that there is none of.
+    // A turn of a task that does not exist.
     wrong.turns = vec![turn(9, 1)];
     assert!(store.commit(&wrong).await.is_err());
     assert_eq!(store.feature(&key(1, 1)).await.unwrap(), None);

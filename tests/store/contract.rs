@@ -1,4 +1,4 @@
-//! Runs each promise on both databases, and makes the rows that promises are about.
+//! Runs each promise on both databases, and makes the rows for it.
 
 use autobuild::store::{
     CancelRule, ClaimRequest, Claimed, Commit, Committed, FeatureRow, Lane, LaneLimits, NewDelivery, NewEffect,
@@ -10,7 +10,7 @@ use sqlx::{
 };
 use tempfile::TempDir;
 
-/// Stamps each named promise for both databases.
+/// Defines tests of each named promise for both databases.
 macro_rules! on_both {
     ($($promise:ident)*) => {
         mod sqlite {
@@ -28,7 +28,7 @@ macro_rules! on_both {
     };
 }
 
-/// A database of one test alone.
+/// The database of one test.
 pub struct Database {
     pub url: String,
     _folder: Option<TempDir>,
@@ -115,7 +115,7 @@ pub fn task(number: u16) -> TaskRow {
     }
 }
 
-/// A step with nothing but an event and a state.
+/// Returns a step with only an event and a state.
 pub fn step(key: FeatureKey, expected: Option<i64>, cause: &str) -> Commit {
     Commit {
         expected,
@@ -145,12 +145,12 @@ pub async fn claim(store: &Store, lane: Lane) -> Option<Claimed> {
     claim_at(store, "worker", LaneLimits::none(lane), NOW).await
 }
 
-/// The id of the effect whose turn it is.
+/// Claims the next effect; returns its id.
 pub async fn claimed_id(store: &Store, lane: Lane) -> Option<String> {
     claim(store, lane).await.map(|claimed| claimed.effect.id)
 }
 
-/// Runs SQL behind the store's back.
+/// Runs SQL without the store.
 pub async fn execute(url: &str, sql: &'static str) {
     if let Some(path) = url.strip_prefix("sqlite:") {
         let options = SqliteConnectOptions::new().filename(path);
@@ -161,10 +161,10 @@ pub async fn execute(url: &str, sql: &'static str) {
     }
 }
 
-/// A transaction behind the store's back that has written and is not committed yet.
+/// A transaction outside of the store that has written and is not committed yet.
 pub enum Held {
     Sqlite(SqliteConnection),
-    /// With the address of the server, so that it can be asked who waits.
+    /// With the address of the server, for queries of waiting transactions.
     Postgres(PgConnection, String),
 }
 
@@ -183,8 +183,8 @@ impl Held {
         }
     }
 
-    /// Returns when another transaction of this database waits for a lock. SQLite does not tell; there a writer waits
-    /// before it reads anything.
+    /// Returns when another transaction of this database waits for a lock. SQLite does not show that; there, a writer
+    /// waits before it reads anything.
     pub async fn until_somebody_waits(&self) {
         let Self::Postgres(_, url) = self else { return };
         let mut looking = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();

@@ -1,4 +1,4 @@
-//! `autobuild effects` beside an open store: what it lists, what it tries again, and what it refuses.
+//! `autobuild effects` beside an open store: its list, its retries, and its refusals.
 
 use crate::contract::{Database, NOW, claim, effect};
 use autobuild::store::{Lane, NewEffect, Outcome, Store};
@@ -47,7 +47,7 @@ fn of(id: &str, effect_: &Effect) -> NewEffect {
     }
 }
 
-/// Two steps that were given up, and one that waits behind neither.
+/// Stores two steps that were given up, and one that waits for neither.
 async fn filled(db: &Database) -> Store {
     let store = db.open().await;
     let emission = Emission(3);

@@ -1,4 +1,4 @@
-//! Limits are exact and sharing is fair, however many claim at once.
+//! Limits are exact and sharing is fair for any number of concurrent claims.
 
 use crate::contract::{Database, LEASE, NOW, claim, claim_at, effect, key};
 use autobuild::store::{ClaimRequest, Claimed, Fenced, Lane, LaneLimits, NewEffect, Outcome, Store};
@@ -73,7 +73,7 @@ async fn each_limit_holds(db: Database) {
     assert_eq!(claimed(&store, none).await, Vec::<String>::new(), "two of the first feature's run already");
 }
 
-/// What runs at this moment, as the claimers themselves see it.
+/// The effects that run now, as the claimers see them.
 #[derive(Default)]
 struct Running {
     of_feature: HashMap<u64, u32>,
@@ -108,7 +108,7 @@ fn owners(claimed: &Claimed) -> (u64, u64) {
 }
 
 async fn concurrent_claimers_never_exceed_a_limit(db: Database) {
-    // Two stores where that is possible: the limits hold across processes.
+    // Two stores if that is possible, since the limits apply to all processes together.
     let store = db.open().await;
     let other = if db.url.starts_with("postgres") { db.open().await } else { store.clone() };
     let effects: Vec<_> = (0..60)

@@ -1,4 +1,4 @@
-//! Finding: what GitHub names leads to the right Feature, and small facts are kept.
+//! Finding: GitHub's names lead to the right Feature, and small facts are stored.
 
 use crate::contract::{Database, INSTALLATION, key, step, task};
 use autobuild::store::{Committed, FeatureRow, Scope, Spent, Store, TaskRow};

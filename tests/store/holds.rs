@@ -1,4 +1,4 @@
-//! Holds: what the one that claimed an effect may do with it, and that nobody else may.
+//! Holds: the operations that only the holder of an effect may use.
 
 use crate::contract::{Database, LATER, LEASE, NOW, cancel, claim, claim_at, effect};
 use autobuild::store::{
@@ -39,12 +39,12 @@ async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: D
     assert_eq!((waiting.waits_since(&WaitsOn::GitHub), waiting.waits_for_provider_since()), (Some(NOW), None));
     assert_eq!(waiting.last_error.as_deref(), Some("error: 502"));
     assert!(claim(&store, Lane::Agent).await.is_none());
-    // It began to wait once, however often it is tried.
+    // It began to wait once, for any number of tries.
     let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER).await.unwrap().hold;
     let again = store.wait_out(&hold, (&WaitsOn::GitHub, "error: 503"), LATER, LATER, &[]).await;
     assert_eq!(again.unwrap(), Fenced::Written);
     assert_eq!(load_effect(&store).await.waits_since(&WaitsOn::GitHub), Some(NOW));
-    // What it waits for after that is another wait.
+    // A later reason to wait is another wait.
     let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER).await.unwrap().hold;
     let times = ParkTimes { now: LATER, until: LATER, spacing: 0, lease: None };
     let parked = store.park(&hold, "claude", &ParkCause::Closed, &times, &[]).await;

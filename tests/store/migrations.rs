@@ -1,4 +1,4 @@
-//! Both databases have the same tables, keep what is in them, and take every statement.
+//! Both databases have the same tables, keep their content, and accept every statement.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,7 @@ use sqlx::{Connection, Executor, PgConnection, Row, SqlSafeStr, SqliteConnection
 use std::{collections::BTreeSet, path::Path};
 use tempfile::TempDir;
 
-/// Rows of every table, in SQL that runs on both but for the type `BYTES`.
+/// Rows of every table, in SQL that runs on both except for the type `BYTES`.
 const SAMPLE: &str = include_str!("../data/migrations/0001.sql");
 
 fn sample(bytes: &str) -> sqlx::AssertSqlSafe<String> {
@@ -31,7 +31,7 @@ struct Both {
     _folder: TempDir,
 }
 
-/// Two databases with nothing in them.
+/// Creates two empty databases.
 async fn empty() -> Both {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("autobuild.db");
@@ -46,7 +46,7 @@ async fn empty() -> Both {
     }
 }
 
-/// Two databases as the store makes them.
+/// Creates two databases with the store's tables.
 async fn migrated() -> Both {
     let both = empty().await;
     for url in [&both.sqlite_url, &both.postgres_url] {

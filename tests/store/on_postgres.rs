@@ -1,4 +1,4 @@
-//! What only a server can do: serve several processes, and be set to refuse writes.
+//! The abilities of a server: several processes, and a setting that refuses writes.
 
 use crate::contract::{Database, LEASE, NOW, claim, delivery, effect, execute, key};
 use autobuild::store::{ClaimRequest, Lane, LaneLimits, OpenError, OpenOptions, Store, StoreError};
@@ -15,7 +15,7 @@ async fn processes_that_start_together_make_the_tables_once() {
     }
 }
 
-/// Polls a read until the server has begun its transaction, and then drops it. A read that got further in the meantime is
+/// Polls a read until the server has begun its transaction, and then drops it. A read that meanwhile got further is
 /// repeated.
 async fn give_up_at_begin(store: &Store, url: &str) {
     let mut looking = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
@@ -44,8 +44,8 @@ async fn a_reader_that_gives_up_leaves_no_transaction_behind() {
     }
 }
 
-/// Polls claims until one holds the lock for claiming and no further, and gives that one: its process has frozen. If the lock
-/// were not its last statement, the end of its transaction might be on its way to the server.
+/// Polls claims until one has the lock for claiming but got no further, and returns it, as if its process were frozen.
+/// If the lock were not its last statement, the end of its transaction might already be on its way to the server.
 async fn frozen_claim<'a>(store: &'a Store, lanes: &'a [LaneLimits], url: &str) -> Frozen<'a> {
     let mut looking = url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
     let holds = "SELECT COUNT(*) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
@@ -84,7 +84,7 @@ async fn one_process_wakes_the_other() {
     let db = Database::postgres().await;
     let (one, other) = (db.open().await, db.open().await);
     let mut wakeups = other.wakeups();
-    // Listening begins some time after opening: until it does, each commit may be missed, but not for ever.
+    // Listening begins some time after opening. Until then, commits may be missed.
     let woken = async { wakeups.next().await };
     let working = async {
         for n in 0.. {
@@ -119,7 +119,7 @@ async fn a_server_that_takes_no_writes_is_told_apart() {
          WHERE datname = current_database() AND pid <> pg_backend_pid(); END $$",
     )
     .await;
-    // The connections that were ended are found out one by one.
+    // Closed connections are noticed one by one.
     let refused = loop {
         match store.accept_delivery(delivery("d1"), None).await {
             Err(StoreError::Unavailable(_)) => {}

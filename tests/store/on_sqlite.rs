@@ -1,4 +1,4 @@
-//! What only a file can do: be locked, be damaged, be busy.
+//! The problems of a file: locked, damaged, busy.
 
 use crate::contract::{Database, LEASE, NOW, claim, delivery, effect};
 use autobuild::store::{Accepted, Lane, OpenError, OpenOptions, Store, StoreError};

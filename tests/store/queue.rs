@@ -1,4 +1,4 @@
-//! The queue as people see it: what holds each effect back, and what was given up, tried again.
+//! The queue as people see it: the obstacles of each effect, and retries of effects that were given up.
 
 use crate::contract::{Database, LATER, NOW, claim, claimed_id, effect, feature, key, step};
 use autobuild::store::{Commit, EffectState, FeatureRow, Fenced, HeldBy, Lane, NewEffect, Outcome, Store, WaitsOn};

@@ -1,4 +1,4 @@
-//! How many refusals people without the right get.
+//! The number of refusals that people without the right get.
 
 use crate::contract::{Database, INSTALLATION, NOW};
 use autobuild::store::{NewRefusal, Store};

@@ -1,4 +1,4 @@
-//! What is old goes, and nothing else does.
+//! Old data is deleted, and only old data.
 
 use crate::contract::{APP, Database, INSTALLATION, LATER, NOW, delivery, effect, feature, key, step};
 use autobuild::store::{Commit, Lane, More, NewEffect, Store};

@@ -1,4 +1,4 @@
-//! The ledger: budgets are drawn on exactly once, by tasks at once, by replicas, and over crashes.
+//! The ledger: every use is charged exactly once, with concurrent tasks, with replicas, and after crashes.
 
 use crate::contract::{Database, INSTALLATION, LATER, LEASE, NOW, claim, effect, key, step};
 use autobuild::store::{
@@ -60,7 +60,7 @@ fn of_task(usd_micros: u64) -> Budget {
 
 const CALL: Call = Call { deadline_ms: 60_000, cost_reporting: CostReporting::Cost };
 
-/// Holds an effect of its own.
+/// Stores an effect and claims it.
 async fn hold_effect(store: &Store, id: &str) -> Hold {
     store.add_effects(&[effect(id, Lane::Agent, id)]).await.unwrap();
     claim(store, Lane::Agent).await.expect("it is ready").hold
@@ -70,7 +70,7 @@ async fn start(store: &Store, hold: &Hold, new: &NewRun, budget: &Budget) -> Sta
     store.start_run(hold, new, budget, &CALL).await.unwrap()
 }
 
-/// The id and the share of a run that must begin.
+/// Begins a run, which must succeed; returns its id and its share.
 async fn begun(store: &Store, hold: &Hold, new: &NewRun, budget: &Budget) -> (String, Option<u64>) {
     match start(store, hold, new, budget).await {
         Started::Run { id, share } => (id, share.usd_micros),
@@ -135,7 +135,7 @@ async fn a_spent_budget_lets_no_run_begin(db: Database) {
     };
     assert_eq!((what.setting(), what.used, what.limit), ("usd_per_task", 1_200_000, 1_000_000));
     assert_eq!(store.runs_of(&key(1, 1), None).await.unwrap().len(), 1, "nothing was set aside");
-    // Another task and the planner have budgets of their own, and more may be allowed.
+    // Another task and the planner have their own budgets, and a larger budget may be allowed.
     begun(&store, &hold, &new_run(Some(2)), &budget).await;
     begun(&store, &hold, &new_run(None), &budget).await;
     begun(&store, &hold, &new_run(Some(1)), &of_task(2 * FULL)).await;
@@ -147,7 +147,7 @@ async fn tasks_at_once_never_get_more_than_there_is(db: Database) {
 }
 
 async fn replicas_never_get_more_than_there_is(db: Database) {
-    // One file has one process: on SQLite the replicas are handles of one store.
+    // Only one process can use a file, so on SQLite the replicas are handles of one store.
     let one = db.open().await;
     let mut stores = vec![one.clone(), one.clone(), one];
     if !db.url.starts_with("sqlite:") {
@@ -333,7 +333,7 @@ async fn totals_are_summed_by_role_model_and_outcome(db: Database) {
         let (id, _) = begun(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
         let end = EndedRun { failure: failure.map(str::to_owned), ..ended(&id, Some(3)) };
         store.end_run(&end).await.unwrap();
-        // What was counted before stays, and is counted once.
+        // Counted usage remains, and is counted only once.
         store.count_runs(NOW).await.unwrap();
         store.count_runs(NOW).await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! An older program beside a newer one: it leaves alone what it cannot read, and works on tables that only gained something.
+//! An older program beside a newer one: it leaves rows alone that it cannot read, and works on tables with additions.
 
 use crate::contract::{Database, claim, effect, execute, feature, key, step};
 use autobuild::store::{Commit, Committed, Lane, NewEffect, OpenError, OpenOptions, Store, StoreError};

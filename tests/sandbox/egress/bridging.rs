@@ -97,7 +97,7 @@ async fn without_a_door_a_connection_is_closed_and_the_bridge_goes_on() {
 
 #[tokio::test]
 async fn a_bridge_with_nothing_to_do_does_nothing() {
-    // The one side is gone and the other does not read: nothing is ready, so nobody may be woken again and again.
+    // One side is closed and the other does not read. Nothing is ready, so the task must not be woken again and again.
     let origin = server(|mut stream| async move {
         skip_hello(&mut stream).await;
         let _ = stream.read_u8().await;

@@ -1,4 +1,4 @@
-//! A program inside that does everything wrong on purpose.
+//! A program in the sandbox that breaks every rule on purpose.
 
 use crate::egress::world::{Reply, World, echo, echoes, hello, record, rules, server, skip_hello};
 use proptest::prelude::*;
@@ -12,14 +12,14 @@ use std::{
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// A door to one echoing host with other caps.
+/// Opens a door to one echoing host with these caps.
 async fn door(caps: Caps) -> World {
     let echo = echo().await;
     let rules = rules(&["registry.test"], &[("registry.test", echo)]);
     World::open(Rules { caps, ..rules }).await
 }
 
-/// Reads until the other side hangs up.
+/// Reads until the other side closes.
 async fn hung_up(mut stream: impl AsyncReadExt + Unpin) -> Vec<u8> {
     let mut all = Vec::new();
     let _ = stream.read_to_end(&mut all).await;
@@ -147,7 +147,7 @@ async fn connections_beyond_the_cap_wait_and_others_places_are_not_theirs() {
     for stream in &mut open {
         assert!(echoes(stream, "held").await);
     }
-    // The socket has places of its own.
+    // The socket has its own limit of connections.
     let mut inside = tokio::net::UnixStream::connect(world.door.socket()).await.unwrap();
     let request = format!("CONNECT registry.test:443 HTTP/1.1\r\nHost: x\r\n{}\r\n", world.authorisation());
     inside.write_all(request.as_bytes()).await.unwrap();
@@ -235,7 +235,7 @@ async fn a_tunnel_that_does_not_begin_with_its_hosts_name_leads_nowhere() {
     hung_up(stream).await;
     assert!(is_refused(HelloFault::Closed), "{:?}", world.door.log());
     assert_eq!(got.load(Ordering::SeqCst), 0);
-    // With the host's own name, all that follows passes.
+    // With the host's own name, everything after it passes.
     let (mut stream, _) = world.tunnel("registry.test:443").await;
     stream.write_all(&record(b"more")).await.unwrap();
     stream.shutdown().await.unwrap();

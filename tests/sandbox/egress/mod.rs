@@ -1,4 +1,4 @@
-//! The way out of a sandbox, with real sockets on loopback and the real programs that use it.
+//! The network access from a sandbox, with real sockets on loopback and real programs.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The reverse proxy: the key is added outside, both ways stream, nothing else passes.
+//! The reverse proxy: the key is added outside, both directions are streamed, nothing else passes.
 
 use crate::egress::world::{Level, Reply, World, read_head, server};
 use http::HeaderName;
@@ -29,7 +29,7 @@ fn route(upstream: &str) -> Rules {
     }
 }
 
-/// An API that records the heads of requests and answers each with the same bytes.
+/// Starts an API that records the heads of requests and answers each with the same bytes.
 async fn api(answer: String) -> (SocketAddr, mpsc::UnboundedReceiver<String>) {
     let (heads, recorded) = mpsc::unbounded_channel();
     let address = server(move |mut stream| {
@@ -120,7 +120,7 @@ async fn events_arrive_one_by_one_while_the_answer_goes_on() {
             stream.write_all(head.as_bytes()).await.unwrap();
             for event in ["one", "two", "six"] {
                 stream.write_all(format!("3\r\n{event}\r\n").as_bytes()).await.unwrap();
-                // The next event is sent only when this one has arrived: nobody on the way may wait for more.
+                // The next event is sent only when this one has arrived, so nothing on the way may wait for more.
                 next.lock().await.recv().await.unwrap();
             }
             stream.write_all(b"0\r\n\r\n").await.unwrap();
@@ -140,7 +140,7 @@ async fn events_arrive_one_by_one_while_the_answer_goes_on() {
     }
 }
 
-/// How long an API said nothing that answers with `answer`, as far as it goes, to a request that goes as far as `request`.
+/// Returns the silence of an API that gets the partial `request` and sends the partial `answer`.
 async fn silence(request: &str, answer: &'static str) -> Duration {
     let (arrived, mut heads) = mpsc::unbounded_channel();
     let address = server(move |mut stream| {
@@ -239,7 +239,7 @@ async fn nothing_is_reached_through_the_model() {
     }
 }
 
-/// A route that takes only what can be priced, of one model.
+/// Returns rules with a route that only accepts calls of one model with a known price.
 fn priced(upstream: &str) -> Rules {
     let mut rules = route(upstream);
     rules.models[0].terms = Terms::Priced { model: Arc::new("gpt-5.4".to_owned().into()) };

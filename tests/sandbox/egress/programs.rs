@@ -1,4 +1,4 @@
-//! The programs that people use, through the door, against a registry of our own.
+//! Common programs, through the door, against our own registry.
 
 use crate::egress::world::{Level, World, read_head, rules};
 use std::{
@@ -21,8 +21,8 @@ pub fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/egress").join(name)
 }
 
-/// A server for `registry.test`, whose certificate nobody vouches for but who is told to. It answers with what `body`
-/// makes of the head of a request, else with 404.
+/// Starts a server for `registry.test`, whose certificate is only trusted by clients with a setting for it. It answers
+/// with the result of `body` for the head of a request, else with 404.
 pub async fn https(body: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> SocketAddr {
     https_with(("cert.pem", "key.pem"), body).await
 }
@@ -69,7 +69,7 @@ fn answer(body: Option<String>) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-/// A small registry for all of the programs.
+/// Returns the answers of a small registry for all programs.
 fn registry(head: &str) -> Option<String> {
     let path = head.split(' ').nth(1)?;
     let body = match path {
@@ -92,7 +92,7 @@ fn registry(head: &str) -> Option<String> {
 const MANIFEST: &str =
     "[package]\nname = \"tree\"\n\n[dependencies]\nleafy = { version = \"1\", registry = \"own\" }\n";
 
-/// A door that leads to the registry, or to nothing, and a home for programs.
+/// A door to the registry or to nothing, and a home for programs.
 struct Stage {
     world: World,
 }
@@ -128,8 +128,8 @@ impl Stage {
     }
 }
 
-/// Runs a program at a door that allows the registry, where it must print `expected`, and at one that does not, where it
-/// must fail. A program that this machine does not have is passed over.
+/// Runs a program with a door that allows the registry, where it must print `expected`, and with one that does not,
+/// where it must fail. Programs that this machine does not have are skipped.
 async fn passes_where_it_may(program: &str, args: &[&str], expected: &str) {
     let open = Stage::new(&["registry.test"]).await;
     let Some(output) = open.run(program, args).await else {
@@ -161,7 +161,7 @@ async fn pip_passes_where_it_may() {
     let cert = data("cert.pem");
     let index = ["--index-url", "https://registry.test/simple/", "--cert", cert.to_str().unwrap(), "--retries", "0"];
     let args = [["-m", "pip", "index", "versions"].as_slice(), &index, &["leafy"]].concat();
-    // Where Python has no pip there is nothing to see.
+    // Without pip, there is nothing to test.
     let is_there = Stage::new(&[]).await.run("python3", &["-m", "pip", "--version"]).await;
     if is_there.is_some_and(|output| output.status.success()) {
         passes_where_it_may("python3", &args, "leafy (1.2.3)").await;

@@ -1,4 +1,4 @@
-//! What passes the proxy and what does not. Everything that is refused is also seen to pass where it is allowed.
+//! The requests that the proxy passes or refuses. Each refused one is also tested where it is allowed.
 
 use crate::egress::world::{Level, World, echo, echoes, rules};
 use sandbox::egress::{Outcome, Refusal};
@@ -22,7 +22,7 @@ async fn an_allowed_host_is_reached_and_another_is_not() {
     }
     assert_eq!(world.decided("registry.test"), [Outcome::Allowed]);
     assert_eq!(world.decided("other.test"), [Outcome::Refused(Refusal::NotListed)]);
-    // The very hosts that were refused are reached once they are allowed.
+    // The refused hosts are reached when they are allowed.
     let world = World::open(rules(&["other.test", "below.test"], &pins)).await;
     for target in ["other.test:443", "below.test:443"] {
         let (mut stream, _) = world.tunnel(target).await;
@@ -157,7 +157,7 @@ async fn closing_the_door_ends_what_goes_through_it() {
     drop(world.door);
     assert!(!echoes(&mut stream, "closed").await);
     assert!(!socket.exists());
-    // The listener goes with the task that held it.
+    // The listener closes with its task.
     while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! Registries behind the door, which ends TLS to them: what a program that does everything wrong gets through.
+//! Registries behind the door, which ends TLS to them: the data that a hostile program can send through it.
 
 use crate::egress::world::{Reply, World, read_head, rules};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
@@ -23,7 +23,7 @@ use tokio_rustls::{
 };
 use uplink::{Authorities, Uplink};
 
-/// The hosts for which the registry on loopback speaks. The last one is a mirror that the settings name.
+/// The host names of the registry on loopback. The last one is a mirror that the settings name.
 pub const HOSTS: [&str; 10] = [
     "index.crates.io",
     "static.crates.io",
@@ -37,10 +37,10 @@ pub const HOSTS: [&str; 10] = [
     "mirror.test",
 ];
 
-/// A registry's answer to a path: a body, or nothing there.
+/// A registry's answer to a path: a body, or `None` if there is nothing.
 pub type Shelf = Arc<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
-/// A registry on loopback with its authority, and the requests that it got, each with all its bytes.
+/// A registry on loopback with its authority, and all bytes of the requests that it got.
 pub struct Registry {
     pub address: SocketAddr,
     authority: String,
@@ -51,7 +51,7 @@ impl Registry {
     pub async fn open(shelf: Shelf) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        // A certificate with its issuer's name looks as if it were its own issuer.
+        // A certificate with its issuer's name would look self-signed.
         params.distinguished_name.push(DnType::CommonName, "an organisation");
         let (key, own_key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
         let authority = params.self_signed(&key).unwrap().der().clone();
@@ -78,7 +78,7 @@ impl Registry {
         Self { address, authority, got }
     }
 
-    /// Rules that lead to it by the names of these hosts.
+    /// Returns rules that lead to it under the names of these hosts.
     pub fn rules(&self, allowed: &[&str]) -> Rules {
         let authorities = Authorities::from_pem(&self.authority).unwrap();
         Rules {
@@ -120,7 +120,7 @@ async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shelf: Shelf, got: Arc<
     }
 }
 
-/// The settings of a client that trusts what programs of the run trust.
+/// Returns the settings of a client that trusts the same certificates as programs of the run.
 fn trusting(world: &World) -> Arc<ClientConfig> {
     let [file, _] = world.door.certificates().unwrap();
     let mut store = RootCertStore::empty();
@@ -138,7 +138,7 @@ async fn connected(world: &World, host: &str) -> TlsStream<TcpStream> {
     TlsConnector::from(trusting(world)).connect(name, stream).await.unwrap()
 }
 
-/// Sends a request over a connection of its own and returns everything that comes back.
+/// Sends a request over a new connection; returns everything that is answered.
 async fn said(world: &World, host: &str, request: &str) -> String {
     let mut stream = connected(world, host).await;
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -219,7 +219,7 @@ async fn nothing_but_reading_packages_reaches_a_registry() {
     let decided = world.decided("proxy.golang.org/evil.test/secret");
     assert_eq!(decided, [Outcome::Refused(Refusal::UnnamedModule)]);
     assert_eq!(registry.requests(), Vec::<String>::new());
-    // The same bytes arrive at a host that is no public registry.
+    // The same bytes reach a host that is not a public registry.
     let mut stream = connected(&world, "mirror.test").await;
     let request = requests[0].replace(NPM, "mirror.test");
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -253,7 +253,7 @@ async fn words_in_headers_are_counted_once_each() {
     let mut stream = connected(&world, NPM).await;
     let mut asked = 0;
     loop {
-        // The same value twice, as a program that reads two packages sends it.
+        // Each value twice, as from a program that reads two packages.
         let tag = format!("{:0>250}", asked / 2);
         let request = format!("GET /leafy HTTP/1.1\r\nHost: {NPM}\r\nIf-None-Match: {tag}\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();

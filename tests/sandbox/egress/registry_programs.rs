@@ -1,6 +1,6 @@
 //! Real package managers through the door, which ends TLS, against a registry on loopback.
 //!
-//! They trust the run's authority by the variables that the door and the sandbox give them, and by nothing else.
+//! They trust the run's authority only because of the variables that the door and the sandbox set.
 
 use crate::{
     egress::{
@@ -40,7 +40,7 @@ zipped("leafy.zip", {"rsc.io/Leafy@v1.2.3/go.mod": "module rsc.io/Leafy\n", "rsc
 print(hashlib.sha1(open("leafy.tgz", "rb").read()).hexdigest(), end="")
 "#;
 
-/// Asks for an address through the proxy as Java's own client does, with what `MAVEN_OPTS` says.
+/// Requests an address through the proxy with Java's own client and the options in `MAVEN_OPTS`.
 const JAVA: &str = r#"
 import java.net.*;
 public class Get {
@@ -62,7 +62,7 @@ const CHILD: &str = "<project><modelVersion>4.0.0</modelVersion><artifactId>tree
 const PARENT: &str = "<project><modelVersion>4.0.0</modelVersion><groupId>org.leafy</groupId>\
     <artifactId>leafy</artifactId><version>1.2.3</version><packaging>pom</packaging></project>";
 
-/// The files of the registry, by path.
+/// Returns the files of the registry by path.
 fn shelf(folder: &Path) -> Shelf {
     let made = Command::new("python3").args(["-c", PACKAGES]).arg(folder).output().unwrap();
     assert!(made.status.success());
@@ -140,12 +140,12 @@ impl Stage {
     }
 }
 
-/// How many packages an install fetches, their size in bytes, and how often it is measured.
+/// The number of packages of an install, their size in bytes, and the number of measurements.
 const MANY: usize = 40;
 const SIZE: usize = 300_000;
 const ROUNDS: usize = 7;
 
-/// Many packages for npm, whose archives lie at `host`.
+/// Returns many packages for npm, with archives at `host`.
 fn many(host: &'static str, folder: &Path) -> Shelf {
     fs::write(folder.join("index.js"), "x".repeat(SIZE)).unwrap();
     let archive = format!("{}/a.tgz", folder.display());
@@ -163,7 +163,7 @@ fn many(host: &'static str, folder: &Path) -> Shelf {
     })
 }
 
-/// The time of one install from a registry that is reached by the name `host`.
+/// Returns the time of one install from a registry under the name `host`.
 async fn install_from(host: &'static str) -> Duration {
     let folder = support::folder::folder("autobuild-registries-");
     let stage = Stage { registry: Registry::open(many(host, folder.path())).await, folder };
@@ -210,8 +210,8 @@ fn is_here(program: &str) -> bool {
     is_here
 }
 
-/// Runs an install at every level of the machine; then the registry has got these requests alone, some of them also
-/// without the answer's body (`HEAD`).
+/// Runs an install at every level of the machine, and asserts that the registry only got these requests, some of them
+/// also as `HEAD`.
 async fn installs(program: &str, line: &str, expected: &[&str]) {
     installs_at(&[Level::L1, Level::L3], program, line, expected).await;
 }
@@ -257,7 +257,7 @@ async fn npm_installs_without_its_audit() {
 async fn pnpm_installs() {
     let line = "pnpm install --silent && node -e 'process.exit(require(\"leafy\") - 7)'";
     let expected = ["GET /leafy", "GET /leafy/-/leafy-1.2.3.tgz"];
-    // Since version 12 it keeps locks in `/tmp`, whatever `TMPDIR` says, and L1 has no `/tmp`.
+    // Since version 12 it keeps locks in `/tmp` and ignores `TMPDIR`, and L1 has no `/tmp`.
     installs_at(&[Level::L3], "pnpm", line, &expected).await;
 }
 
@@ -277,7 +277,7 @@ async fn uv_installs() {
 #[tokio::test]
 async fn pip_installs() {
     let expected = ["GET /packages/aa/bb/leafy-1.2.3-py3-none-any.whl", "GET /simple/leafy/"];
-    // A shim of pyenv writes beside itself after an install.
+    // A shim of pyenv writes into its own folder after an install.
     let line = "$(python3 -c 'import sys; print(sys.executable)') -m pip install --quiet --target here leafy && \
                 PYTHONPATH=here python3 -c 'import leafy'";
     installs("pip", line, &expected).await;

@@ -1,4 +1,4 @@
-//! An organisation's proxy, which wants credentials, behind the door and behind the service's own calls.
+//! An organisation's proxy, which requires credentials, for the door and for the service's own calls.
 
 use crate::egress::{
     programs::{data, https_with},
@@ -21,10 +21,10 @@ use uplink::{Authorities, Exceptions, Proxy, Uplink};
 
 type Heads = Arc<Mutex<Vec<String>>>;
 
-/// `ada:word`, as a proxy gets it.
+/// `ada:word`, as it is sent to a proxy.
 const CREDENTIALS: &str = "Basic YWRhOndvcmQ=";
 
-/// A proxy that leads every host but `closed.test` to one address. It keeps the heads of what it was asked.
+/// Starts a proxy that leads every host except `closed.test` to one address. It records the heads of requests.
 async fn proxy(leads_to: SocketAddr) -> (SocketAddr, Heads) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();

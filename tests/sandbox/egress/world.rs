@@ -17,7 +17,7 @@ use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, crypto
 
 pub use domain::isolation::Level;
 
-/// A door and the folder that it lies in.
+/// A door and its folder.
 pub struct World {
     pub door: Door,
     pub folder: TempDir,
@@ -30,7 +30,7 @@ impl World {
         Self { door, folder }
     }
 
-    /// The token, read where programs read it.
+    /// Returns the token from the place where programs read it.
     pub fn token(&self) -> String {
         let url: url::Url = self.door.proxy_url(Level::L0).parse().unwrap();
         url.password().unwrap().to_owned()
@@ -45,7 +45,7 @@ impl World {
         TcpStream::connect((Ipv4Addr::LOCALHOST, self.door.port())).await.unwrap()
     }
 
-    /// Asks for a tunnel, names the host in it, and gives the connection with what was answered.
+    /// Requests a tunnel and names the host in it; returns the connection and the answer.
     pub async fn tunnel(&self, target: &str) -> (TcpStream, Reply) {
         let (mut stream, reply) = self.unnamed_tunnel(target).await;
         if reply.status == 200 {
@@ -55,7 +55,7 @@ impl World {
         (stream, reply)
     }
 
-    /// Asks for a tunnel and gives the connection with what was answered.
+    /// Requests a tunnel; returns the connection and the answer.
     pub async fn unnamed_tunnel(&self, target: &str) -> (TcpStream, Reply) {
         let mut stream = self.connection().await;
         let request = format!("CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n{}\r\n", self.authorisation());
@@ -64,14 +64,14 @@ impl World {
         (stream, reply)
     }
 
-    /// Sends bytes as they are and reads one answer.
+    /// Sends bytes unchanged and reads one answer.
     pub async fn raw(&self, bytes: impl AsRef<[u8]>) -> Reply {
         let mut stream = self.connection().await;
         stream.write_all(bytes.as_ref()).await.unwrap();
         Reply::read(&mut stream).await
     }
 
-    /// What was decided of a host.
+    /// Returns the decisions about a host.
     pub fn decided(&self, host: &str) -> Vec<Outcome> {
         let log = self.door.log();
         let of_host = log.into_iter().filter(|decision: &Decision| decision.host == host);
@@ -79,7 +79,7 @@ impl World {
     }
 }
 
-/// Rules that allow `hosts` and pin every one of `pins` to an address.
+/// Returns rules that allow `hosts` and pin each of `pins` to an address.
 pub fn rules(hosts: &[&str], pins: &[(&str, SocketAddr)]) -> Rules {
     Rules {
         hosts: hosts.iter().map(|host| host.parse().unwrap()).collect(),
@@ -89,7 +89,7 @@ pub fn rules(hosts: &[&str], pins: &[(&str, SocketAddr)]) -> Rules {
     }
 }
 
-/// An answer: nothing came where the status is 0.
+/// An answer; the status is 0 if there was none.
 #[derive(Debug, Default)]
 pub struct Reply {
     pub status: u16,
@@ -98,7 +98,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Reads a head, and the body that it announces by its length.
+    /// Reads a head, and a body of the length that it announces.
     pub async fn read(stream: &mut (impl AsyncRead + Unpin)) -> Self {
         let Some(head) = read_head(stream).await else {
             return Self::default();
@@ -114,7 +114,7 @@ impl Reply {
     }
 }
 
-/// Reads to the blank line; `None` where the connection ends before.
+/// Reads up to the blank line; `None` if the connection ends before.
 pub async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -126,7 +126,7 @@ pub async fn read_head(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> 
     Some(String::from_utf8(head).unwrap())
 }
 
-/// A server on loopback that does the same with every connection.
+/// Starts a server on loopback that handles every connection with `each`.
 pub async fn server<F>(each: impl Fn(TcpStream) -> F + Send + 'static) -> SocketAddr
 where
     F: Future<Output = ()> + Send + 'static,
@@ -141,7 +141,7 @@ where
     address
 }
 
-/// The record with which a TLS client begins that wants `host`.
+/// Returns the first record of a TLS client that wants `host`.
 pub fn hello(host: &str) -> Vec<u8> {
     let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
@@ -154,13 +154,13 @@ pub fn hello(host: &str) -> Vec<u8> {
     record
 }
 
-/// Bytes as TLS carries them after its handshake.
+/// Returns bytes as a TLS record after the handshake.
 pub fn record(content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(content.len()).unwrap().to_be_bytes();
     [&[23, 3, 3], length.as_slice(), content].concat()
 }
 
-/// Reads the record with which a TLS client begins.
+/// Reads the first record of a TLS client.
 pub async fn skip_hello(stream: &mut (impl AsyncRead + Unpin)) {
     let mut header = [0; 5];
     if stream.read_exact(&mut header).await.is_ok() {
@@ -169,7 +169,7 @@ pub async fn skip_hello(stream: &mut (impl AsyncRead + Unpin)) {
     }
 }
 
-/// A server that sends back what it gets after the beginning of TLS.
+/// Starts a server that sends everything back after the first record of TLS.
 pub async fn echo() -> SocketAddr {
     server(|mut stream| async move {
         skip_hello(&mut stream).await;
@@ -179,7 +179,7 @@ pub async fn echo() -> SocketAddr {
     .await
 }
 
-/// Sends a word through a tunnel and reads it back.
+/// Sends a word through a tunnel; returns `true` if the same word comes back.
 pub async fn echoes(stream: &mut TcpStream, word: &str) -> bool {
     let sent = record(word.as_bytes());
     let mut back = vec![0; sent.len()];
