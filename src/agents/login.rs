@@ -20,7 +20,7 @@ const MAX_FILE: u64 = 16 << 20;
 /// The address at which a ChatGPT account is served instead of an API key.
 const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 
-/// The variables with which Claude Code goes to a cloud provider, whose calls it signs itself.
+/// The variables that make Claude Code use a cloud provider, whose calls it signs itself.
 const CLOUDS: [&str; 3] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_VERTEX"];
 
 /// The variables that choose an account or name the folder of its files. Besides these, only [`CLOUDS`] are read.

@@ -1,4 +1,4 @@
-//! Agents: a prompt goes in, an answer comes out.
+//! Runs agents: the input is a prompt, the output an answer.
 //!
 //! A [`Backend`] runs one agent on one checkout and reports facts. [`Backend::ask`] asks once more if an answer is
 //! missing or has the wrong form. Nothing here interprets an answer, retries after other failures except once with a

@@ -72,7 +72,7 @@ fn inner(name: &str, value: &Value) -> Value {
     }
 }
 
-/// Returns an answer without the nulls that stand for optional values.
+/// Returns an answer without the nulls for missing optional values.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
 pub(crate) fn without_nulls(answer: Value) -> Value {
     match answer {

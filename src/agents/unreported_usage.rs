@@ -32,7 +32,7 @@ const MAX_WORDS: usize = 600;
 pub(crate) enum Model {
     /// Only through our door, if the door leads to models.
     Ours,
-    /// Perhaps in a way of its own.
+    /// Perhaps in its own way.
     Perhaps,
 }
 

@@ -150,7 +150,7 @@ pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
     }
 }
 
-/// Returns the time at which a step goes on, if it is known.
+/// Returns the time at which a step continues, if it is known.
 pub(super) fn until(step: &QueuedEffect, now: Millis) -> Option<String> {
     let at = chrono::DateTime::from_timestamp_millis(step.run_at.0)?;
     let ends = why(step, now).has_end();

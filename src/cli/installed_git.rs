@@ -1,4 +1,4 @@
-//! Words the problems of this machine's git, for whoever starts AutoBuild.
+//! Describes the problems of this machine's git to the person who starts AutoBuild.
 
 use git::{InstalledGit, UnusableGit};
 

@@ -258,7 +258,7 @@ struct Open {
     interrupt: Signal,
     /// The data folder in which every service of this process works, one after the other.
     folder: DataFolder,
-    /// `true` if the process goes on without a service: the set-up was open, or a service ran before.
+    /// `true` if the process continues without a service: the set-up was open, or a service ran before.
     goes_on: bool,
     /// The number of failed starts since the last good one.
     failures: u32,
@@ -366,7 +366,7 @@ impl Open {
         if let Some(setup) = &self.setup {
             setup.service_works(engine.clone());
         }
-        // The checks run beside the work, so nobody waits for GitHub, least of all arriving deliveries.
+        // The checks run beside the work, so nothing waits for GitHub, least of all arriving deliveries.
         let looking = look_around(engine.clone(), (settings, self.role), secrets.clone(), self.setup.clone());
         let looking = tokio::spawn(looking);
         let mut worker = tokio::spawn(engine.clone().work(stop.clone()));

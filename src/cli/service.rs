@@ -47,7 +47,7 @@ fn with_targets(files: &[PathBuf]) -> Vec<PathBuf> {
     both.flatten().collect()
 }
 
-/// Returns the allowances of the `AUTOBUILD_…` variables, for a command without settings of its own.
+/// Returns the allowances of the `AUTOBUILD_…` variables, for a command without its own settings.
 pub(super) fn own_allowances() -> anyhow::Result<Allowances> {
     let usual = Allowance::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
     let own = BTreeMap::new();

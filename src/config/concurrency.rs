@@ -28,7 +28,7 @@ pub struct ProcessLimits {
     pub forge_slots: u32,
     /// Connections to the database.
     pub connections: u32,
-    /// How long agents may go on after the process is asked to stop.
+    /// How long agents may continue after the process is asked to stop.
     pub grace: Duration,
     /// How long an effect still belongs to a process that no longer renews its lease.
     pub lease: Duration,

@@ -37,7 +37,7 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c == ',' || c.is_whitespace()).filter(|item| !item.is_empty())
 }
 
-/// Reads hosts separated by commas or blanks; `registries` stands for all public registries, `none` for no host.
+/// Reads hosts separated by commas or blanks; `registries` means all public registries, `none` no host.
 pub(crate) fn allow(text: &str) -> Result<Vec<HostRule>, String> {
     let mut rules = Vec::new();
     for item in items(text) {

@@ -34,7 +34,7 @@ impl DiskRoom {
 
 impl Engine {
     /// Returns the room on the disk of the data folder if it is too little for new work. If it cannot be read, work
-    /// goes on, and a write that finds no room reports that.
+    /// continues, and a write that finds no room reports that.
     pub fn full_disk(&self) -> Option<DiskRoom> {
         let room = DiskRoom::of(&self.settings.data_dir).ok()?;
         (!room.is_enough()).then_some(room)

@@ -297,7 +297,7 @@ impl From<ApplyError> for EffectError {
     }
 }
 
-/// Returns the failure of the store that an error stands for.
+/// Returns the failure of the store for an error.
 fn of_store(error: &StoreError) -> Failure {
     let message = explained(error);
     match error.what_failed() {

@@ -89,7 +89,7 @@ impl Engine {
     }
 
     /// Stores how the effect ended. While the database fails, this is repeated and the lease is renewed: the result may
-    /// be that of an agent's run, which nobody should pay for twice.
+    /// be that of an agent's run, which should not be paid twice.
     async fn keep_end(&self, job: &Job, lease: Lease, ended: &Result<Done, EffectError>) -> Result<(), ApplyError> {
         let mut tries = 0;
         loop {

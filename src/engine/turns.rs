@@ -23,7 +23,7 @@ impl Engine {
     }
 }
 
-/// Does work in a task of its own until it ends or `stop` comes, so that a panic does not end the later turns.
+/// Does work in a separate task until it ends or `stop` is cancelled, so that a panic does not end the later turns.
 pub(super) async fn once(name: &str, stop: &CancellationToken, work: impl Future<Output = ()> + Send + 'static) {
     let work = AbortOnDropHandle::new(tokio::spawn(work));
     tokio::select! {

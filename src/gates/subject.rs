@@ -36,7 +36,7 @@ pub struct Subject<'a> {
 pub struct WholeFeature<'a> {
     /// The commit of the default branch that the integration branch contains.
     pub fork: &'a Sha,
-    /// A task that stands for all: of the strictest type, with the words of each.
+    /// A task that represents all: of the strictest type, with the words of each.
     pub task: &'a PlannedTask,
 }
 

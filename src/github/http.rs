@@ -183,7 +183,7 @@ impl Wire {
         (self.clock)()
     }
 
-    /// Returns the headers of an answer to a request without credentials, whatever its status.
+    /// Returns the headers of an answer to a request without credentials, with any status.
     pub(super) async fn headers_for_anyone(&self, path: &str) -> Result<HeaderMap, GithubError> {
         Ok(timed(&self.rest, &Call::get(path), None, None).await?.headers)
     }

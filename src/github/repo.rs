@@ -1,4 +1,4 @@
-//! The calls about one repository, which is known by its id, whatever its name.
+//! The calls about one repository, which is identified by its id and not by its name.
 
 use super::{
     app::{MAX_PAGES, PER_PAGE, endless, has_more},
@@ -25,7 +25,7 @@ pub struct Repo<'a> {
 }
 
 impl<'a> Repo<'a> {
-    /// `true` if its GitHub has machines of its own for workflows.
+    /// `true` if its GitHub has its own machines for workflows.
     pub fn has_hosted_runners(&self) -> bool {
         self.client.urls.has_hosted_runners()
     }

@@ -63,7 +63,7 @@ impl Client {
         });
         let call = Call::post("/login/oauth/access_token", Some(&body));
         let reply = anonymous((self.urls.web(), &self.urls.uplink), &call, self.now()).await?;
-        // The answer may contain a token, so no part of it goes into an error.
+        // The answer may contain a token, so no part of it is put into an error.
         let unreadable = || GithubError::Malformed { source: "the answer to a code".into() };
         let answer: TokenWire = text::json::read(&reply.body).map_err(|_| unreadable())?;
         let token = match (answer.access_token, answer.error.as_deref()) {

@@ -131,7 +131,7 @@ struct Minted {
     expires_at: Option<Millis>,
 }
 
-/// Reads the answer. It contains the token, so no part of it goes into an error.
+/// Reads the answer. It contains the token, so no part of it is put into an error.
 fn read(reply: &Reply, now: Millis) -> Result<Token, GithubError> {
     let minted: Minted = text::json::read(&reply.body)
         .map_err(|_| GithubError::Malformed { source: "the answer to a request for a token".into() })?;

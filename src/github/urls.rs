@@ -54,9 +54,9 @@ impl GithubUrls {
         }
     }
 
-    /// `true` if this GitHub has machines of its own for workflows. An Enterprise Server has none
-    /// (<https://docs.github.com/en/enterprise-server/actions/how-tos/manage-runners/self-hosted-runners>); a local forge
-    /// stands for github.com.
+    /// `true` if this GitHub has its own machines for workflows. An Enterprise Server has none
+    /// (<https://docs.github.com/en/enterprise-server/actions/how-tos/manage-runners/self-hosted-runners>); a local
+    /// forge means github.com.
     pub fn has_hosted_runners(&self) -> bool {
         let host = self.api.host_str().unwrap_or_default();
         is_loopback(&self.api) || host == "api.github.com" || host.ends_with(".ghe.com")

@@ -90,8 +90,8 @@ pub fn stopped_feature(feature: &Feature) -> Option<String> {
     (!of_tasks).then(|| rendered(Medium::Terminal, |measure| stopped(feature, &report, &[], measure)))
 }
 
-/// Returns, for a terminal, that a Feature cannot continue until its repository's settings are corrected, whatever the
-/// reason was before.
+/// Returns, for a terminal, that a Feature cannot continue until its repository's settings are corrected, for any
+/// earlier reason.
 pub fn bad_settings_in_terminal(feature: &Feature, mistakes: &[SettingsMistake]) -> String {
     let reason = BlockReason::BadSettings { mistakes: mistakes.to_vec() };
     let report = BlockedReport::of_feature(feature, &reason, None, Cost::default());

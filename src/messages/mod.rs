@@ -1,7 +1,7 @@
 //! Makes every sentence that AutoBuild writes on GitHub, and about Features in a terminal, from values of `domain`.
 //!
 //! This room is pure: nothing in it waits, reads a clock or posts. Text from issues, agents, tools and people goes
-//! through `untrusted` before it becomes part of a sentence, and no result exceeds GitHub's limits, whatever the input.
+//! through `untrusted` before it becomes part of a sentence, and no result exceeds GitHub's limits for any input.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -2,7 +2,7 @@
 
 use domain::integrity::Rule;
 
-/// Returns the sentence for a finding, in which `{}` stands for the thing found.
+/// Returns the sentence for a finding, in which `{}` is replaced by the thing found.
 pub(super) fn sentence(rule: Rule) -> &'static str {
     match rule {
         Rule::FewerCases => "a number in test code is half of what it was or less: {}",

@@ -99,7 +99,7 @@ pub struct NewEffect {
     pub installation: InstallationId,
     pub repo: Option<RepoId>,
     pub payload: String,
-    /// The priority; lower goes first.
+    /// The priority; lower values are first.
     pub priority: i64,
     /// The earliest time at which it may run.
     pub run_at: Millis,

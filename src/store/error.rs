@@ -25,7 +25,7 @@ pub enum StoreError {
         /// The problem with the value.
         problem: String,
     },
-    /// A newer program stored it, and will go on with it. This one leaves it alone.
+    /// A newer program stored it, and will continue it. This one leaves it alone.
     #[error("a newer version of AutoBuild stored this (format {format}, this version reads up to {known})")]
     Newer { format: i64, known: i64 },
     /// A number too large for a database column.

@@ -17,7 +17,7 @@ macro_rules! unfinished {
     };
 }
 
-/// Finds a Feature by a column of its own or of one of its Tasks.
+/// Finds a Feature by one of its columns or by one of its Tasks'.
 macro_rules! by {
     ($column:literal) => {
         concat!(

@@ -76,7 +76,7 @@ pub struct ProviderTrouble {
     pub failures: u32,
     /// The time of the first of these failures.
     pub since: Millis,
-    /// The time before which nobody asks it.
+    /// The time before which no run may use it.
     pub until: Millis,
 }
 
@@ -138,7 +138,7 @@ pub enum ParkCause<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct ParkTimes {
     pub now: Millis,
-    /// The time before which nobody asks the provider.
+    /// The time before which no run may use the provider.
     pub until: Millis,
     /// The time between one waiting effect and the next, in milliseconds.
     pub spacing: i64,

@@ -325,7 +325,7 @@ async fn insert(tx: &mut Tx, hold: &Hold, new: &NewRun, share: &Share) -> Result
 
 /// Converts a count to the type of a column.
 fn bounded(count: u64) -> i64 {
-    // Capped so that sums over a month fit 64 bits, whatever an agent reports.
+    // Capped so that sums over a month fit into 64 bits for any report of an agent.
     const MOST: u64 = 1 << 48;
     i64::try_from(count.min(MOST)).unwrap_or(i64::MAX)
 }

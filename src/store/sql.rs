@@ -165,8 +165,8 @@ const BEGIN_FLUSHED: &str = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE";
 /// Begins an SQLite transaction that is flushed together with the next flushed commit.
 const BEGIN_UNFLUSHED: &str = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE";
 
-/// Begins a transaction in a task of its own, so that it is never given up halfway. sqlx forgets a transaction whose caller
-/// stops waiting for the answer to BEGIN, and whoever gets the connection next goes on in it.
+/// Begins a transaction in a task of its own, so that it is never given up halfway. sqlx forgets a transaction whose
+/// caller stops waiting for the answer to BEGIN, and the next user of the connection would continue in it.
 async fn start(pool: PgPool, begin: &'static str) -> Result<Tx, sqlx::Error> {
     match tokio::spawn(async move { pool.begin_with(begin).await.map(Tx::Postgres) }).await {
         Ok(begun) => begun,
@@ -210,7 +210,7 @@ impl Db {
         }
     }
 
-    /// Begins a read transaction that sees one state of the database, whatever is written meanwhile.
+    /// Begins a read transaction that sees one state of the database, without later writes.
     pub(super) async fn snapshot(&self) -> Result<Tx, StoreError> {
         Ok(match &self.pools {
             Pools::Sqlite { read, .. } => read.begin("BEGIN").await.map(Tx::Sqlite)?,
@@ -243,7 +243,7 @@ impl Db {
         })
     }
 
-    /// Runs one statement in a transaction of its own. Returns the number of changed rows.
+    /// Runs one statement in its own transaction. Returns the number of changed rows.
     pub(super) async fn run(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
         let mut tx = self.write().await?;
         let touched = tx.run(sql, args).await?;
@@ -325,7 +325,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Rolls back now, so that the connection is free before the caller goes on.
+    /// Rolls back now, so that the connection is free before the caller continues.
     pub(super) async fn rollback(self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(tx) => tx.rollback().await?,

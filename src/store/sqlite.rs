@@ -58,7 +58,7 @@ impl Connections {
         Ok(session)
     }
 
-    /// Waits until nobody uses a connection, and closes all. Every later call fails.
+    /// Waits until no connection is in use, and closes all. Every later call fails.
     pub(super) async fn close(&self) {
         let _all = self.free.acquire_many(self.most).await;
         self.free.close();
@@ -70,7 +70,7 @@ impl Connections {
     }
 }
 
-/// The connections that nobody uses and that are in no transaction.
+/// The unused connections, which are in no transaction.
 #[derive(Clone, Debug, Default)]
 struct Idle(Arc<Mutex<Vec<SqliteConnection>>>);
 
@@ -84,7 +84,7 @@ impl Idle {
     }
 }
 
-/// A connection that nobody else uses meanwhile. If it is dropped before it is settled, its transaction is rolled back.
+/// A connection for exclusive use. If it is dropped before it is settled, its transaction is rolled back.
 pub(super) struct Session {
     connection: Option<SqliteConnection>,
     idle: Idle,

@@ -39,7 +39,7 @@ impl Bodies {
     }
 
     /// Reads a body of at most `most` bytes, and returns it with its share of the budget. Bytes are counted as they
-    /// arrive, whatever length was announced.
+    /// arrive, even if a larger length was announced.
     pub(super) async fn read<B>(&self, mut body: B, most: usize) -> Result<(Vec<u8>, Held), Unread>
     where
         B: Body + Unpin,

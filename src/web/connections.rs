@@ -1,5 +1,5 @@
 //! Limits the number of connections. A new connection over the limit replaces the one that has waited longest for its
-//! sender, so slow senders keep nobody out, not even the health checks.
+//! sender, so slow senders do not block others or the health checks.
 
 use parking_lot::Mutex;
 use std::{collections::HashMap, sync::Arc};

@@ -43,7 +43,8 @@ pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Ope
     open.collect()
 }
 
-/// A criterion whose own check passed needs no other evidence: the check shows it, whatever the Coach's words name.
+/// A criterion whose own check passed needs no other evidence: the check shows it, even if the Coach names other
+/// evidence.
 fn doubt(decision: &CoachDecision, facts: &TurnFacts<'_>, number: usize) -> Option<Doubt> {
     let about = decision.criteria.iter().filter(|finding| finding.criterion == number);
     let about: Vec<&CriterionFinding> = about.collect();

@@ -15,7 +15,7 @@ pub const MOST_ROUNDS: usize = 3;
 
 const LONGEST: usize = 1_000;
 
-/// One question, and what the agent does if nobody answers it.
+/// One question, and the agent's default if nobody answers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inquiry {
     /// The question. An agent wrote it.

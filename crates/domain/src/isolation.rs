@@ -146,7 +146,7 @@ pub enum IsolationCause {
     NotBlocked(CanaryAct),
     /// A kernel older than 6.12 lets programs signal other processes of the same user.
     UnboundSignals,
-    /// The service is root and cannot give each run a user of its own.
+    /// The service is root and cannot give each run its own user.
     NoUsers,
     /// The level could not be built.
     NotBuilt {

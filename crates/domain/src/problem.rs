@@ -221,7 +221,7 @@ impl Problem {
 }
 
 impl Forbidden {
-    /// `true` if the path alone is the reason, whatever the file holds.
+    /// `true` if the path alone is the reason, for any content of the file.
     pub fn is_of_path(&self) -> bool {
         match self {
             Self::Protected(_) | Self::EscapingLink | Self::Submodule => true,

@@ -90,7 +90,7 @@ impl Stall {
         Self { patience, still_since: None }
     }
 
-    /// `true` if the program has stood still for the whole patience.
+    /// `true` if the program has made no progress for the whole patience.
     pub fn lasts(&mut self, pulse: Pulse) -> bool {
         let is_still = |since: &Pulse| {
             let (passed, used) = (pulse.now.saturating_sub(since.now), pulse.processor.saturating_sub(since.processor));

@@ -10,11 +10,11 @@ pub struct Waits {
     pub first: i64,
     /// The longest wait if the API does not ask for more.
     pub most: i64,
-    /// The longest wait, whatever the API asks for.
+    /// The longest wait, even if the API asks for more.
     pub longest: i64,
     /// The longest total wait; after it, the work blocks.
     pub in_all: i64,
-    /// How long a failure is tried again if nobody knows whether it passes.
+    /// How long a failure is retried if it is unknown whether it passes.
     pub unknown: i64,
     /// The time between the restarts of two pieces of work that waited for the same API.
     pub spacing: i64,

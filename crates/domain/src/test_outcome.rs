@@ -282,7 +282,7 @@ impl TestOutcome {
 /// A change of a test that the plan names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntendedChange {
-    /// The name in the plan's `changes` or `removes`, as it stands there.
+    /// The name in the plan's `changes` or `removes`, as it is written there.
     pub intent: String,
     /// The test.
     pub test: String,

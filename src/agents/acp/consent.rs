@@ -1,5 +1,5 @@
-//! Decides which requests of an agent are permitted. A Player may do whatever its sandbox allows. Everyone else may
-//! only read and search in the checkout.
+//! Decides which requests of an agent are permitted. A Player may do everything that its sandbox allows. Everyone else
+//! may only read and search in the checkout.
 
 use crate::{
     agents::json::{items, word},

@@ -126,7 +126,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     finish(demo, terminal, (stage, filed), (ended, files), following, &mut stop).await
 }
 
-/// Returns the fate of the demo's files. The sample is nobody's work, so its files remain only with `--once`, for a
+/// Returns the fate of the demo's files. The sample is only an example, so its files remain only with `--once`, for a
 /// look afterwards.
 fn staying(demo: &Demo, material: &Material, ended: &Ended) -> Staying {
     if material.has_story() && !demo.once {

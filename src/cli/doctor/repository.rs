@@ -406,7 +406,7 @@ async fn own_repository() -> Result<(LocalRepository, Row), Row> {
     Ok((local_repository, Row::ok(Topic::OwnRepository, found)))
 }
 
-/// Returns the rows of the repository around the current folder. Nothing about it goes to GitHub.
+/// Returns the rows of the repository around the current folder. Nothing about it is sent to GitHub.
 pub(super) async fn in_front() -> Vec<Row> {
     let (local_repository, row) = match own_repository().await {
         Ok(found) => found,

@@ -101,7 +101,7 @@ fn gives_up(order: &Order, report: &Report) -> String {
 }
 
 impl Session {
-    /// Prints the work that is given up, cancels the Feature if it may still go on, and waits until it rests.
+    /// Prints the work that is given up, cancels the Feature if it may still continue, and waits until it rests.
     async fn cancel(&mut self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
         self.screen.note(&gives_up(order, &report));
         if matches!(report.state, OrderStatus::Nothing | OrderStatus::Cancelled | OrderStatus::Failed) {

@@ -21,7 +21,7 @@ pub enum Followed {
     Rests(Box<Report>),
     /// The other process stopped: this process has the lock now.
     Free(Lock),
-    /// The person ended this command; the other process goes on.
+    /// The person ended this command; the other process continues.
     Interrupted,
 }
 

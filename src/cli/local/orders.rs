@@ -84,7 +84,7 @@ pub struct Base {
     pub branch: Option<String>,
 }
 
-/// The forge's name for the branch of the base, whatever the person calls it. It cannot clash with a name of
+/// The forge's name for the branch of the base, independent of the person's name for it. It cannot clash with a name of
 /// AutoBuild's.
 pub const ON_FORGE: &str = "main";
 
@@ -120,7 +120,7 @@ impl Order {
         self.said.push(Saying { task, text });
     }
 
-    /// Adds the command that lets a Feature in this state go on, with these words.
+    /// Adds the command that lets a Feature in this state continue, with these words.
     pub fn go_on(&mut self, state: OrderStatus, task: Option<TaskId>, words: &str) {
         let verb = if state == OrderStatus::Failed { "plan" } else { "resume" };
         self.add_command(task, format!("/autobuild {verb} {words}").trim_end().to_owned());

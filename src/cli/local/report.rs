@@ -107,7 +107,7 @@ impl Report {
         self.rests && self.wish == Some(order.wish) && self.said == order.said.len()
     }
 
-    /// `true` if the Feature can go on after a person mends something. It has no state if its label was refused.
+    /// `true` if the Feature can continue after a person repairs something. It has no state if its label was refused.
     pub fn can_go_on(&self) -> bool {
         matches!(self.state, OrderStatus::Nothing | OrderStatus::Blocked | OrderStatus::Asks | OrderStatus::Failed)
     }

@@ -1,5 +1,5 @@
-//! Works on orders: runs the service on the local forge until every order that can go on rests. The process that holds
-//! the lock works for all terminals.
+//! Works on orders: runs the service on the local forge until every order that can continue rests. The process that
+//! holds the lock works for all terminals.
 
 use crate::{
     agents::Access,
@@ -199,7 +199,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Reports the state of a Feature that goes on, and its waits, since nothing may happen for a while.
+    /// Reports the state of a Feature that continues, and its waits, since nothing may happen for a while.
     async fn report_status(&self, stage: &Stage, filed: &Filed) -> anyhow::Result<()> {
         let Some(feature) = stage.latest(filed).await?.filter(Feature::is_unfinished) else {
             return Ok(());
@@ -253,7 +253,7 @@ impl Screen {
         }
     }
 
-    /// Prints how an interrupted order goes on.
+    /// Prints how to continue an interrupted order.
     pub fn print_interrupted(&self, order: &Order, report: &Report) {
         let name = order.name();
         match self.json {

@@ -13,7 +13,7 @@ const LONGEST_WORD: usize = 60;
 const BEFORE_ADDRESS: &str = "  ";
 
 /// Wraps `text` to rows of at most `width` columns: the first begins with `lead`, the others with `gutter`. An address
-/// that does not fit gets a row of its own, which may be too long; the terminal then breaks it.
+/// that does not fit gets its own row, which may be too long; the terminal then breaks it.
 pub fn rows(lead: &str, gutter: &str, text: &str, width: usize) -> Vec<String> {
     let text = text.replace('\t', "    ");
     let room = |before: &str| width.saturating_sub(before.width()).max(LEAST);

@@ -275,7 +275,7 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
 }
 
 /// Returns what agents read of a body: all of it if people with write access wrote it, else what GitHub shows, so that
-/// whoever approves the plan has seen the same.
+/// the person who approves the plan has seen the same.
 fn readable(body: &str, trust: Trust) -> VisibleText {
     match trust {
         Trust::Writers => VisibleText { text: body.to_owned(), parts: HiddenParts::default() },

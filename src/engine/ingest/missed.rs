@@ -18,7 +18,7 @@ use domain::{
     ids::{IssueNumber, PullNumber, ReviewId, Sha, User, UserId},
 };
 
-/// The delivery or fact that stands for a difference.
+/// The delivery or fact that is made from a difference.
 pub enum Missed {
     Delivery(Box<Inbound>),
     /// A fact for which GitHub no longer has the objects of a delivery.

@@ -22,7 +22,7 @@ use domain::{
     ids::{AppId, Sha, User},
 };
 
-/// Handles a request to check a commit again. Each delivery is a fact of its own.
+/// Handles a request to check a commit again. Each delivery is a separate fact.
 pub async fn rerun(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let is_ours = app.is_none_or(|app| app == engine.autobuild.id);

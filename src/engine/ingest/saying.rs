@@ -104,7 +104,7 @@ impl Saying<'_> {
     }
 
     /// Answers with the mistakes in the settings. The button may be pressed again once they are fixed, so this press
-    /// gets a cause of its own.
+    /// gets its own cause.
     fn with_mistakes(mut self, mistakes: Vec<SettingsMistake>) -> Done {
         if let ReplyTo::Fact(cause) = &mut self.to {
             *cause = format!("{cause}/settings/{}", self.context.delivery);

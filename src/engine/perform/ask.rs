@@ -293,7 +293,7 @@ impl EffectContext<'_> {
         self.engine.running.show(work, Some(progress.watched()))
     }
 
-    /// Opens a run with the wanted model, or with the fallback if the API of the wanted one serves nobody now.
+    /// Opens a run with the wanted model, or with the fallback if the API of the wanted one is unavailable now.
     async fn start(
         &self,
         settings: &RepositorySettings,

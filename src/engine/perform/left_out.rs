@@ -15,7 +15,7 @@ use std::{
 /// The most rules that are named, and the most files of each.
 const MOST_RULES: usize = 20;
 const MOST_FILES: usize = 5;
-/// The file that marks a folder as a cache, whatever tool made it.
+/// The file that marks a folder as a cache, for all tools.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// The largest changed file that is searched for names, in bytes.
 const MAX_TEXT: u64 = 256 * 1024;

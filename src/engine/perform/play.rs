@@ -98,13 +98,13 @@ async fn record_end(
     context.store_result((&text, pack.as_ref()), last.unrecorded()).await?;
     ground.checkout.settle();
     if matches!(answer, Err(EffectError::Stopped)) {
-        // This process ends. Whoever claims the effect next pushes the work and goes on from it.
+        // This process ends. The next holder of the effect pushes the work and continues from it.
         return Err(EffectError::Stopped);
     }
     match (result.clone().publish(context, task, emission).await, answer) {
         (Ok(Some(done)), _) => Ok(done),
         (Ok(None), answer) => Err(answer.err().unwrap_or(EffectError::Stopped)),
-        // The unfinished work is pushed when the effect goes on.
+        // The unfinished work is pushed when the effect continues.
         (Err(_), Err(error)) if !ends_turn(&error) => Err(error),
         (Err(error), _) => Err(error),
     }
@@ -139,7 +139,7 @@ async fn take_result(
 }
 
 /// Returns `true` if the failure of a run ends the Player's turn. Then the work that it left is judged: it may be
-/// finished, and if it is not, the next run learns what is missing. Otherwise the same turn goes on later.
+/// finished, and if it is not, the next run learns what is missing. Otherwise the same turn continues later.
 fn ends_turn(error: &EffectError) -> bool {
     match error {
         EffectError::Agent(_) | EffectError::Hopeless(_) | EffectError::Spent(_) => true,
@@ -272,7 +272,7 @@ async fn before(
     })
 }
 
-/// `true` if the Player's answer is an inquiry, on which the work goes on later.
+/// `true` if the Player's answer is an inquiry, after which the work continues later.
 fn is_inquiry(context: &EffectContext<'_>, task: &Task, report: &PlayerReport) -> bool {
     let hearing = task.hearing(&context.feature.task_rules());
     hearing.takes(&report.inquiries, || report.ready_for_validation)

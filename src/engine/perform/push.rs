@@ -35,7 +35,8 @@ pub(super) async fn push(
     push_to(context, &branch_name(&task.branch)?, head, stood).await
 }
 
-/// Pushes `head`, or the commit that stands in its place because CI is held or because GitHub signed it, to a branch whose expected head is `stood`.
+/// Pushes `head`, or the commit that replaces it because CI is held or because GitHub signed it, to a branch whose
+/// expected head is `stood`.
 pub(super) async fn push_to(
     context: &EffectContext<'_>,
     branch: &BranchName,

@@ -1,5 +1,5 @@
-//! Results of a Player's runs. A result and its commit are stored with the end of the run, before the commit is pushed. So
-//! the next try, a later effect or another machine can push the commit, and nobody pays for the run again.
+//! Results of a Player's runs. A result and its commit are stored with the end of the run, before the commit is pushed.
+//! So the next try, a later effect or another machine can push the commit, and the run is not paid again.
 
 use crate::{
     config::ProcessLimits,
@@ -40,7 +40,7 @@ pub(super) enum RunResult {
     Ended(Box<Played>),
     /// The run failed. The work that it left is judged.
     Failed { commit: MadeCommit, reason: Box<BlockReason> },
-    /// The run was cut short by a failure of something else. Another run goes on from its leftovers.
+    /// The run was ended by a failure of something else. Another run continues from its unfinished work.
     Interrupted { commit: MadeCommit },
 }
 
@@ -89,7 +89,8 @@ impl RunResult {
         }
     }
 
-    /// Pushes the commit and returns what follows. Returns `None` if another run has to go on, or the commit is lost.
+    /// Pushes the commit and returns what follows. Returns `None` if another run has to continue, or the commit is
+    /// lost.
     pub(super) async fn publish(
         self,
         context: &EffectContext<'_>,

@@ -100,7 +100,7 @@ pub(super) async fn onto_measured(
 enum CaughtUp {
     /// The task's branch is at this commit. It may be the commit of a person who pushed first.
     At(Sha),
-    /// These files conflict, which needs a turn of its own.
+    /// These files conflict, which needs a separate turn.
     Conflict(Vec<String>),
     /// The forge refused the push, with this message.
     Rejected(String),

@@ -1,4 +1,4 @@
-//! The author and the trailers of AutoBuild's commits, by which people's commits are told apart.
+//! The author and the trailers of AutoBuild's commits, which distinguish them from people's commits.
 
 use crate::engine::{job::EffectError, perform::context::EffectContext};
 use domain::{

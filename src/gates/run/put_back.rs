@@ -110,7 +110,7 @@ fn is_executable(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o100 != 0)
 }
 
-/// Makes regular files executable, whoever created them.
+/// Makes regular files executable, even those of another user.
 pub(crate) fn make_executable(root: &Path, paths: &[PathBuf]) -> io::Result<()> {
     for path in paths {
         let whole = root.join(path);

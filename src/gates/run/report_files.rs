@@ -17,7 +17,7 @@ pub(super) fn clear(root: &Path, folders: &[String]) {
     }
 }
 
-/// Returns the contents of the files; `None` stands for one that could not be read.
+/// Returns the contents of the files; `None` for one that could not be read.
 pub(super) fn read(root: &Path, folders: &[String]) -> Vec<Option<Vec<u8>>> {
     let mut left = MAX_BYTES;
     let mut contents = Vec::new();

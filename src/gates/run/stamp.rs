@@ -2,8 +2,8 @@
 
 use std::{fs::Metadata, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
-/// A file's metadata. Two equal stamps of a file mean that nobody wrote it in between; of a folder, only that it is the
-/// same folder.
+/// A file's metadata. Two equal stamps of a file mean that it was not written in between; of a folder, only that it is
+/// the same folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     inode: (u64, u64),

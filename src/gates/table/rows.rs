@@ -45,7 +45,7 @@ pub(crate) struct Table<'a> {
     pub(crate) side: TestSide<'a>,
     pub(crate) old: Option<MixedRun>,
     pub(crate) new: Option<MixedRun>,
-    /// If the runner does not name its tests, one row stands for the whole suite.
+    /// If the runner does not name its tests, one row represents the whole suite.
     pub(crate) naming: Naming,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Naming {
     Unnamed,
 }
 
-/// The name of the row that stands for all tests.
+/// The name of the row that represents all tests.
 const SUITE: &str = "the test suite";
 
 impl<'a> Table<'a> {
@@ -107,7 +107,7 @@ impl<'a> Table<'a> {
             let Some(name) = row.pair.base.as_ref().filter(is_wanted) else {
                 continue;
             };
-            // A test that exists with the same text but is not reported was lost, whatever its old form does.
+            // A test that exists with the same text but is not reported was lost, even if its old form passes.
             let is_there = matches!(row.results.after, TestResult::Passed | TestResult::Failed);
             let is_lost = !is_there && self.naming == Naming::Named;
             let result = mixed.result(name);

@@ -102,7 +102,7 @@ fn machine(tally: &Tally, troubles: &[ProviderTrouble]) -> Markup {
     }
 }
 
-/// Words for whom and for what the Feature waits; `None` if it goes on by itself.
+/// Describes the person and the decision for which the Feature waits; `None` if it continues by itself.
 fn waits_for(feature: &Feature) -> Option<String> {
     let of_pull = |pull: Option<PullNumber>| pull.map_or_else(String::new, |pull| format!(" #{pull}"));
     match &feature.state {

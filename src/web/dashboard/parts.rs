@@ -31,7 +31,7 @@ fn utc(at: Millis) -> DateTime<Utc> {
     DateTime::from_timestamp_millis(at.0).unwrap_or_default()
 }
 
-/// Returns a repository's name, or its id if GitHub has not told the name yet.
+/// Returns a repository's name, or its id if the name is not known yet.
 pub(super) fn repository(name: Option<&RepoName>, id: RepoId) -> String {
     name.map_or_else(|| format!("repository {id}"), ToString::to_string)
 }

@@ -1,4 +1,4 @@
-//! Limits the streams that each person may have open, so that nobody takes all.
+//! Limits the streams that each person may have open, so that one person cannot use up all.
 
 use domain::ids::UserId;
 use parking_lot::Mutex;
@@ -16,8 +16,8 @@ const MOST: usize = 6;
 pub(super) struct OpenStreams(Mutex<HashMap<UserId, Vec<Weak<Notify>>>>);
 
 impl OpenStreams {
-    /// Adds a stream of a person. If the person has the most allowed, their oldest stream is told to end. The stream
-    /// counts until the value is dropped.
+    /// Adds a stream of a person. If the person has reached the limit, their oldest stream is ended. The stream counts
+    /// until the value is dropped.
     pub(super) fn join(&self, person: UserId) -> Arc<Notify> {
         let mut open = self.0.lock();
         open.retain(|_, theirs| {

@@ -148,7 +148,7 @@ pub(super) fn over() -> Response {
     guarded(frame(StatusCode::GONE, "AutoBuild is set up", &content, false), None)
 }
 
-/// Why a set-up without an error of the system cannot go on.
+/// Why a set-up without an error of the system cannot continue.
 pub(super) const NO_RANDOMNESS: &str = "the system has no randomness";
 pub(super) const BROKEN_OFF: &str = "The exchange with GitHub was broken off.";
 

@@ -64,8 +64,8 @@ pub(super) async fn registered(
     .await
 }
 
-/// Runs the work to its end, even if the browser leaves or the service is told to stop: GitHub hands out an App's key
-/// only once.
+/// Runs the work to its end, even if the browser leaves or the service is stopped: GitHub hands out an App's key only
+/// once.
 async fn to_its_end(
     setup: &Setup,
     work: impl Future<Output = Result<Response, Instead>> + Send + 'static,

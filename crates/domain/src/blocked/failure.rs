@@ -227,7 +227,7 @@ pub enum Failure {
     Defect { defect: Defect },
 }
 
-/// A failure of an agent that AutoBuild sees itself, whatever its program reports.
+/// A failure of an agent that AutoBuild notices itself, independent of its program's report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentFault {
@@ -394,7 +394,7 @@ pub struct Row {
     pub class: FailureClass,
     /// Whose failure it is.
     pub owner: Owner,
-    /// Who has to act before the work can go on.
+    /// Who has to act before the work can continue.
     pub acts: Actor,
     /// The next step, as far as the failure alone decides.
     pub next: Next,
@@ -571,7 +571,7 @@ pub enum StopCause {
 }
 
 impl StopCause {
-    /// Returns the cause that a failure's word stands for, see [`Row::word`].
+    /// Returns the cause for a failure's word, see [`Row::word`].
     pub fn from_word(word: &str) -> Self {
         match word {
             "timed_out" => Self::Time,

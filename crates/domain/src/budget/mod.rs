@@ -1,9 +1,9 @@
 //! Decides how much money, tokens and time the next run of an agent may use. The store keeps the sums, and the engine
 //! asks for a share.
 //!
-//! What is left of a limit is divided among the runs that may begin, so that parallel runs never spend the same money twice.
-//! A run's share is half of its part. If its program goes on, the proxy stops it at the whole part. A program without the
-//! proxy that does not report its use may exceed its share.
+//! What is left of a limit is divided among the runs that may begin, so that parallel runs never spend the same money
+//! twice. A run's share is half of its part. If its program continues, the proxy stops it at the whole part. A program
+//! without the proxy that does not report its use may exceed its share.
 
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 
@@ -133,7 +133,7 @@ pub struct Call {
 /// up to the reserved amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Millionths of a US dollar that the program is told to stay within; `None` without a limit.
+    /// The spending limit that the program gets, in millionths of a US dollar; `None` without a limit.
     pub usd_micros: Option<u64>,
     /// Millionths of a US dollar after which the proxy refuses the calls of a program that does not stop by itself.
     /// They are reserved, so that parallel runs together cannot exceed a limit. `None` without a limit.
@@ -199,7 +199,7 @@ pub fn share(accounts: &[PurseStatus], call: &Call, month: Month) -> Verdict {
                     least_of(&mut share.usd_micros, part);
                     let most = match account.purse {
                         Purse::Task | Purse::Feature | Purse::Installation => (left / free).max(1),
-                        // Other replicas draw on it too, and nobody knows how many runs they start.
+                        // Other replicas draw on it too, and the number of their runs is unknown.
                         Purse::Server => part,
                     };
                     least_of(&mut share.most_usd_micros, most);

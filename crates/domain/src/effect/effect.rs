@@ -60,7 +60,7 @@ pub enum Effect {
         /// The commit that gets the check run. `None`: the newest commit that the last gate holds for.
         on: Option<Sha>,
     },
-    /// Says on the issue why the Feature cannot go on.
+    /// Explains on the issue why the Feature cannot continue.
     PostFeatureBlocked { emission: Emission },
     /// Asks the person who labelled the issue to act, once for each wait: requests a review, or else posts a comment.
     AskPerson {

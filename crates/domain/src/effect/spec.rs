@@ -58,7 +58,7 @@ pub enum Priority {
     Usual,
     /// Nobody waits for it.
     Progress,
-    /// Anybody can ask for it, so nobody's work waits for it.
+    /// Anybody can request it, so no work waits for it.
     Refusal,
 }
 
@@ -77,7 +77,7 @@ pub enum WaitsFor {
 /// The consequence if an effect is given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenUp {
-    /// Nothing: nobody waits for it.
+    /// Nothing, since nothing waits for it.
     Nothing,
     /// The task or Feature that waits for it is blocked.
     Stuck,
@@ -90,7 +90,7 @@ pub enum GivenUp {
 }
 
 impl Priority {
-    /// Returns the number that the store sorts by; lower goes first.
+    /// Returns the number that the store sorts by; lower numbers are first.
     pub fn number(self) -> i64 {
         match self {
             Self::Answer => 0,

@@ -47,7 +47,7 @@ pub enum Absence {
         /// The command that should have written it, if it failed.
         after: Option<FailedCommand>,
     },
-    /// New failures cannot be told from old ones: the tests failed before, and their runner names none.
+    /// New failures cannot be distinguished from old ones: the tests failed before, and their runner names none.
     Unnamed,
     /// The runner does not name all its tests, and this one is not among those that it names.
     NoResultByName { test: String },

@@ -65,7 +65,7 @@ pub enum Ground<'a> {
     Empty,
     /// They pass, but are not known by name.
     Green,
-    /// They fail and are not known by name, so a new failure cannot be told from an old one.
+    /// They fail and are not known by name, so a new failure cannot be distinguished from an old one.
     Red,
     /// Their results are known by name, and no failure is missing.
     Named(&'a TestNames),

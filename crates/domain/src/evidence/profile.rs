@@ -185,7 +185,7 @@ impl Finding {
         self.failing.is_empty() && matches!(self.counts, Counts::Known { passed: 0, failed: 0, .. })
     }
 
-    /// `true` if the runner reports failing tests, whatever its exit code.
+    /// `true` if the runner reports failing tests, with any exit code.
     fn says_failed(&self) -> bool {
         !self.failing.is_empty() || matches!(self.counts, Counts::Known { failed: 1.., .. })
     }

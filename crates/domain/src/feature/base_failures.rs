@@ -68,7 +68,7 @@ fn count(finding: &Finding) -> (usize, usize) {
 }
 
 impl BaseFailures {
-    /// Returns the block in which a person is asked whether the work goes on.
+    /// Returns the block in which a person is asked if the work may continue.
     pub fn reason(self) -> BlockReason {
         BlockReason::PreFlightFailed {
             fault: PreFlightFault::FailingBase,

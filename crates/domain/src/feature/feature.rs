@@ -357,7 +357,7 @@ pub enum Commands {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The work goes back.
+    /// The work is sent back.
     #[default]
     Tdd,
     /// They are only shown.
@@ -385,7 +385,7 @@ pub struct PlanRequest {
     pub yaml: Option<String>,
 }
 
-/// A valid plan, with what people are told about it.
+/// A valid plan, with the notes for people.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanVersion {
     /// The version: 1 at first, and one more for every new plan.

@@ -138,7 +138,7 @@ pub(super) fn is_due(feature: &Feature) -> bool {
     }
 }
 
-/// Returns one task that stands for all merged ones, by which the Feature is judged as a whole; `None` before the last
+/// Returns one task that represents all merged ones, by which the Feature is judged as a whole; `None` before the last
 /// wave is merged, and for a single task, which was judged already.
 pub fn whole(feature: &Feature) -> Option<PlannedTask> {
     let merged = feature.tasks.iter().filter(|task| task.is_completed());

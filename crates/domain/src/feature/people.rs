@@ -58,8 +58,8 @@ pub(super) fn pull_reopened(mut feature: Feature, pull: PullNumber, newer: Newer
     }
 }
 
-/// Turns a request for changes into one task in a wave of its own. A Feature in review goes back to building. If it is
-/// being built already, the new wave comes after the others.
+/// Turns a request for changes into one task in its own wave. A Feature in review returns to building. If it is being
+/// built already, the new wave comes after the others.
 pub(super) fn review_requested(mut feature: Feature, review: &HumanReview, at: Millis) -> Step {
     let known = |task: &Task| matches!(&task.origin, Origin::Review { id, .. } if *id == review.id);
     if !feature.is_unfinished() || feature.pull.is_none() || feature.tasks.iter().any(known) {

@@ -1,4 +1,4 @@
-//! Compares a Feature with GitHub, and finds what happened there without AutoBuild's knowledge. Each difference stands for
+//! Compares a Feature with GitHub, and finds the events there that AutoBuild does not know. Each difference represents
 //! the fact that a webhook would have brought.
 
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]

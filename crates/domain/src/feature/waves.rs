@@ -22,8 +22,8 @@ pub(super) fn run(mut step: Step, at: Millis) -> Step {
     settle(step, at)
 }
 
-/// Continues after a task changed: blocks tasks whose needs were given up, starts tasks that may start, and goes to the
-/// next step when no task of the open waves is in motion.
+/// Continues after a task changed: blocks tasks whose needs were given up, starts tasks that may start, and proceeds to
+/// the next step when no task of the open waves is in motion.
 pub(super) fn settle(mut step: Step, at: Millis) -> Step {
     update_needs(&mut step, at);
     if let Some((task, then)) = syncing::waits_for(&step.feature) {
@@ -40,7 +40,7 @@ pub(super) fn settle(mut step: Step, at: Millis) -> Step {
         step.stop.push(StopScope::Feature);
     }
     let ready = ready(&step.feature);
-    // The default branch is merged first, since it may hold a person's fix for the task that goes on.
+    // The default branch is merged first, since it may contain a person's fix for the task that continues.
     if matches!(step.feature.state, State::Blocked { .. }) && !ready.is_empty() {
         return moves::merge_default(step, Continuation::Wave);
     }
@@ -141,7 +141,7 @@ pub(super) fn after_gate(step: Step, then: Continuation, at: Millis) -> Step {
     }
 }
 
-/// Applies an event to one task, and then starts whatever waited for that task.
+/// Applies an event to one task, and then starts the tasks that waited for it.
 pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Millis) -> Step {
     // The pull request was opened too late to be closed with the others when the Feature was cancelled.
     let closes_late_pull = matches!(event, task::Event::PullOpened { .. })

@@ -78,7 +78,7 @@ fn parts(name: &str) -> Vec<&str> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// `true` if `pattern` matches the whole text; `*` stands for any characters.
+/// `true` if `pattern` matches the whole text; `*` means any characters.
 fn matches(text: &str, pattern: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {

@@ -168,7 +168,7 @@ words! {
     }
 }
 
-/// Returns the hash of a plan's content, in hexadecimal. Equal plans have equal hashes, whatever their status.
+/// Returns the hash of a plan's content, in hexadecimal. Equal plans have equal hashes, even with a different status.
 pub fn plan_hash(plan: &Plan) -> String {
     let canonical = yaml::plan_yaml(plan, &yaml::PlanHeader::planned("", ""));
     let digest = Sha256::digest(canonical);

@@ -92,7 +92,7 @@ impl GoModules {
     }
 }
 
-/// Returns a module's name from a path, in which `!a` stands for `A`.
+/// Returns a module's name from a path, in which `!a` means `A`.
 fn unescaped(escaped: &str) -> Option<String> {
     let mut module = String::new();
     let mut characters = escaped.chars();

@@ -187,7 +187,7 @@ impl Registry {
     ///
     /// It does not, or it reads a Go module that is not among `modules`.
     pub fn check(&self, target: &str, served_by: ServedBy, modules: &GoModules) -> Result<(), NotARead> {
-        // Go encodes the `!` that stands for a capital letter.
+        // Go encodes the `!` that marks a capital letter.
         let decoded = || paths::decoded(target).filter(|_| paths::fits(target, "/**")).ok_or(NotARead::Path);
         let checked = match self.reads {
             Reads::Paths(known) => {

@@ -1,6 +1,6 @@
 //! The paths at which a registry's packages are read.
 //!
-//! A path can carry a program's own text to whoever reads the registry's logs. So it is short, and has the form of the
+//! A path can carry a program's own text to the readers of the registry's logs. So it is short, and has the form of the
 //! names that packages have.
 
 /// The longest path, in bytes. Names of packages and files of the registries are shorter.

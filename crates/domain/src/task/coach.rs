@@ -34,7 +34,7 @@ pub(super) fn gated(
     let found = profile(task.plan.kind, &report);
     let next = match (&found, rules.ci) {
         (Profile::Passed, CiTreatment::Wait) => Stage::Ci,
-        // The Gates failed, so the turn goes back without waiting for CI.
+        // The Gates failed, so the work is sent back without waiting for CI.
         (Profile::Failed(_), CiTreatment::Wait) => {
             report.more.push(ci::not_reached());
             Stage::Coach

@@ -39,7 +39,7 @@ pub enum Event {
     /// The pull request is open.
     PullOpened {
         pull: PullNumber,
-        /// The pull request's branch, since each attempt has a branch and a pull request of its own.
+        /// The pull request's branch, since each attempt has its own branch and pull request.
         branch: String,
     },
     /// The Gates ended.
@@ -154,7 +154,7 @@ pub enum Played {
         /// A commit with the unfinished work, if the tree had changed.
         partial: Option<Sha>,
     },
-    /// The Player must not continue, whatever its result.
+    /// The Player must not continue after any result.
     Stopped {
         /// Why it must not continue.
         reason: BlockReason,

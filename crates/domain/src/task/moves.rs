@@ -49,7 +49,7 @@ pub(super) fn ask(task: &mut Task, work: TaskWork) -> Effect {
     Effect::Task { task: task.id, emission: task.emitted, work }
 }
 
-/// Opens the next turn. What the turn is told moves from the task into the turn. Open reviews stay with the task as
+/// Opens the next turn. The input for the turn moves from the task into the turn. Open reviews stay with the task as
 /// well, because no approval counts while a review is open. A turn for people or a conflict may exceed the limit.
 pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects: Vec<Effect>) -> Step {
     let number = add_turn(&mut task, kind, at);
@@ -199,7 +199,7 @@ pub(super) fn remember_push(mut task: Task, head: Sha) -> Step {
     adds(task, check)
 }
 
-/// Removes the open turn, which does not count, and keeps what it was told for the next turn.
+/// Removes the open turn, which does not count, and keeps its input for the next turn.
 pub(super) fn take_back_turn(task: &mut Task) {
     let Some(open) = task.turns.pop_if(|turn| turn.ended_at.is_none()) else {
         return;

@@ -155,8 +155,8 @@ pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32) -> Step {
     go_on(task, turns)
 }
 
-/// Completes a task that a person merged, whatever the Coach's verdict is. A cancelled task completes too: GitHub
-/// merges only open pull requests, so someone reopened it first.
+/// Completes a task that a person merged, with any verdict of the Coach. A cancelled task completes too: GitHub merges
+/// only open pull requests, so someone reopened it first.
 pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
     let is_approved = match task.state {
         State::Approved { .. } => true,
@@ -272,7 +272,7 @@ pub(super) enum RemainingWork {
     NextTurn,
 }
 
-/// Returns what remains to be done. Guidance that no turn was told yet, or an open conflict, leads to a new turn.
+/// Returns what remains to be done. Guidance that no turn has got yet, or an open conflict, leads to a new turn.
 pub(super) fn find_remaining_work(task: &Task) -> RemainingWork {
     let words = !task.next.guidance.is_empty() || !task.next.answers.is_empty() || task.next.conflict.is_some();
     let is_open = |turn: &&Turn| !words && turn.head.is_some() && turn.head == task.head;

@@ -150,7 +150,8 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
     stops(task, [again])
 }
 
-/// Lets a Player whose run failed go on from what it left, in the same turn, unless this happened too often in a row.
+/// Lets a Player whose run failed continue from its unfinished work, in the same turn, unless this happened too often
+/// in a row.
 pub(super) fn go_on_or_blocked(mut task: Task, reason: BlockReason, at: Millis) -> Step {
     let may_go_on = |failure: &Failure| task.cut_runs < failure.row().runs;
     if !reason.agent_failure().is_some_and(may_go_on) {
@@ -163,7 +164,7 @@ pub(super) fn go_on_or_blocked(mut task: Task, reason: BlockReason, at: Millis) 
 
 /// Handles a failure that is no verdict on the work. What the Player left is judged, because it may be finished: the
 /// Gates cost no money, and the Coach is asked only if they pass. If nothing is left to judge, the failure uses up no
-/// turn: the next turn is told the same.
+/// turn: the next turn gets the same input.
 fn player_failed(mut task: Task, turn: TurnNumber, reason: BlockReason, partial: Option<Sha>, at: Millis) -> Step {
     if partial.is_some() {
         task.head.clone_from(&partial);

@@ -110,7 +110,7 @@ impl Task {
         self.state == State::Pending && self.emitted != Emission(0)
     }
 
-    /// Returns the word for its state in refusals. It tells apart tasks that go on from those that have not begun.
+    /// Returns the word for its state in refusals. It distinguishes tasks that continue from those that have not begun.
     pub fn word(&self) -> &'static str {
         if self.waits_to_go_on() { "resumed" } else { self.state.word() }
     }
@@ -495,7 +495,7 @@ pub enum Origin {
     /// It is part of the plan.
     #[default]
     Planned,
-    /// A wave gate failed: the task repairs what was merged, and brings no tests of its own.
+    /// A wave gate failed: the task repairs the merged work, and adds no tests.
     Fix {
         /// The merge on the integration branch that broke it, if one was found.
         broke: Option<Sha>,

@@ -180,7 +180,7 @@ impl Snapshot {
         Ok(is_packages.then(|| Self { entry, own: None }))
     }
 
-    /// Replaces whatever is at a path below `around`, the folder around a checkout, by the snapshot's copy. Returns
+    /// Replaces the content of a path below `around`, the folder around a checkout, by the snapshot's copy. Returns
     /// `false` if there is none.
     pub(crate) fn copy_back(entry: &Path, around: &Path, path: &Path) -> io::Result<bool> {
         let left = match (path.strip_prefix("work"), path.strip_prefix("home")) {

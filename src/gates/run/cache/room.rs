@@ -51,7 +51,7 @@ fn make_within(caches: &Path, newest: &Path, most: usize, most_bytes: u64) {
     for (_, entry) in entries {
         bytes = bytes.saturating_add(size(&entry));
         if number >= most || bytes > most_bytes {
-            // Every older entry goes too, however small.
+            // Every older entry is removed too, even a small one.
             bytes = u64::MAX;
             remove(&entry);
         }
