@@ -249,7 +249,7 @@ mod tests {
             emptied.record(some, tests, outcome);
         }
         let names = |all: &[Function]| all.iter().map(|one| one.body.name.clone()).collect();
-        (emptied.notice, names(&emptied.unnoticed), names(&emptied.untried), runs)
+        (emptied.is_noticed, names(&emptied.unnoticed), names(&emptied.untried), runs)
     }
 
     /// The functions, the notice taken of them, the unnoticed and the untried ones, and the number of runs.
