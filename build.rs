@@ -19,7 +19,7 @@ fn main() -> io::Result<()> {
     fs::write(folder.join("events.rs"), events(&fs::read_to_string(MANIFEST)?))
 }
 
-/// The first list of events in the manifest, as an expression. A test compares it with what a parser of YAML reads.
+/// The first list of events in the manifest, as an expression. A test compares it with the result of a YAML parser.
 fn events(manifest: &str) -> String {
     let list = manifest.lines().skip_while(|line| *line != "default_events:").skip(1);
     let events: Vec<&str> = list.map_while(|line| line.strip_prefix("  - ")).collect();

@@ -222,8 +222,8 @@ mod tests {
     /// Variables with their values, or files with their contents.
     type Named<'a> = &'a [(&'a str, &'a str)];
 
-    /// Makes a home with these files, and returns what is lent from there: the header's value and its destination, or
-    /// the reason why nothing is.
+    /// Makes a home with these files, and returns the lent log-in: the header's value and its destination, or the
+    /// reason why nothing is.
     fn lent(provider: Provider, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Result<String, LoginLack> {
         let home = tempfile::tempdir().unwrap();
         for (name, content) in files {

@@ -84,7 +84,7 @@ pub(crate) fn describe_exit(exit: Exit) -> Result<String, AgentFault> {
     }
 }
 
-/// Returns the end of the output for people: standard error and the last words, or else what was printed.
+/// Returns the end of the output for people: standard error and the last message, or else the output.
 fn log(journal: &Journal, last_words: Option<&str>, finished: &Finished) -> String {
     let said = match last_words {
         Some(words) if !words.is_empty() => words.to_owned(),

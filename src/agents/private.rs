@@ -58,8 +58,8 @@ impl Private {
         confine
     }
 
-    /// Returns the environment of a run: what every program needs, the variables that the operator lists, and the run's
-    /// role, task, turn and schema. `kept` decides about listed variables that lead to an account.
+    /// Returns the environment of a run: the variables that every program needs, those that the operator lists, and the
+    /// run's role, task, turn and schema. `kept` decides about listed variables that lead to an account.
     pub(crate) fn environment(
         &self,
         spec: &RunSpec,

@@ -256,8 +256,7 @@ mod tests {
         assert_eq!(waiting(Failure::OutputLimit, Some(5)), Failure::OutputLimit);
     }
 
-    /// Counts a run that reported this cost and input. Returns the counted cost and input, and whether they are an
-    /// estimate.
+    /// Counts a run that reported this cost and input. Returns the counted cost and input, and if they are an estimate.
     fn count_run(told: Option<u64>, input: u64, passed: &[(&str, u64)]) -> (Option<u64>, u64, bool) {
         let passed: Vec<(String, Tokens)> =
             passed.iter().map(|(model, input)| ((*model).to_owned(), tokens(*input, 0))).collect();

@@ -76,7 +76,7 @@ impl Agents {
         Backend::new(command, sandbox, &self.environment, &folder, &self.access)
     }
 
-    /// Checks an agent; the error says what keeps it from working, and how to mend it.
+    /// Checks an agent; the error explains why it does not work, and how to repair it.
     pub async fn check(&self, command: &AgentCommand, sandbox: &Sandbox, data_dir: &Path) -> anyhow::Result<()> {
         let checked = self.backend(command, sandbox, data_dir).check().await;
         checked.map_err(anyhow::Error::msg)

@@ -97,7 +97,7 @@ impl LocalRepository {
 }
 
 /// Refuses an existing folder of lasting data that this person did not make. Its files name agents, settings and hooks,
-/// so a repository that was copied from somebody else could run what they planted.
+/// so a repository that was copied from somebody else could run planted programs.
 fn refuse_planted(folder: &Path) -> anyhow::Result<()> {
     if std::fs::symlink_metadata(folder).is_err() {
         return Ok(());
@@ -129,7 +129,7 @@ fn home_folder(variable: &str, below: &str) -> Option<PathBuf> {
     named.or_else(|| set("HOME").map(|home| home.join(below)))
 }
 
-/// Makes a folder that only its owner can access. It refuses a symbolic link, which would redirect what is written.
+/// Makes a folder that only its owner can access. It refuses a symbolic link, which would redirect the written files.
 pub fn make_own(folder: &Path) -> anyhow::Result<()> {
     let failed = || format!("{} cannot be made", folder.display());
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);

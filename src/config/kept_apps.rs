@@ -68,7 +68,7 @@ pub enum NotKept {
         /// The operating system's error.
         problem: io::Error,
     },
-    /// The file's content is not what AutoBuild writes.
+    /// The file's content does not have AutoBuild's form.
     #[error(
         "{path} is damaged ({problem}): restore it from a backup, or move it away, and the set-up asks again for what it held"
     )]
@@ -86,7 +86,7 @@ impl KeptApps {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or its content is not what AutoBuild writes.
+    /// The file cannot be read, or its content does not have AutoBuild's form.
     pub fn read(folder: &Path) -> Result<Option<Self>, NotKept> {
         read_private(&folder.join(KEPT_APPS_FILE))
     }

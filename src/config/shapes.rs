@@ -278,7 +278,7 @@ pub(crate) struct Key {
     pub(crate) shape: Shape,
 }
 
-/// The state of reading: what the server offers, and the mistakes so far.
+/// The state of reading: the server's offer, and the mistakes so far.
 pub(crate) struct Reading<'a> {
     pub(crate) offered: &'a Offer,
     pub(crate) mistakes: Vec<SettingsMistake>,

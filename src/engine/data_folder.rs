@@ -47,7 +47,7 @@ pub enum FoundFolder {
 }
 
 impl DataFolder {
-    /// Checks whether the folder could be taken. Nothing is created or deleted.
+    /// Checks if the folder could be taken. Nothing is created or deleted.
     pub fn look(path: &Path) -> Result<FoundFolder, NoDataFolder> {
         let failed = |source| NoDataFolder::Io { path: path.to_owned(), source };
         let there = path.ancestors().find(|folder| folder.exists() || folder.as_os_str().is_empty());
@@ -92,7 +92,7 @@ impl DataFolder {
         (&*self.lock).write_all(format!("{address}\n").as_bytes())
     }
 
-    /// Creates the folder if it is missing, locks it, and deletes what an earlier process left in it.
+    /// Creates the folder if it is missing, locks it, and deletes the temporary files of an earlier process.
     pub fn take(path: &Path) -> Result<Self, NoDataFolder> {
         let failed = |source| NoDataFolder::Io { path: path.to_owned(), source };
         std::fs::create_dir_all(path).map_err(failed)?;

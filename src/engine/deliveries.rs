@@ -1,5 +1,4 @@
-//! Admits deliveries: stores each one that is needed together with the effect that processes it, from the webhook or
-//! from GitHub's log.
+//! Admits deliveries of the webhook or of GitHub's log: stores each needed one with the effect that processes it.
 
 use crate::{
     engine::{Engine, ingest::Ingest},
@@ -63,8 +62,7 @@ impl Engine {
         Ok(DeliveryOutcome::Stored(self.store.accept_delivery(delivery, Some(effect)).await?))
     }
 
-    /// Returns the issue whose deliveries are read in order with this one. A comment on a pull request belongs to the
-    /// Feature's issue.
+    /// Returns the issue for which deliveries are read in order; for a comment on a pull request, the Feature's issue.
     async fn issue_of(&self, summary: &Summary) -> Result<Option<IssueNumber>, StoreError> {
         let (Some(repo), Some(issue)) = (summary.repo, summary.issue) else {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Reads what CI would give to agent-written code: from the workflows and the other CI definitions of a tree, and from
-//! the Apps and services that report on the default branch.
+//! Reads the rights that CI would give to agent-written code: from the workflows and the other CI definitions of a
+//! tree, and from the Apps and services that report on the default branch.
 
 use crate::{
     engine::{
@@ -29,8 +29,8 @@ const MOST_OTHERS: usize = 20;
 const MOST_COMMITS: usize = 5;
 
 impl Engine {
-    /// Returns what CI would give to the code of a run that starts from the default branch. Other reporters are looked
-    /// up only if the settings let AutoBuild decide whether CI may run.
+    /// Returns the rights that CI would give to the code of a run that starts from the default branch. Other reporters
+    /// are looked up only if the settings let AutoBuild decide if CI may run.
     pub(super) async fn exposure(
         &self,
         key: &FeatureKey,
@@ -73,7 +73,7 @@ impl Engine {
         Ok(names.into_iter().take(MOST_OTHERS).collect())
     }
 
-    /// Returns what CI would give to the code of a Feature, as the default branch is now.
+    /// Returns the rights that CI would give to the code of a Feature with the current default branch.
     pub(super) async fn exposure_now(&self, feature: &Feature, policy: CiPolicy) -> Result<Exposure, EffectError> {
         let (installation, repo) = (feature.installation, feature.key.repo);
         let name = self.autobuild.repo(installation, repo).repository().await?;

@@ -1,4 +1,4 @@
-//! Figures over many Features, for the people who pay: what was spent and how often the work succeeded.
+//! Figures over many Features, for the people who pay: the costs, and how often the work succeeded.
 
 use crate::{
     engine::{Engine, view::ViewError},

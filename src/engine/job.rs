@@ -52,7 +52,7 @@ pub enum Done {
 /// The reason why an effect was not performed.
 #[derive(Debug, thiserror::Error)]
 pub enum EffectError {
-    /// A step failed. The table of failures decides what follows.
+    /// A step failed. The table of failures decides the consequences.
     #[error("{failure}")]
     Failed {
         failure: Failure,
@@ -139,7 +139,7 @@ impl EffectError {
         Failure::GitHubRefused { message: said.into() }.into()
     }
 
-    /// Creates an error for a repository that lacks what the work needs.
+    /// Creates an error for a repository that lacks something that the work needs.
     pub(super) fn repository(fault: RepositoryFault) -> Self {
         Failure::Repository { fault }.into()
     }
@@ -200,7 +200,7 @@ impl Job {
         self.is_fresh && self.writes.load(Ordering::Relaxed) == 0
     }
 
-    /// `true` if an earlier try failed or was cut off. GitHub may still have done what that try asked for.
+    /// `true` if an earlier try failed or was cut off. GitHub may still have carried out that try's request.
     pub(super) fn failed_before(&self) -> bool {
         self.effect.attempt > 0 || self.effect.crashes > 0 || self.effect.waits_for.is_some()
     }

@@ -271,8 +271,8 @@ impl Engine {
         since.is_some_and(|since| self.now().0.saturating_sub(since.0) >= self.settings.waits.unknown)
     }
 
-    /// Returns `true` if an effect whose failure may last has been tried for long enough. Agents get few tries, since
-    /// each is paid for.
+    /// Returns `true` if an effect whose failure may last was tried for long enough. Agents get few tries, as each
+    /// costs.
     async fn has_tried_enough(&self, job: &Job) -> Result<bool, StoreError> {
         if self.has_waited_long(job, &WaitsOn::Unknown) {
             return Ok(true);
@@ -285,8 +285,7 @@ impl Engine {
         Ok(u32::try_from(own).unwrap_or(u32::MAX) >= AGENT_TRIES)
     }
 
-    /// Stores the wait for the end of a failure, which frees the worker, and an effect that shows people the wait. This
-    /// counts as no try.
+    /// Stores the wait for the end of a failure, and an effect that shows it to people. This counts as no try.
     async fn wait_out(
         &self,
         job: &Job,
@@ -376,7 +375,7 @@ fn is_passing(error: &ApplyError) -> bool {
     !is_closed && of_apply(error).row().class == FailureClass::Passes
 }
 
-/// Returns what an effect waits for after a failure; `None` if the failure lasts.
+/// Returns the condition for which an effect waits after a failure; `None` if the failure lasts.
 fn waits_on(failure: &Failure) -> Option<WaitsOn> {
     let row = failure.row();
     match (row.class, row.owner) {

@@ -1,5 +1,4 @@
-//! Runs work on a thread of its own. Reading a large text there delays neither the renewal of a lease nor the end of
-//! the process.
+//! Runs work on its own thread, so that a large text delays neither the renewal of a lease nor the process's end.
 
 use futures_util::FutureExt;
 use std::future::pending;
@@ -9,7 +8,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Runs `work` on a thread of its own and passes its panic on. If the returned future is dropped, `work` is dropped at its
+/// Runs `work` on its own thread and passes its panic on. If the returned future is dropped, `work` is dropped at its
 /// next pause. Work that computes has no pause: its thread is left behind.
 pub async fn on_own_thread<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     let unwanted = CancellationToken::new();

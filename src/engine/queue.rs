@@ -1,4 +1,4 @@
-//! The queue for the dashboard: why each step waits, for what and until when. Also retries steps that were given up.
+//! The queue for the dashboard: why and until when each step waits. Also retries steps that were given up.
 
 use crate::{
     engine::ingest,

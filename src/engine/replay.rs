@@ -1,5 +1,5 @@
-//! Reads GitHub's log of the App's deliveries, and applies what never arrived. GitHub sends each delivery once; it repeats
-//! none by itself, and its log ends after 3 days.
+//! Reads GitHub's log of the App's deliveries, and applies lost ones. GitHub sends each delivery once; it repeats none
+//! by itself, and its log ends after 3 days.
 
 use crate::{
     engine::{

@@ -51,7 +51,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Returns what the label asks for, if it is one of ours.
+    /// Returns the request of the label, if it is one of ours.
     pub fn request_of_label(&self, label: &str) -> Option<Wanted> {
         if same_label(label, &self.plan) {
             Some(Wanted::Plan)
@@ -124,8 +124,8 @@ impl Engine {
         Ok(self.certain_file(repo).await?.map(|file| self.labels(&file)))
     }
 
-    /// Returns the labels of a repository as of the last read. If it was never read, returns those of its organisation,
-    /// else the default ones.
+    /// Returns the labels of a repository at the last read; before the first, those of its organisation or the default
+    /// ones.
     pub async fn last_labels(&self, repo: RepoId, name: &RepoName) -> Result<Labels, StoreError> {
         let known = self.store.known_settings(repo).await?;
         let (file, shared) = match known.map(|(known, _)| (decoded(&known), known.shared)) {

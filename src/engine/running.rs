@@ -88,7 +88,7 @@ impl Running {
         board.entries.values().map(now).collect()
     }
 
-    /// Asks every effect of this process to check at once whether it is still wanted.
+    /// Asks every effect of this process to check at once if it is still wanted.
     pub(super) fn look_again(&self) {
         self.again.send_modify(|count| *count = count.wrapping_add(1));
     }

@@ -81,14 +81,12 @@ pub fn row(
     }
 }
 
-/// Returns the time from which the living comment, last edited at `edited_at`, may be edited again. Returns `None` if
-/// it may be edited now.
+/// Returns when the living comment, last edited at `edited_at`, may be edited again; `None` if it may be now.
 pub fn living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
     waits(edited_at, now, spacing_ms.saturating_mul(LIVING_SPACINGS))
 }
 
-/// Returns the time from which a comment that cannot be edited may be replaced by a new one. Returns `None` if it may
-/// be now.
+/// Returns when a comment that cannot be edited may be replaced by a new one; `None` if it may be now.
 pub fn another_living_waits(edited_at: Millis, now: Millis, spacing_ms: i64) -> Option<Millis> {
     waits(edited_at, now, spacing_ms.saturating_mul(ANOTHER_LIVING_SPACINGS))
 }

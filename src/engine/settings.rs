@@ -118,7 +118,7 @@ impl Overrides {
 pub struct Others(Arc<Mutex<BTreeSet<RepoId>>>);
 
 impl Others {
-    /// Sets whether the agents of a repository are left to another process from now on.
+    /// Sets if the agents of a repository are left to another process from now on.
     pub fn set(&self, repo: RepoId, is_left: bool) {
         let mut left = self.0.lock();
         if is_left {

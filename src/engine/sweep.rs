@@ -84,8 +84,8 @@ impl Engine {
         }
     }
 
-    /// Compares every Feature that GitHub can contradict with GitHub, applies what differs, and returns how many facts
-    /// that were. A Feature that cannot be compared does not stop the others.
+    /// Compares every Feature that GitHub can contradict with GitHub, applies the differences, and returns how many
+    /// facts that were. A Feature that cannot be compared does not stop the others.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
         let rows = self.store.list_comparable(self.now().plus(-CANCELLED_MS)).await?;
         let installations = self.installations_now().await;
@@ -238,8 +238,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Returns the next difference that was not tried yet. Each fact changes what else is a difference, so the Feature is
-    /// read again.
+    /// Returns the next difference that was not tried yet. Each fact may resolve others, so the Feature is read again.
     async fn next(
         &self,
         key: &FeatureKey,

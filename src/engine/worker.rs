@@ -21,8 +21,7 @@ const POLL: Duration = Duration::from_secs(5);
 const LAST_STEPS: Duration = Duration::from_secs(15);
 
 impl Engine {
-    /// Takes back the effects of an earlier process, then works until `stop`. Returns when all effects have ended or
-    /// were given back.
+    /// Takes back the effects of an earlier process, then works until `stop`, and until all effects have ended.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
         if let Err(error) = self.lease_clock.read(&self.store, || self.now(), self.settings.lease).await {
             tracing::warn!(%error, "the database's clock could not be read");
@@ -114,7 +113,7 @@ impl Engine {
 
     async fn claim(&self, jobs: &InFlight, ready: &[Lane], now: Millis) -> Result<Option<Claimed>, StoreError> {
         // A process that has the database to itself takes agents and Gates also if its disk is nearly full, so that the
-        // Feature shows what they wait for.
+        // Feature shows the reason why they wait.
         let leaves_to_others = || self.store.is_shared() && self.full_disk().is_some();
         let (slots, limits) = (self.settings.slots, self.settings.concurrency);
         let lanes: Vec<LaneLimits> =

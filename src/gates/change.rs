@@ -126,12 +126,12 @@ pub(crate) fn lossy(version: &FileContent) -> Cow<'_, str> {
     version.bytes().map(String::from_utf8_lossy).unwrap_or_default()
 }
 
-/// `true` if the file holds tests, or what they need.
+/// `true` if the file contains tests or their support.
 pub(crate) fn is_of_tests(path: &str) -> bool {
     matches!(role(path), Role::Test | Role::Support)
 }
 
-/// `true` if the file is source code, a test or what tests need, and no document.
+/// `true` if the file is source code, a test or support of tests, and not a document.
 pub(crate) fn is_code_or_test(path: &str) -> bool {
     (role(path) == Role::Source || is_of_tests(path)) && !is_document(path)
 }

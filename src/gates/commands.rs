@@ -192,7 +192,7 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
     }
 }
 
-/// Returns what the repository's own CI installs or starts on its machine and AutoBuild does not.
+/// Returns the things that the repository's own CI installs or starts on its machine and AutoBuild does not.
 fn unmet(workflow: &Workflow) -> Option<UnmetNeeds> {
     let some = |names: &[String]| names.iter().take(MOST_NEEDS).cloned().collect::<Vec<_>>();
     let needs = UnmetNeeds {

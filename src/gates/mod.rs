@@ -3,7 +3,7 @@
 //!
 //! [`preflight`] records the state before the change, [`verify`] checks a task's commit, [`verify_wave`] a merged wave,
 //! [`blame`] finds the merge that broke it, and [`probe`] runs the commands that a Coach asked for. The domain decides
-//! what the evidence means for a task; nothing here trusts an agent's claim.
+//! the consequences of the evidence for a task; nothing here trusts an agent's claim.
 
 mod around_tests;
 mod change;

@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 /// comes from flaky tests.
 const PAIRS: u32 = 2;
 
-/// Runs set-up and tests on a commit of the default branch, and keeps what they built for later runs. The tests run
+/// Runs set-up and tests on a commit of the default branch, and keeps the built files for later runs. The tests run
 /// with the plain command, and again with AutoBuild's additions, which are dropped if they change a result.
 ///
 /// # Errors

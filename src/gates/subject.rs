@@ -31,7 +31,7 @@ pub struct Subject<'a> {
     pub people: &'a [(Sha, Sha)],
 }
 
-/// All tasks of a Feature as one change, because two tasks together can do what neither may do alone.
+/// All tasks of a Feature as one change, because two tasks together can break rules that neither breaks alone.
 #[derive(Clone, Copy)]
 pub struct WholeFeature<'a> {
     /// The commit of the default branch that the integration branch contains.

@@ -2,10 +2,11 @@
 //!
 //! [`webhook`] turns a delivery into an [`Inbound`](webhook::Inbound). [`Client`] is one App. It mints tokens with
 //! narrow permissions ([`tokens`]), with which [`Repo`] makes the calls that the engine needs. Every failure becomes a
-//! [`GithubError`], shaped by what the caller does next. [`WriteSpacing`] says when the next write may be sent.
+//! [`GithubError`], with a variant for each next action of the caller. [`WriteSpacing`] says when the next write may be
+//! sent.
 //!
-//! Nothing here decides what AutoBuild does, stores anything, or repeats a write whose result is unknown. Tokens and
-//! keys never reach a log, an error or a `Debug` text.
+//! Nothing here makes decisions, stores anything, or repeats a write whose result is unknown. Tokens and keys never
+//! reach a log, an error or a `Debug` text.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -166,7 +166,7 @@ pub fn plain(text: &str, max: usize) -> String {
     within(&one_line(text, max), max, render)
 }
 
-/// Shortens `text` in the middle to at most `max` characters, with a note about what is missing.
+/// Shortens `text` in the middle to at most `max` characters, with a note about the missing part.
 pub fn shorten(text: &str, max: usize) -> String {
     let length = text.chars().count();
     if length <= max {

@@ -132,7 +132,7 @@ pub struct StoredEffect {
     pub worker: Option<String>,
     /// The end of the lease, unless it is renewed.
     pub lease_until: Option<Millis>,
-    /// The id of what it made outside, if known; for a Player, JSON about its finished or partial run.
+    /// The id of its external result, if known; for a Player, JSON about its finished or partial run.
     pub external_id: Option<String>,
     /// The error of the last failed try.
     pub last_error: Option<String>,

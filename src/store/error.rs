@@ -1,4 +1,4 @@
-//! Errors of the database, grouped by what the caller does next.
+//! Errors of the database, grouped by the caller's next action.
 
 use sqlx::{error::DatabaseError, postgres::PgDatabaseError, sqlite::SqliteError};
 use std::{io, path::PathBuf, sync::Arc};

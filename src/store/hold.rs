@@ -126,7 +126,7 @@ impl Store {
         self.fenced(RELEASE, hold, args![]).await
     }
 
-    /// Stores what the effect made outside, before it is finished.
+    /// Stores the id of the effect's external result, before the effect is finished.
     pub async fn record_external(&self, hold: &Hold, external_id: &str) -> Result<Fenced, StoreError> {
         self.fenced(RECORD, hold, args![external_id]).await
     }
@@ -156,7 +156,7 @@ fn lease(row: Option<Row>) -> Result<Lease, StoreError> {
     })
 }
 
-/// Stores what the effect made outside, within a transaction.
+/// Stores the id of the effect's external result, within a transaction.
 pub(super) async fn record(tx: &mut Tx, hold: &Hold, external_id: &str) -> Result<Fenced, StoreError> {
     let arguments = args![&hold.effect, &hold.worker, hold.fence, external_id];
     Ok(written(tx.run(RECORD, arguments).await?))

@@ -1,10 +1,10 @@
 //! The database: deliveries, Features, Tasks, Turns, events, effects, leases and baselines, on SQLite or PostgreSQL.
 //!
 //! All SQL of AutoBuild is here, in constants that run unchanged on both databases. The store does not read the JSON in
-//! its rows, is given the time by its callers, and decides only who may claim what.
+//! its rows, gets the time from its callers, and only decides claims.
 //!
 //! Reading order: [`Store::commit`] (an event, its state and its effects in one transaction) → [`Store::claim`]
-//! (assigns effects to workers) → [`Hold`] (what the holder may do) → [`Store::accept_delivery`] (the durable
+//! (assigns effects to workers) → [`Hold`] (the holder's operations) → [`Store::accept_delivery`] (the durable
 //! acknowledgement).
 
 #![warn(clippy::wildcard_enum_match_arm)]

@@ -103,7 +103,7 @@ impl Store {
         Ok(Self::over(db, None))
     }
 
-    /// Reports what a start would find at `url`. Nothing is created, migrated or locked.
+    /// Reports the state of the database at `url`. Nothing is created, migrated or locked.
     pub async fn inspect(url: &str, options: OpenOptions) -> Result<FoundDatabase, OpenError> {
         if let Address::File(path) = url.parse::<Address>()?
             && !path.exists()

@@ -19,7 +19,7 @@ use std::{error::Error, sync::Arc, time::Duration};
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answers that the process is alive, which means that its worker's loop runs. Only the administrator sees the level of
-/// isolation: it would show strangers what an attack has to overcome.
+/// isolation: it would show strangers the obstacles of an attack.
 pub(super) async fn alive(
     State(inbox): State<Arc<Inbox>>,
     sender: Sender,

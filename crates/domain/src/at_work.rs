@@ -69,7 +69,7 @@ impl Pace {
         }
         (self.told, self.told_at) = (Some(seen), now);
         let from = self.shown_at.map_or(now, |shown| shown.plus(self.shown_every).max(now));
-        // If an update is already due to be shown later, it keeps its time: it will show what is known by then.
+        // If an update is already due to be shown later, it keeps its time: it will show the facts known by then.
         if self.shown_at.is_none_or(|shown| shown <= now) {
             self.shown_at = Some(from);
         }

@@ -1,5 +1,5 @@
 //! Reads the check boxes of an issue: the conditions that its author names, each bound to a check or still unbound.
-//! `plan` checks whether these criteria make a valid task.
+//! `plan` checks if these criteria make a valid task.
 
 use crate::plan::Check;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};

@@ -13,7 +13,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The repository's decision whether its own CI may run agent-written code, and whether its checks are evidence.
+/// The repository's rule on its own CI: if it may run agent-written code, and if its checks are evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CiPolicy {
@@ -34,7 +34,7 @@ text::words! {
     pub enum CheckConclusion {
         /// The work holds.
         Success = "success",
-        /// The work holds except for what a person waived. GitHub counts this as a pass of a required check.
+        /// The work passes except for the facts that a person waived. GitHub counts this as a pass of a required check.
         Neutral = "neutral",
         /// The work does not hold.
         Failure = "failure",

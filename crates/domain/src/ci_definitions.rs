@@ -1,6 +1,6 @@
-//! The files and folders that tell CI services other than GitHub Actions what to run.
+//! The files and folders that define the jobs of CI services other than GitHub Actions.
 //!
-//! Such a service runs what they say with its own secrets, from any branch that is pushed. So no Player adds or changes
+//! Such a service runs these jobs with its own secrets, from any branch that is pushed. So no Player adds or changes
 //! one, and their presence means that somebody else runs the code.
 
 use crate::protected_paths::ProtectedPaths;

@@ -1,6 +1,6 @@
 //! Splits a piece of evidence into its words, and finds the names in quotes or backticks.
 
-/// Limits of what is read of one piece of evidence.
+/// Limits of reading one piece of evidence.
 const MOST_CHARACTERS: usize = 8_000;
 const MOST_WORDS: usize = 1_000;
 

@@ -208,8 +208,8 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
     }
 }
 
-/// Returns feedback with everything to fix: what the code found, then what the Coach found. If neither found a problem
-/// in the work, the only item is the broken contract, or the Coach's own text if no contract is broken.
+/// Returns feedback with everything to fix: the findings of the code, then those of the Coach. If neither found a
+/// problem in the work, the only item is the broken contract, or the Coach's own text if no contract is broken.
 fn feedback(decision: &CoachDecision, breaches: Vec<Breach>, mut items: Vec<Issue>) -> Verdict {
     items.extend(decision.issues.iter().cloned());
     if items.is_empty() {

@@ -1,5 +1,5 @@
-//! Parses a Coach's answer and checks its shape; the contracts decide whether an approval holds. If the answer is too
-//! long, the entries that speak against the work stay: criteria that are not met and `must_fix` issues.
+//! Parses a Coach's answer and checks its shape; the contracts decide if an approval counts. If the answer is too long,
+//! the entries that speak against the work stay: criteria that are not met and `must_fix` issues.
 
 use crate::{
     decision::{CoachDecision, CoachTests, CriterionFinding, CriterionMet, DecisionKind, Issue, Probing, Severity},

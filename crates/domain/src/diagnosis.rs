@@ -117,7 +117,7 @@ impl Row {
     }
 }
 
-/// Returns all rows as JSON, with `ok`: whether nothing is broken.
+/// Returns all rows as JSON, with `ok`, which is `true` if nothing is broken.
 pub fn report(rows: &[Row]) -> serde_json::Value {
     let rows_json: Vec<_> = rows.iter().map(Row::json).collect();
     serde_json::json!({ "ok": !is_broken(rows), "rows": rows_json })

@@ -83,7 +83,7 @@ pub enum Grant {
         /// The token's scope, such as `contents`; `all` for `write-all`.
         scope: String,
     },
-    /// The file does not say what the token may do, so the repository's or the organisation's default holds.
+    /// The file does not define the token's rights, so the repository's or the organisation's default applies.
     DefaultPermissions,
     /// A secret by its name.
     Secret { name: String },
@@ -168,9 +168,9 @@ impl Exposure {
         self.others.is_empty() && self.workflows.iter().all(WorkflowExposure::is_harmless)
     }
 
-    /// Returns what is harmful and may start despite a skip instruction in the head's message: the paths of workflows,
-    /// and the definitions of other services, which may not obey it. Apps that only report are left out: nobody knows
-    /// whether they run code, and most of them read coverage or licences.
+    /// Returns the harmful things that may start despite a skip instruction in the head's message: the paths of
+    /// workflows, and the definitions of other services, which may not obey it. Apps that only report are left out:
+    /// nobody knows whether they run code, and most of them read coverage or licences.
     pub fn not_held(&self) -> impl Iterator<Item = &str> {
         let harmful = self.workflows.iter().filter(|workflow| !workflow.is_harmless());
         let unheld = harmful.filter(|workflow| !workflow.is_held_by_instruction());
@@ -179,7 +179,7 @@ impl Exposure {
         workflows.chain(definitions)
     }
 
-    /// Adds what `other` shows.
+    /// Adds the findings of `other`.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         for workflow in other.workflows {

@@ -1,6 +1,6 @@
-//! Checks whether a Coach's evidence for a criterion names something real and specific: a file of the commit, a test
-//! that passed on it, or a command that AutoBuild ran. It cannot judge whether the evidence is good, only that it is
-//! not invented. A criterion whose own check passed needs none.
+//! Checks if a Coach's evidence for a criterion names something real and specific: a file of the commit, a test that
+//! passed on it, or a command that AutoBuild ran. It cannot judge the quality of the evidence, only that it is not
+//! invented. A criterion whose own check passed needs none.
 
 pub use crate::problem::{Doubt, OpenCriterion};
 

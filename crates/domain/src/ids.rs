@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 use text::stored_as_text;
 
-/// A text that is not what it has to be.
+/// A text that does not have the required form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is not {wanted}")]
 pub struct NotAnId {

@@ -1,4 +1,4 @@
-//! Inquiries: what an agent asks a person instead of guessing, how often it may, and the answers that it gets.
+//! Inquiries: the questions of agents to a person instead of a guess, their limits, and the answers.
 
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 
@@ -183,7 +183,7 @@ impl Hearing {
 }
 
 impl Respondent {
-    /// Returns what follows if an agent asks after these rounds.
+    /// Returns the consequence if an agent asks after these rounds.
     pub fn after(self, rounds: usize) -> Hearing {
         match self {
             Self::Person if rounds < MOST_ROUNDS => Hearing::Person,

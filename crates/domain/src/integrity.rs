@@ -1,7 +1,7 @@
 //! The rules of integrity: the ways in which a change can look finished without being so, and the weight of each by
 //! task type.
 //!
-//! The Gates find the violations; this module says what follows from them.
+//! The Gates find the violations; this module decides their consequences.
 
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 
@@ -52,7 +52,7 @@ macro_rules! rules {
 }
 
 rules! {
-    /// A number in test code is half of what it was or less.
+    /// A number in test code was halved or lowered further.
     FewerCases = "fewer cases", Asked;
     /// A test asserts nothing, something that always holds, or only under a condition.
     CannotFail = "test cannot fail", Asked;
@@ -76,7 +76,7 @@ rules! {
     HardCoded = "hard-coded answers", Asked;
     /// The product does nothing with a new parameter or function.
     NotUsed = "not used", Asked;
-    /// A test computes what it expects as the product does.
+    /// A test computes the expected value in the same way as the product.
     RepeatsCode = "test repeats the code", Asked;
     /// Tests write data of the product that the change brings.
     SetByTests = "set by tests", Asked;

@@ -1,5 +1,5 @@
-//! Levels of isolation between a foreign program and the machine, and the limits on what it may use. The sandbox
-//! enforces both.
+//! Levels of isolation between a foreign program and the machine, and the limits on its resources. The sandbox enforces
+//! both.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf};

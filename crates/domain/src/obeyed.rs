@@ -72,8 +72,8 @@ const NAMES: [(Obeys, &str); 5] = [
     ),
 ];
 
-/// Returns what takes effect without being called among these paths, by program, the shallowest first. A folder is there
-/// once.
+/// Returns those of these paths that take effect without being called, by program, the shallowest first. A folder is
+/// there once.
 pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>) -> Vec<ObeyedFile> {
     let found: BTreeSet<ObeyedFile> = paths.into_iter().filter_map(obeyed).collect();
     found.into_iter().collect()

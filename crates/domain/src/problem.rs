@@ -292,7 +292,7 @@ words! {
         PathsAllowed = "paths_allowed",
         /// The Player's own statement never ends a task.
         NeverDeclaresDone = "never_declares_done",
-        /// The Coach's decision has the right shape and asks only for what can be done.
+        /// The Coach's decision has the right shape and asks only for possible things.
         DecisionValid = "decision_valid",
         /// Every Gate of the profile passed on this commit.
         GatesPassed = "gates_passed",
@@ -378,7 +378,7 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// `true` if only the review is at fault, so that its author is asked for what is missing.
+    /// `true` if only the review is at fault, so that its author is asked for the missing parts.
     pub fn is_of_review(&self) -> bool {
         match self {
             Self::NotMet { .. } | Self::CheckFailed(_) | Self::NotReached => false,

@@ -126,7 +126,7 @@ impl Question {
         }
     }
 
-    /// Returns its topic and what it is about, in a few words.
+    /// Returns its topic and its subject, in a few words.
     pub fn title(&self) -> String {
         const MOST: usize = 3;
         let named = self.about.iter().take(MOST);
@@ -166,7 +166,8 @@ fn joined(parts: Vec<Question>) -> Option<Question> {
     Some(Question { about, material, absence, ..first })
 }
 
-/// Returns what the questions show, one below the other. Long parts are cut to one length, as long as there is room.
+/// Returns the parts that the questions show, one below the other. Long parts are cut to one length, as long as there
+/// is room.
 fn list(parts: &[Question]) -> String {
     let is_whole = parts.len() <= MOST_PARTS;
     let (end, most_parts) = if is_whole { (0, MOST_PARTS) } else { (1, MOST_PARTS - 1) };

@@ -1,4 +1,4 @@
-//! Checks whether a text contains a quote word for word. Blanks, quotation marks, Markdown, capital letters and the
+//! Checks if a text contains a quote word for word. Blanks, quotation marks, Markdown, capital letters and the
 //! punctuation around a word make no difference.
 
 /// The fewest words of a quote that is not a whole sentence.

@@ -59,7 +59,7 @@ fn must_fix_keys(items: &[Issue]) -> BTreeSet<Key> {
     must_fix.map(|issue| key(issue, Digits::Compared)).collect()
 }
 
-/// The category, the file, and the problem without what differs from turn to turn.
+/// The category, the file, and the problem without the parts that differ between turns.
 type Key = (String, Option<String>, String);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ fn plain(value: Value, digits: Digits) -> Value {
     }
 }
 
-/// Removes what differs from turn to turn: case, spacing, closing punctuation and line numbers, or all numbers.
+/// Removes the parts that differ between turns: case, spacing, closing punctuation and line numbers, or all numbers.
 fn normalised(text: &str, digits: Digits) -> String {
     let mut words: Vec<String> = Vec::new();
     for word in text.to_lowercase().split_whitespace() {

@@ -1,4 +1,4 @@
-//! Decides what follows from an agent's failure: wait, try again, continue, or block. Its inputs include the times, so
+//! Decides the consequence of an agent's failure: wait, try again, continue, or block. Its inputs include the times, so
 //! it needs no clock.
 
 use crate::blocked::{Failure, Next};

@@ -60,7 +60,7 @@ words! {
         Weakened = "weakened",
         /// The behaviour changed, and the test shows it.
         ChangedOnPurpose = "changed on purpose",
-        /// It changed, and nothing shows whether the behaviour did.
+        /// It changed, and nothing shows if the behaviour changed too.
         ChangedNotComparable = "changed, not comparable",
         /// Its old form does not run on the new code.
         Adapted = "adapted",
@@ -120,7 +120,7 @@ pub enum Reason {
 }
 
 impl FourResults {
-    /// Returns what became of the test.
+    /// Returns the outcome of the test.
     pub fn outcome(self) -> TestOutcome {
         use TestResult::{DidNotRun, Failed, Missing, Passed};
         let Self { before, old_tests, after, new_tests } = self;
@@ -187,7 +187,7 @@ fn outcome_of_repaired(old: MixedResult, new: MixedResult) -> TestOutcome {
 }
 
 impl TestOutcome {
-    /// Returns what follows from the outcome in a task of this type, if these reasons are known.
+    /// Returns the consequence of the outcome in a task of this type, if these reasons are known.
     pub fn weight(self, kind: TaskType, reasons: &BTreeSet<Reason>) -> Weight {
         let has = |wanted: &[Reason]| wanted.iter().any(|reason| reasons.contains(reason));
         let unless = |wanted: &[Reason], weight, otherwise| if has(wanted) { weight } else { otherwise };
@@ -223,7 +223,7 @@ impl TestOutcome {
         }
     }
 
-    /// `true` if a test of the base no longer checks what it checked before.
+    /// `true` if a test of the base checks less than before.
     pub fn changes_behaviour(self) -> bool {
         match self {
             Self::Weakened
@@ -252,7 +252,7 @@ impl TestOutcome {
         }
     }
 
-    /// Returns the worth of the test as proof of what the change brings.
+    /// Returns the worth of the test as proof of the change.
     pub fn witness(self) -> Witness {
         match self {
             Self::Witness | Self::Sharpened | Self::Repaired => Witness::Yes,
@@ -290,7 +290,7 @@ pub struct IntendedChange {
     pub outcome: TestOutcome,
 }
 
-/// The worth of a test as proof of what a change brings.
+/// The worth of a test as proof of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Witness {
     /// The test is a witness.

@@ -85,7 +85,7 @@ pub enum TraceKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first_request: Option<u64>,
     },
-    /// The run gave no usable answer; this is what it printed last.
+    /// The run gave no usable answer; this is its last output.
     Printed {
         /// The end of the output, shortened.
         text: String,

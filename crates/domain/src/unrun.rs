@@ -1,4 +1,4 @@
-//! New tests that did not run, and what keeps them from running.
+//! New tests that did not run, and the reasons.
 
 use serde::{Deserialize, Serialize};
 

@@ -26,7 +26,7 @@ impl Clock {
     }
 }
 
-/// Returns the real time, which decides whether tokens have expired.
+/// Returns the real time, which decides if tokens have expired.
 #[allow(clippy::disallowed_methods, reason = "the one clock of the forge")]
 pub(super) fn wall() -> DateTime<Utc> {
     Utc::now()

@@ -14,7 +14,7 @@ pub enum Saving {
     First,
 }
 
-/// The reason why the forge could not be opened or saved, or did not do what was asked.
+/// The reason why the forge could not be opened or saved, or refused a request.
 #[derive(Debug, thiserror::Error)]
 pub enum ForgeError {
     /// The folder, the file or the port cannot be used.

@@ -70,7 +70,7 @@ impl FeedEvent {
 }
 
 impl State {
-    /// Records what `by` did in a repository. The event's `url` so far is the path below the repository's page.
+    /// Records an action of `by` in a repository. The event's `url` so far is the path below the repository's page.
     pub(super) fn record_event(&mut self, by: Actor, repo: Option<u64>, event: FeedEvent) {
         let at = self.clock.stamp();
         let repo = repo.and_then(|id| self.repos.get(&id));

@@ -30,7 +30,7 @@ pub(super) fn is_mutation(body: &Value) -> bool {
     document.is_some_and(|document| document.trim_start().starts_with("mutation"))
 }
 
-/// Answers a query or mutation, and says whether the forge knows the document; `None` if it does not know such a call.
+/// Answers a query or mutation, with `true` if the forge knows the document; `None` if it does not know such a call.
 pub(super) fn answer(call: &Call) -> Option<(Answered, bool)> {
     if call.method != "POST" {
         return None;

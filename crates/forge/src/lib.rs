@@ -1,8 +1,8 @@
 //! The local forge: a small GitHub-compatible server with REST, a little GraphQL, git over HTTP, webhooks and pages.
 //!
-//! It holds GitHub's rules in executable form: it refuses what GitHub refuses, with GitHub's status codes and texts. A
-//! test can order it to fail, to delay, or to obey and lose the reply. It logs every call and every delivery, and keeps
-//! its state in a file. It knows nothing of the programs that use it.
+//! It holds GitHub's rules in executable form: it refuses the same requests as GitHub, with GitHub's status codes and
+//! texts. A test can order it to fail, to delay, or to obey and lose the reply. It logs every call and every delivery,
+//! and keeps its state in a file. It knows nothing of the programs that use it.
 //!
 //! [`Forge::start`] starts one. [`Forge::as_user`] acts as one of its people.
 

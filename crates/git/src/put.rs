@@ -23,7 +23,7 @@ pub fn folder_in_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
         .find(|folder| fs::symlink_metadata(folder).is_ok_and(|meta| !meta.is_dir()))
 }
 
-/// Writes `meant` (bytes and mode) at `path`, or removes what is there if it is `None`. Replaces anything in the way.
+/// Writes `meant` (bytes and mode) at `path`, or removes the file there if it is `None`. Replaces anything in the way.
 pub fn put(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<()> {
     let whole = root.join(path);
     match folder_in_the_way(root, path) {

@@ -13,7 +13,7 @@ const CHOOSES: &str = "ok isOk assertTrue in or || | includes contains matches t
 const TOLERATES: &str =
     "approx isclose allclose toBeCloseTo closeTo assertAlmostEqual delta places abs rel epsilon tolerance";
 
-/// Words that say nothing about what is tested.
+/// Words without information about the tested code.
 const COMMON: &str = "
     assert assert_eq assert_ne expect toBe toEqual toStrictEqual equal strictEqual deepEqual self assertEqual
     assertTrue let const var mut def fn return await async new in is not and or if else for unwrap Ok Err Some
@@ -149,7 +149,7 @@ fn is_value(word: &str) -> bool {
         || word.len() > 1 && word.starts_with(['"', '\''])
 }
 
-/// Returns the names among the words that may say what is tested.
+/// Returns the names among the words that may identify the tested code.
 fn names(words: &[String]) -> BTreeSet<&str> {
     let is_name = |word: &&str| {
         word.len() > 1

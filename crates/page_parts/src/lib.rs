@@ -11,7 +11,7 @@ use maud::{Markup, html};
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("pages.css");
 
-/// The script of live pages: it replaces the content of the element with `data-live` by what comes from that address.
+/// The script of live pages: it replaces the content of the element with `data-live` by the events from that address.
 pub const SCRIPT: &str = include_str!("live.js");
 
 /// Returns a coloured word for a state.

@@ -104,7 +104,7 @@ impl Selection {
     }
 }
 
-/// The test command with what is known about its runner.
+/// The test command with the known facts about its runner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestLine {
     text: String,

@@ -29,7 +29,8 @@ pub struct SandboxOptions {
     pub trial_folder: PathBuf,
     /// Folders and files that no program sees unless they are given to it by name, such as the service's own.
     pub hidden: Vec<PathBuf>,
-    /// A file of all certificates to trust, which every program gets; `None` for what the service's environment names.
+    /// A file of all certificates to trust, which every program gets; `None` for the one that the service's environment
+    /// names.
     pub certificates: Option<PathBuf>,
     /// The limits for each program together with everything that it starts.
     pub limits: Limits,
@@ -116,7 +117,7 @@ impl Sandbox {
         })
     }
 
-    /// Records what this machine lacks for more isolation.
+    /// Records something that this machine lacks for better isolation.
     pub(crate) fn missing_for_more(self, missing: Vec<MissingIsolation>) -> Self {
         let missing = missing.into();
         Self { missing, ..self }
@@ -141,7 +142,7 @@ impl Sandbox {
         }
     }
 
-    /// Returns what this machine lacks for more isolation.
+    /// Returns the things that this machine lacks for better isolation.
     #[must_use]
     pub fn missing(&self) -> &[MissingIsolation] {
         &self.missing

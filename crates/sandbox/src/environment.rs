@@ -1,4 +1,4 @@
-//! The environment of a foreign program: only what it needs to find its tools, and a private home.
+//! The environment of a foreign program: only the variables that it needs to find its tools, and a private home.
 
 use std::{
     collections::BTreeSet,
@@ -52,8 +52,8 @@ fn utf8_locale(listed: &str) -> &str {
     }
 }
 
-/// Makes up for what a run as a user of its own lacks at L1: a line in the password file, and Git's trust in a checkout
-/// that belongs to somebody else, such as a Coach's. At other levels these variables change nothing.
+/// Provides what a run with its own user lacks at L1: a line in the password file, and Git's trust in a checkout that
+/// belongs to somebody else, such as a Coach's. At other levels these variables change nothing.
 const OF_USER: [(&str, &str); 5] = [
     ("USER", "builder"),
     ("LOGNAME", "builder"),

@@ -150,7 +150,7 @@ impl Trial {
         Ok(Self { folder: tempfile::Builder::new().prefix("canary-").tempdir_in(around)?, secret, listener, bystander })
     }
 
-    /// Returns what the canary can do in this sandbox.
+    /// Returns the actions that succeed for the canary in this sandbox.
     async fn of(&self, sandbox: &Sandbox) -> Result<CanaryReport, NoReport> {
         let port = self.listener.local_addr()?.port();
         // `own` replaces the program by our binary, so this name only has to exist.
@@ -220,7 +220,7 @@ impl Bystander {
     }
 }
 
-/// Returns what the canary did although the sandbox forbids it.
+/// Returns the actions of the canary that succeeded although the sandbox forbids them.
 fn not_blocked(level: Level, users: Users, report: CanaryReport) -> Option<CanaryAct> {
     let forbids_modes = level >= Level::L2 || users == Users::OfEachRun;
     let done = [
@@ -236,7 +236,7 @@ fn not_blocked(level: Level, users: Users, report: CanaryReport) -> Option<Canar
     done.into_iter().find(|(done, _)| *done).map(|(_, act)| act)
 }
 
-/// Returns what this machine lacks even though the level blocks everything that it must.
+/// Returns the things that this machine lacks although the level blocks everything that it must.
 fn lacks(report: CanaryReport) -> impl Iterator<Item = IsolationCause> {
     // Landlock restricts signals since Linux 6.12.
     let signals = report.signalled.then_some(IsolationCause::UnboundSignals);

@@ -32,11 +32,11 @@ pub(crate) struct LaunchRequest {
     #[serde(default)]
     pub(crate) talking: bool,
     pub(crate) grace_ms: u64,
-    /// The isolation level and what the program may reach.
+    /// The isolation level and the resources that the program may reach.
     pub(crate) confinement: Confinement,
 }
 
-/// The isolation level and what the program may reach.
+/// The isolation level and the resources that the program may reach.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Confinement {
     pub(crate) level: Level,

@@ -172,8 +172,8 @@ impl RunUser {
     }
 }
 
-/// Lets this thread, and what it starts, keep its capabilities under another user. Without it, `access` would deny
-/// files that a program can read: the system answers that call for a user without capabilities.
+/// Lets this thread, and programs that it starts, keep its capabilities under another user. Without it, `access` would
+/// deny files that a program can read: the system answers that call for a user without capabilities.
 fn keep_capabilities() -> io::Result<()> {
     let bits = CapabilitiesSecureBits::NO_SETUID_FIXUP;
     Ok(rustix::thread::set_capabilities_secure_bits(bits)?)

@@ -110,7 +110,7 @@ pub(super) fn readable(spec: &Spec, hidden: &[PathBuf]) -> Vec<PathBuf> {
     all
 }
 
-/// Returns a path, or what it contains beside the hidden paths.
+/// Returns a path, or its content without the hidden paths.
 fn beside_hidden(path: PathBuf, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
     if hidden.iter().any(|hidden| real.starts_with(hidden)) {

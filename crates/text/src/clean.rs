@@ -1,5 +1,5 @@
-//! Removes what a reader cannot see from a text: terminal colours, control characters, marks that change the reading
-//! direction.
+//! Removes the parts of a text that a reader cannot see: terminal colours, control characters, marks that change the
+//! reading direction.
 
 use std::iter::Peekable;
 

@@ -132,7 +132,7 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// Notes that this value has the wrong type or is not allowed; `expected` says what it must be.
+    /// Records that this value has the wrong type or is not allowed; `expected` describes the right one.
     pub fn wrong(&self, expected: &str) {
         let is_scalar = matches!(self.node.value, Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_));
         let is_unquoted = is_scalar && expected == TEXT;

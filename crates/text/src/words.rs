@@ -54,7 +54,7 @@ macro_rules! words {
     };
 }
 
-/// Stores a type as its text: what `Display` writes and `FromStr` reads.
+/// Stores a type as the text that `Display` writes and `FromStr` reads.
 #[macro_export]
 macro_rules! stored_as_text {
     ($name:ident, $error:ty) => {

@@ -1,5 +1,5 @@
 //! The service's own connections to other machines: directly or through an organisation's proxy, with the certificate
-//! authorities that it trusts. Its callers decide what may be reached.
+//! authorities that it trusts. Its callers decide which hosts may be reached.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

@@ -1,4 +1,4 @@
-//! Reads the program's output while it runs. It is tolerant: it reads only what it needs and ignores everything else.
+//! Reads the program's output while it runs. It is tolerant: it only reads the parts that it needs.
 
 use crate::agents::{
     claude::{

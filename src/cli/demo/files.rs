@@ -136,7 +136,7 @@ impl DemoFiles {
         ended.branches.iter().map(fetch).collect()
     }
 
-    /// Returns the command that shows what the agents did.
+    /// Returns the command that shows the agents' actions.
     fn trace(&self) -> Option<String> {
         let folder = self.folder.to_string_lossy();
         let folder = shell_words::quote(&folder);

@@ -63,7 +63,7 @@ impl Material {
         }
     }
 
-    /// Returns what the import leaves out: uncommitted changes.
+    /// Returns the parts that the import leaves out: uncommitted changes.
     pub(super) async fn left_out(&self) -> Vec<String> {
         let Some(repository) = self.repository.as_ref().filter(|path| path.join(".git").exists()) else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! `autobuild doctor`: checks everything that AutoBuild needs, and shows one table with the remedy for what is wrong.
+//! `autobuild doctor`: checks everything that AutoBuild needs, and shows one table with the remedy for each problem.
 //! `serve --check` and the service's page show the same rows. Each check has a time limit, and all run concurrently.
 //! Nothing is made, started or changed, and no row holds a secret.
 

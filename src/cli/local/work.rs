@@ -503,7 +503,7 @@ async fn label(stage: &Stage, filed: &Filed, order: &Order) -> anyhow::Result<()
         PlanMode::OneTask => TASK_LABEL.to_owned(),
     };
     let person = stage.forge.as_user(&stage.person)?;
-    // It does not matter whether the issue had the label: it must be set anew.
+    // The label must be set anew even if the issue had it.
     let _ = person.unlabel(&filed.repository, filed.issue.0, &label);
     stage.label(filed, &label)
 }

@@ -308,7 +308,7 @@ async fn forge(setup: &Setup<'_>, key: &SecretString, hands: Hands) -> anyhow::R
     started.map_err(|error| unusable(error, setup.folder))
 }
 
-/// Words an error at the forge's start; if the forge's state is damaged, says what a person can do.
+/// Words an error at the forge's start; if the forge's state is damaged, names the remedy.
 fn unusable(error: ForgeError, folder: &Path) -> anyhow::Error {
     let what = match &error {
         ForgeError::NotOurs { .. } | ForgeError::Unreadable { .. } => format!(

@@ -35,7 +35,7 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
     let heard = find_target(engine, origin, issue, comment).await?;
     let needed = heard.as_ref().map_or(Permission::Write, |(feature, _)| permission(feature));
     let refusal = refused(context, needed).await?;
-    // It is read again, and what it did leads elsewhere now: after a retry, for example, to another pull request.
+    // It is read again, and its command has another target now: after a retry, for example, to another pull request.
     if refusal.is_none() && engine.store.knows_cause(origin.repo.id, &cause(comment)).await? {
         return Ok(Done::Nothing);
     }

@@ -1,5 +1,4 @@
-//! Finds the installation that gives access to a repository now: another one after a transfer, none after the App was
-//! removed.
+//! Finds the installation that gives access to a repository now; after a transfer it is another one.
 
 use crate::{
     engine::{Engine, ingest::lifecycle::apply, job::EffectError},

@@ -54,8 +54,8 @@ async fn look<'a>(engine: &'a Engine, origin: &EventOrigin) -> Result<Option<Sem
     look.map(Some).map_err(|until| EffectError::Waiting { until })
 }
 
-/// Handles an issue that got `label`. Nothing is cloned. API calls find out whether the label is ours, whether the
-/// sender has the right, and the current state of the issue.
+/// Handles an issue that got `label`. Nothing is cloned. API calls find out if the label is ours, if the sender has the
+/// right, and the current state of the issue.
 pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let look = look(engine, origin).await?;
@@ -274,8 +274,8 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
     }))
 }
 
-/// Returns what agents read of a body: all of it if people with write access wrote it, else what GitHub shows, so that
-/// the person who approves the plan has seen the same.
+/// Returns the text of a body for agents: all of it if people with write access wrote it, else the visible parts, so
+/// that the person who approves the plan has seen the same.
 fn readable(body: &str, trust: Trust) -> VisibleText {
     match trust {
         Trust::Writers => VisibleText { text: body.to_owned(), parts: HiddenParts::default() },

@@ -1,5 +1,4 @@
-//! Builds, from a difference that a sweep found, the delivery that would have brought it. GitHub is asked for the current
-//! objects.
+//! Builds the missed delivery for a difference that a sweep found, with the current objects from GitHub.
 
 use crate::{
     engine::{Engine, apply::Fact, ingest::context::fact, job::EffectError},
@@ -27,7 +26,7 @@ pub enum Missed {
     Nothing,
 }
 
-/// Returns what the missed delivery of a difference says.
+/// Returns the content of the missed delivery for a difference.
 pub async fn inbound(engine: &Engine, feature: &Feature, difference: &Difference) -> Result<Missed, EffectError> {
     let repo = engine.autobuild.repo(feature.installation, feature.key.repo);
     let origin = Box::new(EventOrigin {

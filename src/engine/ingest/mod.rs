@@ -98,7 +98,7 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectErr
     understand(engine, inbound, delivery.received_at, id).await
 }
 
-/// Applies what a delivery says. `since` is the time at which it came.
+/// Applies the content of a delivery. `since` is the time at which it came.
 pub(super) async fn understand(
     engine: &Engine,
     mut inbound: Inbound,

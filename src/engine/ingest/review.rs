@@ -171,8 +171,7 @@ impl<'a> About<'a> {
         Ok(Some(person(task, &self.context.origin.sender.user, did)))
     }
 
-    /// Returns the event for a review of the feature pull request. Only a request for changes counts: it becomes a
-    /// task.
+    /// Returns the event for a review of the feature pull request. A request for changes becomes a task.
     async fn of_feature(&self, standing: ReviewerRight, said: &Parsed) -> Result<Option<Event>, EffectError> {
         match (self.review.state, standing) {
             (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {

@@ -1,4 +1,4 @@
-//! Asks an agent, and prepares what every agent gets: the issue, the instructions, a checkout.
+//! Asks an agent, and prepares the inputs of every agent: the issue, the instructions, a checkout.
 
 use crate::{
     agents::{
@@ -110,7 +110,7 @@ impl EffectContext<'_> {
         settings
     }
 
-    /// Returns what the server allows to the Feature's installation, as it is now.
+    /// Returns the current allowance of the Feature's installation.
     pub(super) fn allowance(&self) -> &Allowance {
         self.engine.settings.allowances.of(self.feature.installation)
     }
@@ -275,7 +275,7 @@ impl EffectContext<'_> {
         self.engine.settings.ceiling(self.feature.installation)
     }
 
-    /// Returns what agents may reach. Hosts that they do not reach are listed.
+    /// Returns the network access of agents. Hosts that they cannot reach are listed.
     fn network(&self, settings: &RepositorySettings) -> Rules {
         Rules { refusals: self.refusals.clone(), ..self.ceiling().rules(&settings.network.allow) }
     }

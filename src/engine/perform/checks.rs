@@ -134,8 +134,7 @@ async fn find_or_create(
     }
 }
 
-/// Posts the result as a comment because GitHub refuses the check run: on the pull request if there is one, else on the
-/// issue.
+/// Posts the result as a comment on the pull request or the issue because GitHub refuses the check run.
 async fn in_words(
     context: &EffectContext<'_>,
     task: Option<&Task>,

@@ -67,7 +67,7 @@ pub(super) async fn of_feature(
     Ok(context.event(Event::CiRead { emission, head, result }))
 }
 
-/// The commit whose checks are read, with what it changes.
+/// The commit whose checks are read, with its changes.
 #[derive(Clone, Copy)]
 enum Change<'a> {
     /// A task's branch, against the integration branch.

@@ -1,4 +1,4 @@
-//! Compares the Player's claims with the commit. Reads what the comparison needs from the mirror.
+//! Compares the Player's claims with the commit, by facts that it reads from the mirror.
 
 use crate::{
     engine::{
@@ -27,8 +27,7 @@ const MOST_TEXT: usize = 256 * 1024;
 /// The most `.gitignore` files that are read.
 const MOST_RULES: usize = 100;
 
-/// Returns the claims of the turn's report that the commit or the Gates contradict. There are none if no Player
-/// reported.
+/// Returns the claims of the turn's report, if there is one, that the commit or the Gates contradict.
 pub(super) async fn contradicted(
     context: &EffectContext<'_>,
     mirror: &Mirror,

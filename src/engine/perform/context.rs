@@ -73,7 +73,7 @@ impl EffectContext<'_> {
         self.engine.fetch_default(self.feature.installation, self.feature.key.repo, Some(&folder)).await
     }
 
-    /// Returns the rules for what may be pushed to the repository.
+    /// Returns the rules for commits that may be pushed to the repository.
     pub(super) fn policy(&self, settings: &RepositorySettings) -> Result<Policy, EffectError> {
         Ok(Policy::new(protected_paths(settings)?, self.engine.secrets.clone()))
     }

@@ -1,5 +1,4 @@
-//! Designs a task before its first turn. The designer gets a fresh checkout that it may only read, which is checked
-//! afterwards.
+//! Designs a task before its first turn. The designer gets a fresh checkout that it must not change.
 
 use crate::{
     agents::prompt::{DesignerInput, NO_DESIGN, Prompt, Tests, ToDesign},

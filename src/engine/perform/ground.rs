@@ -208,7 +208,7 @@ fn failing_before(context: &EffectContext<'_>, baseline: Option<&Baseline>) -> V
     failing
 }
 
-/// Returns what the completed tasks of earlier waves delivered.
+/// Returns the results of the completed tasks of earlier waves.
 fn delivered(context: &EffectContext<'_>, task: &Task) -> Vec<Delivered> {
     let summary = |task: &Task| {
         let report = task.turns_now().rev().find_map(|turn| turn.report.as_ref());

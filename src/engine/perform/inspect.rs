@@ -36,8 +36,7 @@ pub(super) async fn findings(
     Ok(items)
 }
 
-/// Returns the paths that differ from the other side of a merge too. Whatever that side brought in is not the Player's
-/// work.
+/// Returns the paths that differ from the other side of a merge too. Changes of that side are not the Player's work.
 async fn own_paths(prepared: &Prepared, ground: &Ground) -> Result<Option<BTreeSet<RepoPath>>, EffectError> {
     let Some(other) = &ground.other else { return Ok(None) };
     let changed = ground.mirror.changed_files(other, prepared.sha()).await?;

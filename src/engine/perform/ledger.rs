@@ -234,8 +234,7 @@ impl EffectContext<'_> {
         Ok(Spending { estimate: self.estimate().await?, ..self.engine.spending_so_far(&self.feature.key).await? })
     }
 
-    /// Returns what the plan may cost. Returns `None` if there is no plan or the Player's agent does not report its
-    /// cost.
+    /// Returns the plan's spending limits; `None` without a plan, or if the Player's agent does not report its cost.
     async fn estimate(&self) -> Result<Option<Estimate>, EffectError> {
         let settings = self.settings();
         let player = self.engine.agents.agent(Role::Player, &settings)?;

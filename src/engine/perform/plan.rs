@@ -243,7 +243,7 @@ fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, Refused
     }
 }
 
-/// Returns a valid plan of one task with its design, or what is wrong with it.
+/// Returns a valid plan of one task with its design, or the mistakes.
 pub(super) async fn one_task(
     context: &EffectContext<'_>,
     read: &Settings,

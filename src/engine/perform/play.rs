@@ -1,5 +1,4 @@
-//! The Player's part of a turn: it works in a fresh checkout, and its changes are committed, checked, recorded and
-//! pushed.
+//! The Player's part of a turn: its changes in a fresh checkout are committed, checked, recorded and pushed.
 //!
 //! The commit is stored with the end of the run, before it is pushed, so that no run must be paid for again.
 
@@ -139,7 +138,7 @@ async fn take_result(
 }
 
 /// Returns `true` if the failure of a run ends the Player's turn. Then the work that it left is judged: it may be
-/// finished, and if it is not, the next run learns what is missing. Otherwise the same turn continues later.
+/// finished, and if it is not, the next run learns the missing parts. Otherwise the same turn continues later.
 fn ends_turn(error: &EffectError) -> bool {
     match error {
         EffectError::Agent(_) | EffectError::Hopeless(_) | EffectError::Spent(_) => true,
@@ -152,7 +151,7 @@ fn ends_turn(error: &EffectError) -> bool {
     }
 }
 
-/// Returns the work of a Player whose run failed: what it changed now, or the head of the branch if nobody judged that.
+/// Returns the work of a Player whose run failed: its changes now, or the head of the branch if that was not judged.
 async fn left_by_failed(
     context: &EffectContext<'_>,
     task: &Task,
@@ -278,7 +277,7 @@ fn is_inquiry(context: &EffectContext<'_>, task: &Task, report: &PlayerReport) -
     hearing.takes(&report.inquiries, || report.ready_for_validation)
 }
 
-/// Commits what the Player left in its checkout, for a push unless something forbids it.
+/// Commits the Player's changes in its checkout, for a push unless something forbids it.
 async fn keep(
     context: &EffectContext<'_>,
     task: &Task,

@@ -1,4 +1,4 @@
-//! Pre-flight: finds what forbids the work or makes it impossible, before any agent costs money.
+//! Pre-flight: finds reasons against the work, before any agent costs money.
 
 use crate::{
     config::{CommitsBy, RepositorySettings, TestDemand},
@@ -127,8 +127,7 @@ fn cut_times(context: &EffectContext<'_>, settings: &RepositorySettings) -> Vec<
     ])
 }
 
-/// Returns the result of the repository's own CI on a commit whose tests fail here. A failure to read it is no reason
-/// to stop.
+/// Returns the result of the repository's own CI on a commit whose tests fail here, if it can be read.
 async fn ci_of_base(context: &EffectContext<'_>, commit: &Sha, found: &Baseline) -> CiOfBase {
     if found.tests.failure().is_none() {
         return CiOfBase::Unknown;
@@ -197,7 +196,7 @@ fn name_rule(rule: &Rule, branch: &str) -> String {
     format!("{}{ruleset}, which holds for {branch}", rule.kind)
 }
 
-/// Returns notes on what AutoBuild does not support in the repository.
+/// Returns notes on the things in the repository that AutoBuild does not support.
 async fn unsupported(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, EffectError> {
     let files = mirror.list_files(commit, MAX_PATHS).await?;
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! The progress of a running agent: regularly stores what it does and shows it in the living comment.
+//! The progress of a running agent: regularly stores its actions and shows them in the living comment.
 
 use crate::{
     agents::{Activity, RunSpec},
@@ -29,7 +29,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// Creates the progress of a run and connects it to `spec`, which then reports what its agent does.
+    /// Creates the progress of a run and connects it to `spec`, which then reports its agent's actions.
     pub(super) fn of(context: &'a EffectContext<'a>, opened: &'a Opened, spec: &mut RunSpec) -> Self {
         let (sender, watched) = watch::channel(Activity::default());
         spec.activity = Some(sender);

@@ -1,5 +1,5 @@
-//! The provider of a run's model: which effects wait for it and how long, and what follows from its failures. If the
-//! fallback model was asked too, there are two failures to handle.
+//! The provider of a run's model: the effects that wait for it, their times, and the consequences of its failures. If
+//! the fallback model was asked too, there are two failures to handle.
 
 use crate::{
     agents::Record,
@@ -22,8 +22,7 @@ use text::shorten;
 /// The most characters of a failed agent's output that people see.
 const MAX_PRINTED: usize = 4_000;
 
-/// Returns the name of the service: the kind of agent, and the model if one is named. All work for a refusing service
-/// waits together.
+/// Returns the name of the service: the kind of agent, and the model if one is named. Its work waits together.
 pub(super) fn provider_of(kind: &str, model: Option<&str>) -> String {
     model.map_or_else(|| kind.to_owned(), |model| format!("{kind}/{model}"))
 }
@@ -48,7 +47,8 @@ fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
     };
     let waits = own.failure.row().next == Next::Wait;
     let row = last.failure.row();
-    // A fallback model that does not exist changes nothing, nor does one that refuses what the wanted model may accept.
+    // A fallback model that does not exist changes nothing, nor does one that refuses a request which the wanted model
+    // may accept.
     let is_no_help = matches!(last.failure, Failure::NoSuchModel { .. })
         || (waits && row.next != Next::Wait && row.fallback == Fallback::MayHelp);
     if is_no_help { (own, None) } else { (last, waits.then_some(own)) }
@@ -162,7 +162,7 @@ impl EffectContext<'_> {
         })
     }
 
-    /// Returns what cut the earlier runs of this effect short, oldest first.
+    /// Returns the failures that ended the earlier runs of this effect, oldest first.
     pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<StopCause>, EffectError> {
         let effect = &self.job.effect;
         let runs = self.engine.store.runs_of(&self.feature.key, task).await?;
@@ -171,7 +171,7 @@ impl EffectContext<'_> {
         Ok(failures.map(StopCause::from_word).collect())
     }
 
-    /// Returns what cut the newest run of a task's Player short.
+    /// Returns the failure that ended the newest run of a task's Player.
     pub(super) async fn last_cut(&self, task: TaskId) -> Result<Option<StopCause>, EffectError> {
         let runs = self.engine.store.runs_of(&self.feature.key, Some(task)).await?;
         let last = runs.iter().rfind(|run| run.role == Role::Player.to_string() && run.failure.is_some());
@@ -213,8 +213,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Returns the error for a failure that is not tried again. A provider's message about credentials goes only to
-    /// operators.
+    /// Returns the error for a final failure. A provider's message about credentials is only for operators.
     async fn hopeless(&self, refusal: Refusal, record: &Record) -> Result<EffectError, EffectError> {
         let Refusal { provider, failure } = refusal;
         let Failure::NotAuthorised { message: said } = failure else {

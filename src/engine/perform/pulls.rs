@@ -111,8 +111,7 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
     }
 }
 
-/// Marks the pull request as ready for review. Its text says what a person waived, and which files later turns added that
-/// programs obey.
+/// Marks the pull request as ready for review. Its text names waivers, and new files that programs obey.
 pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     if let Some(pull) = task.pull {
         let first = task.turns_now().find_map(|turn| turn.head.as_ref());

@@ -89,8 +89,7 @@ impl RunResult {
         }
     }
 
-    /// Pushes the commit and returns what follows. Returns `None` if another run has to continue, or the commit is
-    /// lost.
+    /// Pushes the commit and returns the result; `None` if another run has to continue, or the commit is lost.
     pub(super) async fn publish(
         self,
         context: &EffectContext<'_>,
@@ -227,8 +226,8 @@ async fn is_at_hand(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Res
 }
 
 /// Returns the result of an earlier run that nobody judged, and records it with this effect. Either the branch's head
-/// on GitHub is its commit, or the commit was never pushed and neither the branch nor what it must merge has changed
-/// since. If instructions came since, a Player has to run instead.
+/// on GitHub is its commit, or the commit was never pushed and neither the branch nor its merge's other side has
+/// changed since. If instructions came since, a Player has to run instead.
 pub(super) async fn left_behind(
     context: &EffectContext<'_>,
     task: &Task,

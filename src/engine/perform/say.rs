@@ -157,7 +157,7 @@ async fn written(
 
 /// Writes a new living comment if GitHub does not let us edit the old one. A new comment notifies everybody on the
 /// issue, so these are written rarely. Only a new plan is shown at once. A comment of an earlier try is reused only if
-/// it says the same: it cannot be edited either, and people may approve what it shows.
+/// it says the same: it cannot be edited either, and people may approve the plan that it shows.
 async fn instead_of(context: &EffectContext<'_>, (marker, body): (&str, &str)) -> Result<Comment, EffectError> {
     let (feature, now) = (&context.feature, context.engine.now());
     let spacing = context.engine.settings.write_spacing_ms;

@@ -100,7 +100,8 @@ async fn take(context: &EffectContext<'_>, mirror: &Mirror, remote: &Remote, com
     taken.map_err(|error| context.engine.git_failed(context.feature.installation, error))
 }
 
-/// Returns `true` if `there`, the head of the branch, is what an earlier try of this effect pushed in place of `head`.
+/// Returns `true` if `there`, the head of the branch, is the commit that an earlier try of this effect pushed in place
+/// of `head`.
 pub(super) async fn stands_for(
     context: &EffectContext<'_>,
     mirror: &Mirror,

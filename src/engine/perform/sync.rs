@@ -23,7 +23,7 @@ use domain::{
 };
 use git::{Author, CommitRequest, MergeOutcome, Mirror};
 
-/// Checks whether the default branch still merges into the integration branch. No branch is changed.
+/// Checks if the default branch still merges into the integration branch. No branch is changed.
 pub(super) async fn compare_default(context: &EffectContext<'_>) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;

@@ -271,7 +271,7 @@ impl SandboxedCheckout {
         Ok(ShellSearch::CannotRun(StartFailure::NoShell))
     }
 
-    /// Returns the rules of a door to what a command may reach, within the server's limits.
+    /// Returns the rules of a door to the hosts that a command may reach, within the server's limits.
     fn rules(&self, reach: &Reach) -> Rules {
         Rules {
             refusals: self.context.refusals.clone(),

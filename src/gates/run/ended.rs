@@ -142,7 +142,7 @@ impl SandboxedCheckout {
         }
     }
 
-    /// Returns what the failures have in common. Foreign programs choose the texts, so they are masked.
+    /// Returns the common texts of the failures, masked because foreign programs choose them.
     fn symptoms(&self, texts: &[(String, String)]) -> Symptoms {
         let mask = |line: &str| self.context.secrets.mask(line);
         let masked: Vec<(&str, String)> = texts.iter().map(|(test, line)| (test.as_str(), mask(line))).collect();

@@ -2,7 +2,7 @@
 //!
 //! [`prepared`] sets a commit up once, and gives every run a [`ready`] checkout that starts from there, which may be a
 //! [`used`] one. [`checkout`] runs one command, at the same path for every run of a repository. [`result_cache`] stores
-//! earlier results of the same files; [`cache`] stores what was built.
+//! earlier results of the same files; [`cache`] stores built files.
 
 pub(crate) mod cache;
 pub(crate) mod checkout;

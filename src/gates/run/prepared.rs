@@ -439,8 +439,8 @@ impl<'a> Prepared<'a> {
         *self.done.lock() = Some(Arc::new(done));
     }
 
-    /// `true` if set-up may have made something from files that the overlay replaces. A runner that builds what it tests
-    /// sees these files itself, after a set-up that only calls package managers.
+    /// `true` if set-up may have made something from files that the overlay replaces. A runner that builds the code
+    /// that it tests sees these files itself, after a set-up that only calls package managers.
     fn may_mislead(&self, overlay: &Overlay) -> bool {
         let builds = self.chosen.setup_is_found && self.chosen.test_line.building().is_some();
         let is_of_packages = builds || self.set_up().is_some_and(|done| done.made == SetUpFiles::Packages);

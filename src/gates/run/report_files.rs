@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 256 * 1024 * 1024;
 /// The largest size of one file, in bytes.
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
-/// Removes the files of earlier runs, so that what is found later was written later.
+/// Removes the files of earlier runs, so that files found later were written later.
 pub(super) fn clear(root: &Path, folders: &[String]) {
     for path in find_files(root, folders) {
         // A file that stays is read again, and its tests count as those of this run.

@@ -299,7 +299,7 @@ fn around(change: &Change) -> BTreeMap<&str, BTreeSet<String>> {
     with_tests.map(|path| (path, names_around(change, path))).collect()
 }
 
-/// A test is its words, the conditions on which it runs, and what they name in its file.
+/// A test is its words, the conditions on which it runs, and the definitions in its file that these name.
 fn is_changed(change: &Change, around: &BTreeMap<&str, BTreeSet<String>>, pair: &TestPair) -> bool {
     let Some(base) = pair.base.as_deref() else {
         return true;

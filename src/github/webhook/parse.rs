@@ -357,8 +357,8 @@ fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebhookError> {
     })
 }
 
-/// Refuses what serde accepts: bytes that are not UTF-8 and very deep nesting in fields that are skipped, and an array
-/// in place of a struct (which serde would read by position).
+/// Refuses input that serde accepts: bytes that are not UTF-8 and very deep nesting in fields that are skipped, and an
+/// array in place of a struct (which serde would read by position).
 fn check_shape(body: &[u8]) -> Result<(), WebhookError> {
     std::str::from_utf8(body).map_err(|_| WebhookError::NotUtf8)?;
     match body.iter().find(|byte| !byte.is_ascii_whitespace()) {

@@ -52,7 +52,7 @@ use page_parts::session::{Entry, NO_KEY, OTHER_HOST, is_of_this_machine, is_same
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// The content security policy: a page loads only what this service serves, and no other page may frame it.
+/// The content security policy: a page loads only resources of this service, and no other page may frame it.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const ICON: &str = include_str!("icon.svg");
@@ -189,7 +189,7 @@ async fn run_page(
 /// The viewer of a stream. Unlike a page, a script is not redirected to the sign-in page.
 type Follower = Result<Viewer, NotIn>;
 
-/// Streams a page as it changes, limited to what the viewer may see.
+/// Streams a page as it changes, limited to the content that the viewer may see.
 async fn follow(inbox: Arc<Inbox>, viewer: Follower, headers: HeaderMap, page: Page) -> Response {
     let viewer = match viewer {
         Ok(viewer) => viewer,

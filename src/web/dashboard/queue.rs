@@ -65,7 +65,7 @@ fn swept(sweep: &SweepStatus) -> Markup {
     }
 }
 
-/// Returns the time of the last reading of GitHub's log of deliveries, and what was missing.
+/// Returns the time of the last reading of GitHub's log of deliveries, and the number of missing ones.
 fn deliveries(replay: &ReplayStatus) -> Markup {
     html! {
         @match replay.ended_at {
@@ -164,7 +164,7 @@ fn until(step: &QueuedEffect, now: Millis) -> Markup {
 pub(super) enum StepPlace {
     /// The page with the steps of all Features.
     InTheQueue,
-    /// The page of its Feature, which tells people what to do.
+    /// The page of its Feature, which describes the actions for people.
     OnItsFeature,
 }
 

@@ -1,6 +1,6 @@
-//! Limits what a person signed in with GitHub sees: Features of repositories that they may read there. GitHub is asked
-//! with the App's own credentials, once for all who wait for the same answer, and the answer is kept for two minutes.
-//! However many people look, most of GitHub's rate limit is left to the App. Operators see everything.
+//! Limits the pages for a person signed in with GitHub to Features of repositories that they may read there. GitHub is
+//! asked with the App's own credentials, once for all who wait for the same answer, and the answer is kept for two
+//! minutes. However many people look, most of GitHub's rate limit is left to the App. Operators see everything.
 
 use crate::{
     engine::view::{ListedView, Overview},
@@ -206,7 +206,7 @@ async fn ask_github(inbox: &Inbox, person: &User, (installation, repo): (Install
     }
 }
 
-/// Returns what a page shows to a viewer now.
+/// Returns the content of a page for a viewer now.
 pub(super) async fn read(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page) -> Reading {
     let reading = readings::read(inbox, page).await;
     instead(inbox, viewer, &reading).await.unwrap_or(reading)

@@ -1,4 +1,4 @@
-//! Reads what pages show, once for all viewers of the same page.
+//! Reads the content of pages, once for all viewers of the same page.
 
 use crate::{
     engine::{
@@ -66,7 +66,7 @@ pub(super) enum Reading {
     Unreadable,
     /// The database does not answer.
     NoDatabase,
-    /// GitHub has not said whether the viewer may see it.
+    /// It is not known from GitHub yet if the viewer may see it.
     Undecided,
 }
 

@@ -19,7 +19,7 @@ use std::sync::{
 pub(super) enum Who {
     /// An operator, who has the administrator's token or this run's key, and sees everything.
     Operator,
-    /// A person whom GitHub named, who sees what they may read there.
+    /// A person whom GitHub named, who sees the repositories that they may read there.
     Person(User),
 }
 

@@ -412,7 +412,7 @@ fn back() -> Response {
 }
 
 impl Setup {
-    /// Returns the page as it is now, with a note on what has just happened.
+    /// Returns the page as it is now, with a note on the last action.
     async fn page(&self, browser: &Browser, note: Option<Note>) -> Result<Response, Instead> {
         self.page_after(browser, note, &Form::default()).await
     }

@@ -1,4 +1,4 @@
-//! Words the page of the set-up. Each step shows what happened, what is missing, and how to undo it.
+//! The page of the set-up. Each step shows its result, the missing parts, and how to undo it.
 
 use super::{
     Installations,
@@ -59,7 +59,7 @@ pub(super) struct Posted {
     pub(super) manifest: String,
 }
 
-/// A note on what has just happened.
+/// A note on the last action.
 pub(super) enum Note {
     Chosen,
     NoChoice(NoChoice),

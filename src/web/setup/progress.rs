@@ -331,7 +331,7 @@ pub(super) enum Step {
     Register,
     /// The person installs the AutoBuild App.
     Install,
-    /// The person chooses what is made in repositories; the last step.
+    /// The person chooses the changes in repositories; the last step.
     Repositories,
 }
 

@@ -142,7 +142,7 @@ pub enum Failure {
     /// A Player's or planner's answer has the wrong shape.
     #[error("the agent's report is not valid: {problem}")]
     ReportInvalid {
-        /// The key, and what was expected.
+        /// The key, and the expected value.
         problem: String,
     },
     /// A Coach gave no answer.
@@ -151,7 +151,7 @@ pub enum Failure {
     /// A Coach's answer has the wrong shape.
     #[error("the Coach's decision is not valid: {problem}")]
     DecisionInvalid {
-        /// The key, and what was expected.
+        /// The key, and the expected value.
         problem: String,
     },
     /// GitHub understood the request and refused it.
@@ -204,7 +204,7 @@ pub enum Failure {
     /// The database failed.
     #[error("the database failed: {message}")]
     Database { message: String },
-    /// The database does not take what it is given.
+    /// The database does not accept the data.
     #[error("the database refused a statement: {message}")]
     DatabaseRefused { message: String },
     /// Stored data cannot be read any more.
@@ -304,7 +304,7 @@ words! {
 }
 
 impl LoginLack {
-    /// Returns what a person at a terminal can do.
+    /// Returns the actions for a person at a terminal.
     fn remedy(self, program: &str, log_in: &str, key: &str) -> String {
         match self {
             Self::Missing => format!("{log_in}, or set {key}"),
@@ -329,7 +329,7 @@ pub struct SpentScript {
     pub turn: TurnNumber,
 }
 
-/// A difference between a repository and what the work needs.
+/// A difference between a repository and the needs of the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepositoryFault {
@@ -422,7 +422,7 @@ pub enum FailureClass {
 pub enum Owner {
     GitHub,
     Repository,
-    /// The agent's program, or what it answered.
+    /// The agent's program, or its answer.
     Agent,
     /// The account at the model's provider. The provider's messages are for operators only.
     Account,
@@ -475,7 +475,7 @@ pub enum Leaves {
 }
 
 impl Failure {
-    /// Returns what follows from it.
+    /// Returns its consequences.
     #[rustfmt::skip]
     pub fn row(&self) -> Row {
         use {Actor::*, Fallback::*, FailureClass::*, Leaves::*, Next::*, Owner::*};

@@ -41,7 +41,7 @@ pub enum PreFlightCause {
     NoNames { task: TaskId, test: String, tests: Evidence },
     /// A task needs tests, and no command was found that runs the existing ones.
     NoCommand { task: TaskId, tests: UncalledTests },
-    /// The failing tests, and the signs in their output of what this machine lacks.
+    /// The failing tests, and the signs in their output that this machine lacks something.
     Failing(BaseFailures),
 }
 

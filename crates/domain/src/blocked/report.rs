@@ -1,4 +1,4 @@
-//! The blocked report as data: what a person gets when a task or a Feature cannot continue.
+//! The blocked report as data, which a person gets when a task or a Feature cannot continue.
 
 use crate::{
     blocked::reason::BlockReason,
@@ -127,7 +127,7 @@ impl BlockedReport {
     }
 }
 
-/// Returns whether a person can approve the task's work.
+/// Returns the answer to the question if a person can approve the task's work.
 fn approvable(task: &Task) -> Approvable {
     match task.secret() {
         _ if !task.is_overridable() => Approvable::NothingPushed,

@@ -25,8 +25,8 @@ const LEAST_MICROS: u64 = 500_000;
 /// The same in tokens.
 const LEAST_TOKENS: u64 = 100_000;
 
-/// A run gets one part in this many of what is left. A run that is lost in a crash counts with its whole share, and one
-/// crash must not use up the budget.
+/// A run gets one part in this many of the remaining budget. A run that is lost in a crash counts with its whole share,
+/// and one crash must not use up the budget.
 const PART: u64 = 2;
 
 /// No run starts with less time than this, in milliseconds.
@@ -180,7 +180,7 @@ pub struct Spent {
     pub month: Month,
 }
 
-/// Decides whether a run may begin in `month`. Its share is the smallest that any of its purses offers.
+/// Decides if a run may begin in `month`. Its share is the smallest that any of its purses offers.
 pub fn share(accounts: &[PurseStatus], call: &Call, month: Month) -> Verdict {
     let mut share = Share { usd_micros: None, most_usd_micros: None, tokens: None, ms: call.deadline_ms };
     let mut wait = false;

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_is_told_counts_and_what_is_not_told_counts_as_the_share() {
-        // Reported money and tokens, what is known; then money, tokens, and whether that is an estimate.
+        // Reported money and tokens, the knowledge; then money, tokens, and if that is an estimate.
         let table = [
             (Some(7), 9, UsageKnowledge::All, (Some(7), 9, false)),
             (None, 0, UsageKnowledge::All, (None, 0, false)),

@@ -38,7 +38,7 @@ pub enum Effect {
         /// The commit, if it is merged into the integration branch already.
         commit: Option<Sha>,
     },
-    /// Checks whether the default branch still merges into the integration branch. It moves no branch.
+    /// Checks if the default branch still merges into the integration branch. It moves no branch.
     CompareDefault { emission: Emission },
     /// Makes the integration branch and commits the plan on it.
     OpenIntegration { emission: Emission },

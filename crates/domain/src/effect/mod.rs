@@ -1,4 +1,4 @@
-//! The effects: what AutoBuild does outside its own state. An effect is stored before it runs, and people see it once.
+//! The effects: AutoBuild's actions outside its own state. An effect is stored before it runs, and people see it once.
 
 mod effect;
 mod say;

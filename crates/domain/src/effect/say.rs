@@ -1,4 +1,5 @@
-//! The things that AutoBuild says, the things that only a person can do, and the record of what could not be said.
+//! The texts that AutoBuild posts, the actions that only a person can do, and the record of texts that could not be
+//! posted.
 
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 

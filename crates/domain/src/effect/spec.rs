@@ -1,4 +1,4 @@
-//! The table of effects: how each one is stored, when it may run, and what follows when it is given up.
+//! The table of effects: how each one is stored, when it may run, and the consequence if it is given up.
 
 use crate::{
     effect::{
@@ -9,7 +9,7 @@ use crate::{
 };
 use text::words;
 
-/// The properties of an effect, apart from what it does: one row of the table.
+/// The properties of an effect apart from its action: one row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// Its name in ids, logs and the store, which never changes.
@@ -41,7 +41,7 @@ pub enum Precedence {
 pub enum Subject {
     /// The Feature's reactions: 👀 comes before 🚀, and neither waits for anything else.
     Reactions,
-    /// The requests that are refused. None of them holds up a reaction to what is carried out.
+    /// The requests that are refused. None of them delays a reaction to a request that is carried out.
     Refusals,
     /// The Feature.
     Feature,

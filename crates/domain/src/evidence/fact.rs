@@ -89,7 +89,7 @@ pub enum Fact {
     },
     /// The result is that of an earlier run of the same files.
     FromEarlierRun,
-    /// Set-up ran on this commit, and what it reads has not changed since.
+    /// Set-up ran on this commit, and the files that it reads have not changed since.
     SetUpOn(Sha),
     /// Set-up rewrote these files, and they were restored.
     Restored(Vec<String>),

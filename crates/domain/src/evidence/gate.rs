@@ -160,7 +160,7 @@ impl GateReport {
         held.cloned().collect()
     }
 
-    /// Returns the finding without the excused tests, for sentences about what counts against the work.
+    /// Returns the finding without the excused tests, for sentences about the facts that count against the work.
     pub fn without_excused(&self, finding: &Finding) -> Finding {
         let is_excused = |name: &String| self.excused.iter().any(|excused| excused.test == *name);
         let mut held = finding.clone();

@@ -159,8 +159,8 @@ fn tests_cause(kind: TaskType, gates: &GateReport) -> Option<Cause> {
 }
 
 impl Finding {
-    /// Returns the result without what only the report needs: the output and the names of other tests. The facts of a
-    /// Gate without a command are its result.
+    /// Returns the result without the parts that only the report needs: the output and the names of other tests. The
+    /// facts of a Gate without a command are its result.
     pub fn without_output(&self) -> Self {
         let facts = if self.command.is_empty() { self.facts.clone() } else { Vec::new() };
         let failed = self.names.as_ref().map(|names| names.failed.clone());

@@ -20,7 +20,7 @@ const MOST_CRITERIA: usize = 30;
 /// The most output of a failed wave gate that a task's description shows, in characters.
 const MAX_OUTPUT: usize = 4_000;
 
-/// Returns a task that repairs what the wave gate found broken. Its criteria are the tests and commands that failed.
+/// Returns a task that repairs the failures of the wave gate. Its criteria are the tests and commands that failed.
 pub(super) fn fix(feature: &Feature, head: &Sha, report: &GateReport, failures: &[Unmet], broke: Option<Sha>) -> Task {
     let id = next(feature, TaskId::Fix);
     let culprit = broke.as_ref().and_then(|sha| merged_as(feature, sha));

@@ -1,5 +1,5 @@
-//! Failing tests of the base, as signs of what this machine lacks. A few failures are excused by name. Many of them, or several with
-//! the same text, more likely show that the machine lacks what the tests need.
+//! Failing tests of the base, as signs that this machine lacks something. A few failures are excused by name. Many of
+//! them, or several with the same text, more likely show that the machine lacks something that the tests need.
 
 use crate::{
     blocked::{BlockReason, PreFlightCause, PreFlightFault},
@@ -79,7 +79,7 @@ impl BaseFailures {
 }
 
 impl BlockReason {
-    /// `true` if a person is asked whether the failing tests of the base are accepted.
+    /// `true` if a person is asked to accept the failing tests of the base.
     pub fn asks_about_base(&self) -> bool {
         matches!(self, Self::PreFlightFailed { fault: PreFlightFault::FailingBase, .. })
     }

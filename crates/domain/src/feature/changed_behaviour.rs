@@ -20,7 +20,7 @@ pub struct ChangedBehaviour<'a> {
     pub outcome: Option<TestOutcome>,
     /// The tests.
     pub tests: Vec<&'a str>,
-    /// Who or what wants it.
+    /// The source that asks for it.
     pub wanted: WantedBy<'a>,
 }
 

@@ -110,7 +110,7 @@ fn plan(mut feature: Feature, request: PlanRequest, snapshot: Option<Snapshot>) 
     }
     feature.request = request;
     if let Some(snapshot) = snapshot {
-        // The label was not set again, so what it asked for still holds.
+        // The label was not set again, so its request still applies.
         let Snapshot { wanted, requested_at, .. } = feature.snapshot;
         feature.snapshot = Snapshot { wanted, requested_at, ..snapshot };
     }
@@ -267,7 +267,7 @@ fn secret(task: &Task) -> Option<Refusal> {
     Some(Refusal::SecretFound { task: task.id, place })
 }
 
-/// Returns what is possible instead, if a command does not fit the task's state.
+/// Returns the possible alternatives if a command does not fit the task's state.
 fn misfit(feature: &Feature, task: &Task, did: &PersonDid) -> Option<Possible> {
     let (fits, instead) = match did {
         PersonDid::Resume { .. } => (can_resume(feature, task), Possible::StoppedTask),

@@ -44,7 +44,7 @@ pub enum Older {
     LeftOut,
 }
 
-/// Returns what a comment says to people: the text before the first command. `None` if there is no such text.
+/// Returns the part of a comment for people: the text before the first command. `None` if there is no such text.
 pub fn spoken_text(comment: &str) -> Option<String> {
     let text = markdown::with_named_images(command::text_before_command(comment).trim());
     (!text.is_empty()).then_some(text)

@@ -43,7 +43,7 @@ pub enum Event {
     /// A valid plan was made.
     Planned {
         emission: Emission,
-        /// The plan, with what was found out while it was made.
+        /// The plan, with the facts that were found while it was made.
         planned: Box<Planned>,
     },
     /// The planner, or the designer of an only task, ended with inquiries.
@@ -149,7 +149,7 @@ pub struct Inquired {
     pub settings: serde_json::Value,
 }
 
-/// A valid plan, with what was found out while it was made.
+/// A valid plan, with the facts that were found while it was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Planned {
     pub plan: Plan,

@@ -57,7 +57,7 @@ pub struct Feature {
     /// How many more repairs of this wave people allowed.
     pub more_fixes: u32,
     pub failing_base: FailingBase,
-    /// The rights and secrets that CI would give to the Feature's code, and whether a person let it run.
+    /// The rights and secrets that CI would give to the Feature's code, and if a person let it run.
     #[serde(default)]
     pub ci: CiStatus,
     /// The comment that shows plan and progress.
@@ -177,7 +177,7 @@ impl Feature {
         self.tasks.iter().map(|task| task.wave).max().unwrap_or(0)
     }
 
-    /// Returns whether a person answers inquiries about it.
+    /// `true` if a person answers inquiries about it.
     pub fn respondent(&self) -> Respondent {
         match (self.rules.inquiries, self.snapshot.trust) {
             (InquiryPolicy::Ask, _) | (InquiryPolicy::ByAuthor, Trust::Writers) => Respondent::Person,
@@ -185,7 +185,7 @@ impl Feature {
         }
     }
 
-    /// Returns what follows if its planner asks now.
+    /// Returns the consequence if its planner asks now.
     pub fn hearing(&self) -> Hearing {
         self.respondent().after(self.inquiries.len())
     }
@@ -248,7 +248,7 @@ impl Feature {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     pub title: String,
-    /// Its body. If someone without write access wrote it, only what GitHub shows of it.
+    /// Its body. If someone without write access wrote it, only the parts that GitHub shows.
     pub body: String,
     /// The parts of the body that GitHub does not show at first sight, if someone without write access wrote it.
     #[serde(default)]
@@ -304,7 +304,7 @@ pub struct Rules {
     pub plan_approval: PlanApproval,
     /// The treatment of new tests that pass on the old code.
     pub mode: Mode,
-    /// The decision whether the repository's own CI may run, and counts as evidence.
+    /// The rule on the repository's own CI: if it may run, and if it counts as evidence.
     pub ci: CiPolicy,
     /// The setting for questions that an agent cannot decide.
     pub inquiries: InquiryPolicy,

@@ -46,7 +46,7 @@ pub(super) fn go_on(step: Step, then: Continuation, at: Millis) -> Step {
         Continuation::Wave => waves::run(step, at),
         Continuation::Pull if is_busy => waves::run(step, at),
         Continuation::Pull if gate::is_green(&step.feature) => moves::open_pull(step),
-        // No gate has tested the tasks together with what was merged or pushed since the last one.
+        // No gate has tested the tasks together with the commits since the last one.
         Continuation::Pull => moves::gate(step, Continuation::Pull),
     }
 }
@@ -121,7 +121,7 @@ pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
         Phase::OpeningBranch { .. } => moves::open_branch(step),
         Phase::PreFlight { then, .. } => match then {
             AfterPreFlight::OpenBranch => moves::pre_flight(step, None, then),
-            // A newer commit of the default branch may fix what was wrong.
+            // A newer commit of the default branch may fix the problem.
             AfterPreFlight::GoOn(then) => moves::merge_default(step, then),
         },
         Phase::MergingDefault { then, .. } | Phase::Gate { then, .. } => moves::merge_default(step, then),

@@ -54,7 +54,7 @@ fn record(mut feature: Feature, head: Sha, report: GateReport) -> (Feature, Prof
     (feature, found)
 }
 
-/// Adds a task that repairs what failed, or blocks the Feature if the wave has used up its repairs.
+/// Adds a task that repairs the failure, or blocks the Feature if the wave has used up its repairs.
 fn mend(mut step: Step, failures: Vec<Unmet>, broke: Option<Sha>, phase: Phase, at: Millis) -> Step {
     let feature = &step.feature;
     let is_fix = |task: &&Task| matches!(task.id, TaskId::Fix(_)) && task.wave == feature.wave;

@@ -34,7 +34,7 @@ pub(super) fn pull_merged(mut feature: Feature, pull: PullNumber, at: Millis) ->
 }
 
 /// Handles the reopening of the pull request, which is the only way out of `cancelled`. It counts only if the issue has
-/// no newer run. The gate runs again, because nothing has tested what was pushed in the meantime.
+/// no newer run. The gate runs again, because commits pushed in the meantime are not tested.
 pub(super) fn pull_reopened(mut feature: Feature, pull: PullNumber, newer: NewerRun) -> Step {
     let is_cancelled = matches!(feature.state, State::Cancelled { .. });
     if !is_cancelled || feature.pull != Some(pull) {

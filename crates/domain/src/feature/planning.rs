@@ -161,8 +161,8 @@ impl Feature {
         self.request.yaml.clone().or_else(of_issue)
     }
 
-    /// Returns what people with the right to decide said about the work as a whole: the issue, the comments that belong
-    /// to it, and what they added later.
+    /// Returns the words about the work as a whole of people with the right to decide: the issue, the comments that
+    /// belong to it, and their later additions.
     pub fn words(&self) -> Vec<&str> {
         let issue = [&self.snapshot.title, &self.snapshot.body];
         let comments = self.snapshot.discussion.comments.iter().map(|comment| &comment.text);

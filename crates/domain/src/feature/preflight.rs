@@ -19,7 +19,7 @@ const MOST_OUTPUT: usize = 2_000;
 /// The exit codes of a shell or `env` for a program that cannot be executed or does not exist.
 const NOT_RUN: [i32; 2] = [126, 127];
 
-/// The result of pre-flight on a commit of the default branch, reduced to what people read.
+/// The result of pre-flight on a commit of the default branch, reduced to the parts that people read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreFlight {
     pub commit: Sha,
@@ -89,7 +89,7 @@ pub enum PreFlightOutcome {
 }
 
 impl PreFlight {
-    /// Reduces a baseline to what people read about it.
+    /// Reduces a baseline to the parts that people read.
     pub fn of(baseline: &Baseline, notes: Vec<String>) -> Self {
         Self {
             commit: baseline.commit.clone(),

@@ -86,9 +86,9 @@ pub enum Possible {
     AnotherRun,
     /// Only a plan that waits for approval can be approved.
     WaitingPlan,
-    /// Only what is blocked or paused can be resumed.
+    /// Only blocked or paused work can be resumed.
     Stopped,
-    /// Only what is running can be paused.
+    /// Only running work can be paused.
     Running,
     /// Tasks can be changed only while the Feature is being built.
     Building,
@@ -125,7 +125,7 @@ pub enum Refusal {
         /// How the sender is related to the repository.
         asker: Asker,
     },
-    /// GitHub could not say whether the sender has the needed right.
+    /// GitHub could not confirm or deny the sender's right.
     PermissionUnknown,
     /// The text is no valid command.
     Malformed { reason: CommandMistake, nearest: String },

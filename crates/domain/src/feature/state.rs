@@ -1,4 +1,4 @@
-//! The states of a Feature. Each one holds exactly what it needs.
+//! The states of a Feature. Each one holds exactly the data that it needs.
 
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 

@@ -94,7 +94,7 @@ fn apply_event(feature: Feature, event: Event, at: Millis) -> Step {
     }
 }
 
-/// Adds what a tree shows. Nothing is taken away before the workflows are read again for a plan or for `resume`.
+/// Adds the findings in a tree. None is removed before the workflows are read again for a plan or for `resume`.
 fn ci_exposed(mut feature: Feature, exposure: Exposure) -> Step {
     if feature.is_unfinished() {
         feature.ci.exposure = feature.ci.exposure.with(exposure);

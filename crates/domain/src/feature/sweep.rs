@@ -157,7 +157,7 @@ pub enum RemoteFact {
     Archived,
 }
 
-/// A Feature as it is stored, with what was recorded about it.
+/// A Feature as it is stored, with the recorded facts about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
     pub feature: &'a Feature,
@@ -329,7 +329,7 @@ fn find_unrecorded(stored: Stored<'_>, on: Option<PullNumber>, entry: &TimelineE
     Some(difference(Some(by), fact?))
 }
 
-/// Returns what ends the Feature.
+/// Returns the reason that ends the Feature.
 fn ends(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let cancels = |why| stored.changes(Event::Cancelled(why));
     let mut found = Vec::new();

@@ -83,7 +83,7 @@ fn given_up(step: Step, id: TaskId, then: Continuation) -> Step {
     blocked(step, reason, Phase::MergingDefault { emission, then })
 }
 
-/// Handles a new head of the default branch while the feature pull request is in review: asks whether it still merges.
+/// Handles a new head of the default branch while the feature pull request is in review: asks if it still merges.
 pub(super) fn default_pushed(feature: Feature) -> Step {
     if feature.state != State::InReview {
         return unchanged(feature);

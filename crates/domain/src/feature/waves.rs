@@ -74,8 +74,8 @@ fn is_released(feature: &Feature) -> bool {
     feature.state == waits && !feature.has_open_tasks() && feature.ci_treatment() != CiTreatment::Hold
 }
 
-/// `true` if the tasks decide what comes next. A Feature past its tasks returns to them if one is started again. While
-/// a merge of the default branch is due, tasks wait for it.
+/// `true` if the tasks decide the next step. A Feature past its tasks returns to them if one is started again. While a
+/// merge of the default branch is due, tasks wait for it.
 fn is_about_tasks(feature: &Feature) -> bool {
     match &feature.state {
         State::Building { phase } | State::Paused { phase, .. } => {

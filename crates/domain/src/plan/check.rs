@@ -1,4 +1,4 @@
-//! Checks what the tasks of a plan say about each other: ids, dependencies, files. `read` checks each value.
+//! Checks the relations between the tasks of a plan: ids, dependencies, files. `read` checks each value.
 
 use crate::{
     ids::TaskId,

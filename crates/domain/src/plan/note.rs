@@ -1,4 +1,4 @@
-//! Notes on what AutoBuild replaced or added in a plan, so that its author can see it.
+//! Notes on AutoBuild's changes to a plan, so that its author can see it.
 
 use crate::{
     complexity,

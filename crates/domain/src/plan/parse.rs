@@ -24,16 +24,16 @@ pub struct PlanContext<'a> {
     pub file_exists: &'a (dyn Fn(&str) -> bool + Sync),
     /// The pattern of the settings that protects a path, if one does.
     pub protecting: &'a (dyn Fn(&str) -> Option<String> + Sync),
-    /// The issue and what maintainers added to it. An agent's reasons to change or remove tests must quote it.
+    /// The issue and the additions of maintainers. An agent's reasons to change or remove tests must quote it.
     pub words: &'a [&'a str],
 }
 
-/// A valid plan with notes on what differs from the given form.
+/// A valid plan with notes on the differences from the given form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The plan, with its tasks in the order of their ids.
     pub plan: Plan,
-    /// Notes on what was replaced, ordered or ignored.
+    /// Notes on the parts that were replaced, ordered or ignored.
     pub notes: Vec<PlanNote>,
 }
 

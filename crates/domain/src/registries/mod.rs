@@ -181,7 +181,7 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
 ];
 
 impl Registry {
-    /// Checks whether a request's target, a path that may have a query, reads packages.
+    /// Checks if a request's target, a path that may have a query, reads packages.
     ///
     /// # Errors
     ///

@@ -272,7 +272,7 @@ pub(super) enum RemainingWork {
     NextTurn,
 }
 
-/// Returns what remains to be done. Guidance that no turn has got yet, or an open conflict, leads to a new turn.
+/// Returns the next step. Guidance that no turn has got yet, or an open conflict, leads to a new turn.
 pub(super) fn find_remaining_work(task: &Task) -> RemainingWork {
     let words = !task.next.guidance.is_empty() || !task.next.answers.is_empty() || task.next.conflict.is_some();
     let is_open = |turn: &&Turn| !words && turn.head.is_some() && turn.head == task.head;

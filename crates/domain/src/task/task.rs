@@ -142,7 +142,7 @@ impl Task {
         of_turns.chain(&self.next.answers)
     }
 
-    /// Returns what follows if its agent asks now.
+    /// Returns the consequence if its agent asks now.
     pub fn hearing(&self, rules: &Rules) -> Hearing {
         rules.inquiries.after(self.rounds().count())
     }
@@ -249,7 +249,7 @@ impl Task {
         judged.find(|before| before.number < turn && before.gates.is_some())
     }
 
-    /// Returns the words that say what the task is to do: its own, and those of people with the right to decide.
+    /// Returns the words that define the task: its own, and those of people with the right to decide.
     pub fn words(&self) -> Vec<&str> {
         let own = [&self.plan.name, &self.plan.description].into_iter();
         let criteria = self.plan.acceptance_criteria.iter().map(|criterion| &criterion.text);
@@ -271,8 +271,8 @@ impl Task {
     }
 }
 
-/// The states of a Task. Each one holds exactly what it needs; an `emission` is that of the effect whose result the task
-/// waits for.
+/// The states of a Task. Each one holds exactly the data that it needs; an `emission` is that of the effect whose
+/// result the task waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {

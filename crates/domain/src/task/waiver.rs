@@ -131,8 +131,8 @@ fn findings(open: OpenGate<'_>) -> Vec<WaivedFact> {
     if places.is_empty() { vec![WaivedFact::Gate(open.unmet)] } else { places }
 }
 
-/// Returns what the Coach wants to be mended, and the contracts that the turn broke apart from those that say again
-/// what Gates and Coach found. If neither says anything, the verdict's items are all there is.
+/// Returns the items that the Coach wants to be repaired, and the broken contracts, except those that only repeat
+/// findings of Gates and Coach. If there are neither, returns the verdict's items.
 fn of_verdict(verdict: &Verdict, are_gates_passed: bool) -> Vec<WaivedFact> {
     let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
     let issues = verdict.decision.iter().flat_map(|decision| &decision.issues);

@@ -1,4 +1,4 @@
-//! Reads App manifests and refuses what GitHub refuses in one.
+//! Reads App manifests and refuses the same mistakes as GitHub.
 
 use crate::state::Permissions;
 use serde::Deserialize;

@@ -225,7 +225,7 @@ impl Site {
         self.keep_pull_head(repo, number, head).await
     }
 
-    /// Asks git whether an open pull request can be merged.
+    /// Asks git if an open pull request can be merged.
     pub(crate) async fn mergeable_now(&self, repo: u64, number: u64) -> Result<Option<bool>> {
         let (open, base, head) = self.read(|state| {
             let (issue, pull) = state.pull(repo, number)?;

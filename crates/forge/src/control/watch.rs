@@ -94,7 +94,7 @@ impl Forge {
         ids.len()
     }
 
-    /// Sets whether deliveries are repeated until acknowledged.
+    /// Sets if deliveries are repeated until acknowledged.
     pub fn retry_deliveries(&self, retry: bool) {
         self.site.retry_deliveries(retry);
     }

@@ -40,7 +40,7 @@ impl Forge {
         })
     }
 
-    /// Puts a pull request into the merge queue, whose branch runs what it would merge. Nothing is merged.
+    /// Puts a pull request into the merge queue, whose branch runs the code that it would merge. Nothing is merged.
     pub fn queue(&self, full_name: &str, number: u64) -> Result<(), ForgeError> {
         self.change_repo(full_name, |repo| {
             let Some(pull) = repo.issues.get(&number).and_then(|issue| issue.pull.as_ref()) else {

@@ -55,7 +55,7 @@ impl State {
         format!("{}/{}", self.base, self.full_name(repo))
     }
 
-    /// Returns a repository. With a role, it also shows what the role may do and what the repository allows.
+    /// Returns a repository. With a role, it also shows the role's rights and the repository's options.
     pub fn repo_json(&self, repo: &Repo, role: Option<Role>) -> Value {
         let page = self.repo_page(repo);
         let open = repo.issues.values().filter(|issue| issue.open).count();

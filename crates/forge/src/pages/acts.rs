@@ -46,7 +46,7 @@ fn form(hand: &Hand<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
     }
 }
 
-/// Returns the buttons that need no text. `mergeable` says, for an open pull request, whether git could merge it;
+/// Returns the buttons that need no text. `mergeable` says, for an open pull request, if git could merge it;
 /// `on_checks` holds the identifiers of the buttons on its checks.
 pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Option<bool>, on_checks: &[&str]) -> Markup {
     let said = |text: &str, label: &str| {

@@ -124,7 +124,7 @@ pub(super) fn is_act(method: &str, parts: &[&str]) -> bool {
     method == "POST" && matches!(parts, [_, _, "issues" | "pull", _, "act"])
 }
 
-/// Carries out what a form asks for, and redirects to the page.
+/// Carries out the action of a form, and redirects to the page.
 pub(super) async fn act(site: &Arc<Site>, parts: &[&str], head: &Parts, body: &[u8]) -> Response<Body> {
     let hand = match hand_of(site, head) {
         Ok(Some(hand)) => hand,

@@ -60,7 +60,7 @@ fn own(state: &State, app: u64, id: u64) -> Result<&Installation> {
     state.installations.get(&id).filter(|one| one.app == app).or_not_found()
 }
 
-/// Creates a token with the requested part of what the installation may do.
+/// Creates a token with the requested part of the installation's rights.
 fn mint(call: &Call, installation: u64) -> Answered {
     let app = app(call)?;
     call.site.change(|state| {

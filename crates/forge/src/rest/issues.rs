@@ -54,7 +54,8 @@ fn list(call: &Entered<'_>) -> Answered {
     })
 }
 
-/// Refuses people below this role who want to change what others wrote. Apps may change what their permission covers.
+/// Refuses people below this role who want to change other people's texts. Apps may change everything that their
+/// permission covers.
 pub(super) fn check_own(state: &State, at: Access, author: u64, role: Role) -> Result {
     if at.by.app.is_some() || author == at.by.user || state.role(state.repo(at.repo)?, at.by.user) >= role {
         return Ok(());

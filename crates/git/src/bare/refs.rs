@@ -74,7 +74,7 @@ impl BareRepo {
         Ok(refs.map(|(id, name)| (name.to_owned(), id.to_owned())).collect())
     }
 
-    /// Moves or creates the ref `name`, if it is now what is expected.
+    /// Moves or creates the ref `name`, if its value is now the expected one.
     pub async fn update_ref(&self, name: &str, to: &str, expected: ExpectedRef<'_>) -> Result<(), BareError> {
         let mut args = vec!["update-ref", "--", name, to];
         args.extend(match expected {

@@ -41,7 +41,7 @@ pub enum ReplacedCode {
 pub struct ComparisonWords {
     /// Words that compare with one value.
     pub equals: String,
-    /// Words that only ask whether something exists, or which type it has.
+    /// Words that only check the existence or the type of something.
     pub weak: String,
     /// Words that join two alternatives.
     pub or: String,

@@ -49,7 +49,7 @@ captures! {
     // An assertion, with the condition that must be true, or the actual and the expected value.
     Assertion "assertion" AssertionCondition "assertion.condition"
     AssertionActual "assertion.actual" AssertionExpected "assertion.expected"
-    // The assertion only asks whether something exists, or is not an error; always holds; marks code that must not be
+    // The assertion only checks that something exists, or is not an error; always holds; marks code that must not be
     // reached.
     AssertionWeak "assertion.weak" AssertionTrivial "assertion.trivial" AssertionGuard "assertion.guard"
     // The assertion expects that the test stops with an error.
@@ -78,7 +78,7 @@ pub enum Fact {
     Empty,
     /// It replaces a test tool or a module.
     Shadow,
-    /// It decides which tests run, or what counts as a failure.
+    /// It decides which tests run, or which results count as failures.
     Runner,
     /// It excludes code from coverage.
     Uncovered,

@@ -522,8 +522,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Decides whether a function's result depends on its arguments; `value` is all that the function contains, if it
-    /// is a single value.
+    /// Decides how a function's result depends on its arguments; `value` is all that the function contains, if it is a
+    /// single value.
     fn answer(&self, function: At<'a>, value: Option<At<'_>>) -> Answer {
         let is_constant = |value: At<'_>| {
             let text = value.text();

@@ -1,4 +1,4 @@
-//! Decides whether a statement is reached: finds dead code and conditional assertions.
+//! Decides if a statement is reached: finds dead code and conditional assertions.
 
 use crate::{
     language::{outline::Strength, syntax::At},

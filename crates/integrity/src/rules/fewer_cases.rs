@@ -1,4 +1,4 @@
-//! A number in test code, such as that of random cases, is half of what it was or less.
+//! A number in test code, such as that of random cases, was halved or lowered further.
 
 use crate::{
     changed_file::{ChangedFile, Reading},

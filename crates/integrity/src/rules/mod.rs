@@ -1,7 +1,7 @@
 //! The table of rules: one file each, with its variant, the roles of its files, and the check.
 //!
-//! A rule knows no language: it uses what the queries of all languages capture. The domain defines its weight, and the
-//! application's `messages` its sentence.
+//! A rule does not depend on a language: it uses the captures of the queries, which all languages have. The domain
+//! defines its weight, and the application's `messages` its sentence.
 
 mod cannot_fail;
 mod ci_weakened;

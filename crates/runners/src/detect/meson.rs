@@ -6,7 +6,7 @@ pub(super) const FILES: &[&str] = &["meson.build"];
 
 pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
-    // `meson test` builds what changed before it runs the tests. Only the root's file declares a project.
+    // `meson test` builds changed files before it runs the tests. Only the root's file declares a project.
     let is_project = repository.text(file)?.contains("project(");
     let folder = build_folder(repository);
     let test = format!("meson test --print-errorlogs -C {folder}");

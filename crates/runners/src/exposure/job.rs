@@ -91,7 +91,7 @@ fn names_head(text: &str) -> bool {
     patches || TAKING.iter().any(|word| text.contains(word)) || commands.any(takes_by_git)
 }
 
-/// Collects what the jobs of one workflow get.
+/// Collects the grants of the jobs of one workflow.
 pub(super) struct Judge<'f> {
     files: &'f Files,
     has_hosted_runners: bool,
@@ -190,7 +190,7 @@ impl<'f> Judge<'f> {
         }
     }
 
-    /// Judges the steps of a local action. An action that is a program gets only what its job has.
+    /// Judges the steps of a local action. An action that is a program gets only the grants of its job.
     fn action(&mut self, names: &[String], action: &Node) {
         self.texts(action);
         let steps = entry(action, "runs").and_then(|runs| entry(runs, "steps"));

@@ -1,4 +1,4 @@
-//! Finds the first line of each failure in a runner's output, and what it means.
+//! Finds the first line of each failure in a runner's output, and its meaning.
 
 use crate::results::tally::Outcome;
 use domain::evidence::{ErrorLines, SystemError};

@@ -167,7 +167,7 @@ impl OneDirection {
         self.start < self.end
     }
 
-    /// Copies what can be copied. Returns `true` if the direction has just ended.
+    /// Copies the bytes that can be copied now. Returns `true` if the direction has just ended.
     fn turn(&mut self, from: &mut impl Read, to: &mut impl Write) -> bool {
         for _ in 0..TURNS {
             let moved = self.fill(from) | self.drain(to);

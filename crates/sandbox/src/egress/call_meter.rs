@@ -1,4 +1,4 @@
-//! Measures the calls of models: what each used, how it was refused, and how long the API was silent.
+//! Measures the calls of models: the usage of each, its refusal, and the API's silence.
 
 use crate::egress::{
     call_slots::CallSlot,
@@ -257,7 +257,7 @@ impl CallMeter {
         }
     }
 
-    /// Parses what arrived since the last time.
+    /// Parses the bytes that arrived since the last time.
     fn read(&mut self) {
         let unread = std::mem::take(&mut self.unread);
         let json = unread.strip_prefix(b"data:").unwrap_or(&unread);

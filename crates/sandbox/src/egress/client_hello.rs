@@ -100,7 +100,7 @@ impl ClientHellos {
     ///
     /// # Errors
     ///
-    /// They are not what a TLS client of this host sends. Nothing after them may pass.
+    /// A TLS client of this host does not send such bytes. Nothing after them may pass.
     pub fn read(&mut self, mut bytes: &[u8]) -> Result<(), HelloFault> {
         while !bytes.is_empty() {
             let is_in_header = self.left == 0;
@@ -157,8 +157,9 @@ impl ClientHellos {
         }
     }
 
-    /// Decides whether the record that is being read begins a ClientHello. One in 2^16 encrypted records of TLS 1.2 looks
-    /// as if it did. Every encrypted record is long enough for this decision, so a shorter record belongs to a ClientHello.
+    /// Decides if the record that is being read begins a ClientHello. One in 2^16 encrypted records of TLS 1.2 looks as
+    /// if it did. Every encrypted record is long enough for this decision, so a shorter record belongs to a
+    /// ClientHello.
     fn decide(&mut self) {
         let may_have = |at: usize, byte: u8| self.message.get(at).is_none_or(|found| *found == byte);
         if !may_have(0, CLIENT_HELLO) || !may_have(MESSAGE_HEADER, MAJOR_VERSION) {

@@ -63,7 +63,7 @@ const TO_OPEN_AI: [&str; 17] = [
     "x-openai-subagent",
 ];
 
-/// The response headers that pass: what programs need, and nothing about the account.
+/// The response headers that pass: those that programs need, and none about the account.
 const INTO_SANDBOX: [&str; 13] = [
     "cache-control",
     "content-encoding",

@@ -1,5 +1,5 @@
-//! The part of Anthropic's Messages API that passes: what Claude Code 2.1 sends, and what sampling needs. Additions of
-//! later versions do not pass before somebody has checked what they cost and reach.
+//! The part of Anthropic's Messages API that passes: the calls of Claude Code 2.1, and the fields for sampling.
+//! Additions of later versions do not pass before somebody has checked their costs and their reach.
 
 use http::{
     HeaderMap, HeaderName, HeaderValue,

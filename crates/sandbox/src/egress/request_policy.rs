@@ -1,7 +1,7 @@
 //! Refuses requests that make the model's own service reach the internet: web searches, pages, tool servers (MCP),
 //! pictures by URL. Otherwise a run that may reach only its model could reach everything through it. If the terms say
-//! so, it also refuses what cannot be priced or bounded. It reads the request as it passes, piece by piece, and keeps
-//! only the state of its nesting.
+//! so, it also refuses requests that cannot be priced or bounded. It reads the request as it passes, piece by piece,
+//! and keeps only the state of its nesting.
 
 use crate::egress::{messages_api, rules::Terms};
 
@@ -592,7 +592,7 @@ mod tests {
             }
             let whole = in_pieces(&request, &[]);
             prop_assert_eq!(in_pieces(&request, &pieces), whole.clone());
-            // Another reader sees no more in what passes.
+            // Another reader sees no more in the bytes that pass.
             if let (Ok(_), Ok(seen)) = (whole, serde_json::from_slice::<serde_json::Value>(&request)) {
                 prop_assert_eq!(&seen["model"], "gpt-5.4");
                 prop_assert_ne!(&seen["background"], true);

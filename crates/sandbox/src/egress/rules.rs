@@ -1,4 +1,4 @@
-//! The rules for what a run may reach.
+//! The rules for the network access of a run.
 
 use crate::egress::refusals::Refusals;
 use domain::{
@@ -98,7 +98,7 @@ pub enum Terms {
         /// The model that may be asked. If it is not set, the first request of the run sets it to the one that it names.
         model: Arc<OnceLock<String>>,
     },
-    /// Only the known part of Anthropic's Messages API: what its program sends, and what sampling needs.
+    /// Only the known part of Anthropic's Messages API: the calls of its program, and the fields for sampling.
     Messages {
         /// The model that may be asked besides a small one. If it is not set, the first request for a larger model sets it.
         model: Arc<OnceLock<String>>,

@@ -1,4 +1,4 @@
-//! The canary: a harmless program that tries what a sandbox must refuse, and reports what it could do.
+//! The canary: a harmless program that tries actions that a sandbox must refuse, and reports those that succeeded.
 
 use rustix::process::{Pid, Resource};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use domain::isolation::Level;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::collections::HashSet;
 
-/// How often the launcher looks for new processes to stop before it gives up and kills what it found.
+/// How often the launcher looks for new processes to stop before it gives up and kills those that it found.
 const STOPPING_ROUNDS: usize = 100;
 
 /// Kills every process below this one. A new session or a second fork does not take a process out of the family.

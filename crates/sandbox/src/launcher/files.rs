@@ -78,7 +78,7 @@ fn rules(confinement: &Confinement) -> Result<RulesetCreated, Failure> {
     };
     let all = AccessFs::from_all(NEWEST) & !(AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::IoctlDev);
     let (devices, read): (Vec<PathBuf>, Vec<PathBuf>) = match confinement.level {
-        // The program's root file system contains only what it may see.
+        // The program's root file system contains only the files that it may see.
         Level::L2 | Level::L3 => (paths(DEVICES, OWN_DEVICES), vec!["/".into()]),
         Level::L0 | Level::L1 => (paths(DEVICES, &[]), confinement.read.iter().map(PathBuf::from).collect()),
     };

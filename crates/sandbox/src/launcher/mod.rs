@@ -50,8 +50,8 @@ const INNER: &str = "inner";
 /// The argument that selects the canary.
 pub(crate) const CANARY: &str = "canary";
 
-/// The first and the longest pause between two rounds of killing what still runs. At L2 and L3 the system itself ends
-/// everything inside the namespaces, but takes a while to remove them.
+/// The first and the longest pause between two rounds of killing the remaining processes. At L2 and L3 the system
+/// itself ends everything inside the namespaces, but takes a while to remove them.
 const SWEEP_PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_millis(50)];
 
 /// The `nice` value of a launcher that counts processes, if the system allows it.

@@ -1,4 +1,4 @@
-//! Starts the program, and decides what to report when it has ended.
+//! Starts the program, and makes the report when it has ended.
 
 use crate::{
     launcher::{find, wall},

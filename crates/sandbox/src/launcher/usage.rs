@@ -1,4 +1,4 @@
-//! Measures again and again what a program and all its descendants use.
+//! Repeatedly measures the usage of a program and all its descendants.
 //!
 //! Measuring costs at most a fiftieth of one processor, but does not wait if the number of processes grows. A limit
 //! exceeded between two measurements is found at the next one. A program that cannot be measured is ended.

@@ -1,5 +1,6 @@
 //! Values that are given to names like `api_key`, `password` or `client_secret` and are too random to be words. The
-//! rule is careful: it leaves out what only looks random, such as hashes, ids, generated files, examples and code.
+//! rule is careful: it leaves out values that only look random, such as hashes, ids, generated files, examples and
+//! code.
 
 use crate::secret::{SecretKind, Span, entropy, has_word, is_stand_in, shapes::is_variable};
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};

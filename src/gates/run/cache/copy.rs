@@ -16,7 +16,7 @@ pub(super) const MOST_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 /// The deepest level of folders.
 pub(super) const DEEPEST: usize = 120;
 
-/// A running copy, which counts what it copied.
+/// A running copy, which counts the copied files.
 #[derive(Debug, Default)]
 pub(super) struct Copier {
     files: u64,
@@ -33,7 +33,7 @@ impl Copier {
         self.entry(from, to, 0)
     }
 
-    /// Copies the content of a folder into another; what already exists there stays as it is.
+    /// Copies the content of a folder into another; existing files there stay as they are.
     pub(super) fn merge(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.inside(from, to, 0)
     }
@@ -102,7 +102,7 @@ impl Copier {
     }
 }
 
-/// Copies the times, because build tools decide by times what is up to date.
+/// Copies the times, because build tools use them to find outdated files.
 fn keep_times(meta: &Metadata, to: &Path) -> io::Result<()> {
     times::set(to, (meta.atime(), meta.atime_nsec()), times::modified(meta))
 }

@@ -55,7 +55,7 @@ const INSTALLED: [&str; 4] = [".local/bin", ".local/lib", ".cargo/bin", "go/bin"
 const MOST_FILES: usize = 200_000;
 
 impl SetUpFiles {
-    /// Examines what set-up left in a checkout whose commit has these paths, and in the commands' home.
+    /// Examines the files that set-up made in a checkout whose commit has these paths, and in the commands' home.
     pub(super) fn look(
         work: &Path,
         home: &Path,

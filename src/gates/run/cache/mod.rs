@@ -1,11 +1,11 @@
-//! Build caches: copies of what pre-flight built on a commit of the default branch, for every later run with the same
-//! lock files.
+//! Build caches: copies of the files that pre-flight built on a commit of the default branch, for every later run with
+//! the same lock files.
 //!
 //! Only [`keep`] writes here, and only pre-flight calls it. Runs get a copy, so nothing that a Player or a Gate wrote
 //! ever gets back into the cache. A missing, damaged or unsuitable cache only costs time. A [`Snapshot`] is the same
 //! for the runs of a single turn.
 //!
-//! [`times`] lets Cargo see what has changed since.
+//! [`times`] lets Cargo detect changes since then.
 
 mod copy;
 mod key;
@@ -53,8 +53,8 @@ pub(crate) enum Warmed {
     InPart,
 }
 
-/// Copies what pre-flight built into a fresh checkout, if an entry fits: that of this commit, else the newest with the
-/// same lock files and commands.
+/// Copies the files that pre-flight built into a fresh checkout, if an entry fits: that of this commit, else the newest
+/// with the same lock files and commands.
 pub(crate) async fn warm(
     context: &GateContext,
     mirror: &Mirror,
@@ -92,7 +92,8 @@ fn take_out(
     times::renew(work, tracked, differing.as_ref(), copier.newest)
 }
 
-/// Caches what set-up and tests left in a checkout of a default-branch commit. A failure only costs time later.
+/// Caches the files that set-up and tests made in a checkout of a default-branch commit. A failure only costs time
+/// later.
 pub(crate) async fn keep(
     context: &GateContext,
     mirror: &Mirror,
@@ -144,7 +145,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Copies what set-up left in a checkout; `None` if that fails, which only costs more set-ups.
+    /// Copies the files that set-up made in a checkout; `None` if that fails, which only costs more set-ups.
     pub(crate) async fn of(
         context: &GateContext,
         place: &SandboxedCheckout,
@@ -166,8 +167,8 @@ impl Snapshot {
         copying.await.inspect_err(warn).ok()
     }
 
-    /// Returns what pre-flight's set-up left on a commit, if it is only packages. `seen` is the path at which commands
-    /// see every checkout.
+    /// Returns the files that pre-flight's set-up made on a commit, if they are only packages. `seen` is the path at
+    /// which commands see every checkout.
     pub(crate) async fn of_packages(
         context: &GateContext,
         (mirror, commit): (&Mirror, &Sha),

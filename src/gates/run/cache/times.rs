@@ -1,4 +1,4 @@
-//! Sets the times of files, by which Cargo sees what has changed since a snapshot was built.
+//! Sets the times of files, by which Cargo detects changes since a snapshot was built.
 //!
 //! A fresh checkout makes every file new, so Cargo would build every package of the repository again. Therefore all files
 //! of a fresh checkout are old, and the packages that differ from the snapshot become as new as the checkout.

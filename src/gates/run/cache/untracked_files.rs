@@ -13,7 +13,7 @@ const TAG: &str = "CACHEDIR.TAG";
 /// The most names of folders.
 const MOST_NAMES: usize = 1_000;
 
-/// Folders that are useless elsewhere: they record the last run, not what was built.
+/// Folders that are useless elsewhere: they record the last run, not built files.
 const OF_NO_USE: [&str; 4] = [".pytest_cache", "__pycache__", ".nyc_output", "coverage"];
 
 /// The topmost files and folders that are not part of the commit, at one moment.

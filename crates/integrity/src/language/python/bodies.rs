@@ -50,7 +50,7 @@ fn is_statement(at: At<'_>) -> bool {
         ])
 }
 
-/// `true` if a condition asks whether the file is run directly or read by a type checker.
+/// `true` if a condition checks that the file is run directly or read by a type checker.
 fn is_entry(at: At<'_>) -> bool {
     let asked = at.field_text("condition");
     asked.contains("__name__") || asked.contains("TYPE_CHECKING")
