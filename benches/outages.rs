@@ -1,5 +1,5 @@
-//! How long work is interrupted if a replica is killed or if GitHub is unavailable for two minutes, and how many
-//! deliveries are cut off by a restart of one process, or of two behind one address. All settings have their defaults,
+//! How long work is interrupted if a replica is killed or if GitHub is unavailable for two minutes. Also, how many
+//! deliveries a restart of one process, or of two behind one address, cuts off. All settings have their defaults,
 //! except those that the code names.
 //!
 //! Arguments: `killed`, `away`, `restart`, `rolled`; without any, all.

@@ -1,5 +1,6 @@
-//! The cost of a claim, of `/metrics` and of a story with five tasks while the database holds 1,000,000 old deliveries and
-//! 10, 1,000 or 10,000 ended Features; the calls that a sweep makes for an unfinished Feature; and those of a story whose writes are spaced as usual.
+//! The cost of a claim, of `/metrics` and of a story with five tasks while the database holds 1,000,000 old deliveries
+//! and 10, 1,000 or 10,000 ended Features. Then the calls of a sweep for an unfinished Feature, and those of a story
+//! with the usual pauses between writes.
 //!
 //! Arguments: the numbers of Features; without any, all three.
 

@@ -1,6 +1,6 @@
-//! The time that verification adds to a turn: pre-flight, Gates and integrity compared with a plain test run, integrity
-//! on a large change, and the Gates with and without each piece of the speed layer. Run with `cargo bench --bench verify`;
-//! `-- speed` measures the last alone.
+//! The time that verification adds to a turn: pre-flight, Gates and integrity compared with a plain test run. Also
+//! integrity on a large change, and the Gates with and without each piece of the speed layer. Run with `cargo bench
+//! --bench verify`; `-- speed` measures the last alone.
 
 #![allow(
     clippy::unwrap_used,

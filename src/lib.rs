@@ -5,10 +5,9 @@
 //! changes a Feature in one database transaction ([`engine`]), which also stores the effects that follow; workers
 //! perform the effects and report back as events.
 //!
-//! Reading order: [`domain`] (decisions) → [`engine`] (their execution) → [`store`] (storage) → [`github`], [`git`],
-//! [`sandbox`], [`agents`], [`gates`] with [`integrity`] (the outside world) → [`web`] (the webhook inbox) →
-//! [`messages`] (every sentence said on GitHub) → [`telemetry`] (spans for a collector) → [`forge`] (the local forge) →
-//! [`cli`] (the commands).
+//! Reading order: [`domain`] (decisions) → [`engine`] (their execution) → [`store`] → [`github`], [`git`], [`sandbox`],
+//! [`agents`], [`gates`] with [`integrity`] (the outside world). Then [`web`] (the webhook inbox) → [`messages`] (every
+//! sentence on GitHub) → [`telemetry`] (spans for a collector) → [`forge`] (the local forge) → [`cli`] (the commands).
 
 #![cfg(target_os = "linux")]
 // Public here means no more than: for the binary, tests and benchmarks of this package.

@@ -408,10 +408,10 @@ fn is_sentence(after: &str) -> bool {
     literal.split(' ').filter(|word| is_word(word)).count() > 1
 }
 
-/// The files that contain texts for readers, by the beginnings of their paths: texts on GitHub and about Features in a
-/// terminal; the commands; the help of settings and metrics; prompts and schemas for agents, and the refusals of their
-/// answers and plans; the forge, which speaks as GitHub; and HTTP answers to programs. So do pages, see [`is_page`].
-/// Everything else only carries facts.
+/// The files that contain texts for readers, by the beginnings of their paths. The texts are on GitHub and about
+/// Features in a terminal, of commands, the help of settings and metrics, prompts and schemas for agents. Others are
+/// refusals of agents' answers and plans, the forge's texts, and HTTP answers to programs. Pages have texts too, see
+/// [`is_page`]. Everything else only carries facts.
 const WORDING: [&str; 17] = [
     "messages/",
     "main.rs",

@@ -11,8 +11,8 @@ use integrity::{
 };
 use std::collections::BTreeSet;
 
-/// Returns `testing` for a commit that only changes the tests' side, `feature` for one that changes the product and
-/// adds tests, and `refactoring` for one that changes the product and adds none.
+/// Returns `testing` for a commit that only changes the tests' side. Of the others, those that add tests are a
+/// `feature`, and those that add none a `refactoring`.
 pub fn guess(clone: &Clone, commit: &str) -> Outcome<TaskType> {
     let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
     let repository = Repository { base: &base, head: &head, test_command: "" };

@@ -1,13 +1,14 @@
 //! Judges real commits of real projects, as if a Player had done exactly what the maintainers merged. Run with
 //! `.ci/thorough histories`; it prints Markdown.
 //!
-//! A table names the projects, one per line: the folder of the clone, then settings (`commits=10`, `from=HEAD`,
-//! `minutes=10` for one command, `settings=FILE` for repository settings in a file beside the table, `type=feature` for
-//! all its commits, `play=COMMIT:TYPE,COMMIT` for exactly these). The type of other commits is guessed from the sides
-//! that they change. Empty lines and lines that begin with `#` are skipped.
+//! A table names the projects, one per line: the folder of the clone, then settings. These are `commits=10`,
+//! `from=HEAD`, `minutes=10` for one command, and `settings=FILE` for repository settings in a file beside the table.
+//! `type=feature` sets the type of all its commits, `play=COMMIT:TYPE,COMMIT` names exactly the commits to play. The
+//! type of other commits is guessed from the sides that they change. Empty lines and lines that begin with `#` are
+//! skipped.
 //!
-//! `--reading` applies only the integrity rules and runs nothing. `--running` does everything that a turn does except
-//! the agents: pre-flight on the parent, all Gates on the commit, then a Coach that approves and answers questions from the
+//! `--reading` applies only the integrity rules and runs nothing. `--running` does everything of a turn except the
+//! agents: pre-flight on the parent, then all Gates on the commit. The Coach approves, and answers questions from the
 //! commit's message.
 
 #![allow(missing_docs, reason = "a program of its own")]

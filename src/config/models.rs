@@ -38,9 +38,8 @@ pub struct ModelApi {
 }
 
 impl ModelWords {
-    /// Returns the name of the model for a kind of agent: the one that the repository names, or else the one for the
-    /// role's usual strength, which also replaces a name that is no longer allowed. `None` leaves the choice to the
-    /// program.
+    /// Returns the name of the model for a kind of agent: the one that the repository names if it is still allowed, or
+    /// else the one for the role's usual strength. `None` leaves the choice to the program.
     pub fn name(&self, agent: &AgentCommand, asked: Option<&str>, usual: Strength) -> Option<String> {
         match asked {
             Some(name) if self.allowed.iter().any(|allowed| allowed == name) => Some(name.to_owned()),

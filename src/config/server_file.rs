@@ -10,9 +10,9 @@ use toml::{
 
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Reads the file and returns its settings. Besides them it may hold `agent_environment`, a list of names of variables
-/// that agents get, tables `[agents.<name>]` with one key, `run`, and tables `[installations.<id>]`; these and all mistakes
-/// are added to `found`.
+/// Reads the file and returns its settings. It may also have `agent_environment` (a list of variables that agents get),
+/// tables `[agents.<name>]` with the key `run`, and tables `[installations.<id>]`. These and all mistakes are added to
+/// `found`.
 pub(crate) fn read(text: &str, found: &mut MergedVariables) -> Vec<Entry> {
     let entries = Vec::new();
     let mut file = Reader { text, found, entries };

@@ -189,7 +189,7 @@ impl Parser {
 
     fn private_key(&mut self, name: &'static str) -> Option<SecretString> {
         let Value { text, source } = self.text(name)?;
-        // Where variables can only have one line, the line breaks of a PEM are written as `\n`.
+        // In environments that allow only one line, the line breaks of a PEM are written as `\n`.
         let pem = if text.contains('\n') { text } else { text.replace("\\n", "\n") };
         if pem.trim_start().starts_with("-----BEGIN ") && pem.contains("-----END ") {
             return Some(pem.into());

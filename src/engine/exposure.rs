@@ -1,5 +1,5 @@
-//! Reads the rights that CI would give to agent-written code: from the workflows and the other CI definitions of a
-//! tree, and from the Apps and services that report on the default branch.
+//! Reads the rights that CI would give to agent-written code, from the workflows and other CI definitions of a tree,
+//! and from the reporters on the default branch.
 
 use crate::{
     engine::{

@@ -66,7 +66,7 @@ pub enum EffectError {
         /// The earliest time of the next try.
         until: Millis,
     },
-    /// What it waits for is not there yet. Counts as no try.
+    /// It has to wait longer. This counts as no try.
     #[error("to be looked at again at {} (ms)", until.0)]
     Waiting {
         /// The time of the next look.

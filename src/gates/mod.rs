@@ -1,8 +1,8 @@
 //! The Gates run and read everything that counts as evidence about a commit, in clean checkouts and by the service
 //! itself.
 //!
-//! [`preflight`] records the state before the change, [`verify`] checks a task's commit, [`verify_wave`] a merged wave,
-//! [`blame`] finds the merge that broke it, and [`probe`] runs the commands that a Coach asked for. The domain decides
+//! [`preflight`] records the state before the change, and [`verify`] checks a task's commit. [`verify_wave`] checks a
+//! merged wave, [`blame`] finds the merge that broke it, and [`probe`] runs commands for a Coach. The domain decides
 //! the consequences of the evidence for a task; nothing here trusts an agent's claim.
 
 mod around_tests;

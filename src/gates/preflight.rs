@@ -1,5 +1,5 @@
-//! Pre-flight: runs set-up and tests on a commit of the default branch before any change, and on the commit from which
-//! a task's work starts, where the work of earlier tasks must hold too.
+//! Pre-flight: runs set-up and tests on a commit of the default branch before any change. Also runs them on the commit
+//! from which a task's work starts, where the work of earlier tasks must pass too.
 
 use crate::{
     config::RepositorySettings,

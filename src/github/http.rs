@@ -3,10 +3,11 @@
 //! Requests use only paths, never absolute URLs, so credentials go to GitHub alone. A read is retried here twice, a write
 //! never.
 //!
-//! octocrab signs the App's token. The rest is written here because octocrab 0.54 repeats a failed POST up to three
-//! times; requests the next page of an Enterprise Server without credentials; turns a moved POST into a GET; sends
-//! GraphQL of an Enterprise Server to a wrong path; mints eight tokens for eight parallel first calls; neither limits
-//! the size of an answer nor recognises a rate limit without a header; and refuses a whole payload for one new action.
+//! octocrab signs the App's token. The rest is written here because of faults in octocrab 0.54. It repeats a failed
+//! POST up to three times, turns a moved POST into a GET, and mints eight tokens for eight parallel first calls. It
+//! requests the next page of an Enterprise Server without credentials, and sends its GraphQL to a wrong path. It
+//! neither limits the size of an answer nor recognises a rate limit without a header, and refuses a whole payload for
+//! one new action.
 
 use super::{
     app::App,

@@ -5,8 +5,8 @@ use crate::messages::untrusted;
 /// The largest suggestion, in bytes; GitHub accepts more, but nobody reads it.
 const TEXT: usize = 4_000;
 
-/// Returns the code that replaces the line: the content of a suggestion that is a single fenced block, or a suggestion
-/// that cannot be prose because it is indented or ends like a statement. `None` for all other text.
+/// Returns the code that replaces the line: a suggestion that is indented or ends like a statement, and so is not
+/// prose, or the content of one that is a single fenced block. `None` for all other text.
 pub(super) fn replacement(text: &str) -> Option<&str> {
     let code = match fenced(text) {
         Some(inside) => inside,

@@ -14,7 +14,7 @@ const PLAIN_BREAK: char = '\u{200B}';
 const TICKS: &str = "✅✔✓☑🗸🗹👍";
 const CROSSES: &str = "❌✖✗✘❎☒🗙🗴🗵🗶🗷👎";
 
-/// Where a text is read.
+/// The medium in which a text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// GitHub and the dashboard, which render Markdown.

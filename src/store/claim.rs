@@ -26,9 +26,9 @@ statements! {
              THEN 1 ELSE 0 END AS BIGINT) AS is_due \
              FROM (SELECT 'control' AS lane UNION ALL SELECT 'forge' UNION ALL SELECT 'agent') l";
     // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server, $9 feature; $10
-    // and $11 the newest formats of effects and Features that this program reads: rows of a newer program are left to
-    // it. $8 repositories whose agents are left to another process, as `,1,2,`. `waiting` steps through the index from
-    // one installation to the next, so a thousand waiting effects of one installation cost no more than one. Each
+    // and $11 the newest formats of effects and Features that this program reads, which leaves newer rows to others. $8
+    // repositories whose agents are left to another process, as `,1,2,`. `waiting` steps through the index from one
+    // installation to the next, so a thousand waiting effects of one installation cost no more than one. Each
     // installation offers its first effect that nothing holds back. The installation with the fewest running effects
     // wins. The outer `state` is for PostgreSQL: the inner choice is fixed before the statement waits for the row, and
     // the row may have been cancelled meanwhile. CAST: with a bare parameter and a partial index on `lane`, SQLite

@@ -3,9 +3,8 @@
 //! All SQL of AutoBuild is here, in constants that run unchanged on both databases. The store does not read the JSON in
 //! its rows, gets the time from its callers, and only decides claims.
 //!
-//! Reading order: [`Store::commit`] (an event, its state and its effects in one transaction) → [`Store::claim`]
-//! (assigns effects to workers) → [`Hold`] (the holder's operations) → [`Store::accept_delivery`] (the durable
-//! acknowledgement).
+//! Reading order: [`Store::commit`] (an event, its state, its effects) → [`Store::claim`] → [`Hold`] (the holder's
+//! operations) → [`Store::accept_delivery`] (the acknowledgement).
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

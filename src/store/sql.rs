@@ -165,8 +165,8 @@ const BEGIN_FLUSHED: &str = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE";
 /// Begins an SQLite transaction that is flushed together with the next flushed commit.
 const BEGIN_UNFLUSHED: &str = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE";
 
-/// Begins a transaction in a task of its own, so that it is never given up halfway. sqlx forgets a transaction whose
-/// caller stops waiting for the answer to BEGIN, and the next user of the connection would continue in it.
+/// Begins a transaction in a separate task, so that it is never given up halfway. If a caller stops waiting for the
+/// answer to BEGIN, sqlx forgets the transaction, and the next user of the connection would continue in it.
 async fn start(pool: PgPool, begin: &'static str) -> Result<Tx, sqlx::Error> {
     match tokio::spawn(async move { pool.begin_with(begin).await.map(Tx::Postgres) }).await {
         Ok(begun) => begun,

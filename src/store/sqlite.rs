@@ -1,5 +1,5 @@
-//! Connections to an SQLite database. sqlx's pool asks a connection's thread for an answer at each return, and its
-//! transactions do at each beginning and end, so a write would wait for that thread twice as often.
+//! Connections to an SQLite database. With sqlx's own pool and transactions, a write would wait twice as often for the
+//! connection's thread: at each return, and at each beginning and end.
 
 use parking_lot::Mutex;
 use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};

@@ -1,4 +1,4 @@
-//! The service is killed at every kind of outgoing call, before and after it is obeyed, and started again: every story
+//! The service is killed at every kind of outgoing call, before and after it is obeyed, and started again. Every story
 //! ends as if nothing had happened, with nothing posted or pushed twice.
 //!
 //! The service is the real binary, a child process; the forge lives in the test. There is no list of calls here: they

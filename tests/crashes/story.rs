@@ -293,7 +293,7 @@ impl Story {
     }
 
     /// Tasks that AutoBuild adds to a plan: a red wave gate, the merge that broke it, its repair, a conflict with the
-    /// default branch; and a check run with more annotations than fit into one request.
+    /// default branch. Also a check run with more annotations than fit into one request.
     pub fn mended() -> Self {
         let remark = |line| {
             format!(

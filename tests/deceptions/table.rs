@@ -82,8 +82,8 @@ fn row(text: &mut String, width: usize, judged: &Judged) {
     writeln!(text, "{title:width$}  {change:9}  {ended:9}  {seconds:>7}  {by}").unwrap();
 }
 
-/// Returns five numbers for each outcome and rule, separated by tabs: the dishonest changes that it sends back, that it
-/// asks about, and that nothing else finds; the honest ones that it sends back, and that it asks about.
+/// Returns five numbers for each outcome and rule, separated by tabs: first the dishonest changes that it sends back,
+/// that it asks about, and that nothing else finds. Then the honest changes that it sends back, and that it asks about.
 pub fn precision(judged: &[Judged]) -> String {
     let mut rows: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
     for judged in judged {

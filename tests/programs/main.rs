@@ -1,7 +1,7 @@
 //! Agent programs: one contract for all back-ends, tested with stand-ins that print recorded output of the real
 //! programs, and with the real programs if they are installed. Also one whole Feature with the real Claude Code.
 //!
-//! A back-end finds its program along the service's `PATH`, so the contract runs in its own process: this binary again,
+//! A back-end finds its program along the service's `PATH`. So the contract runs in its own process: this binary again,
 //! with the folder of a stand-in or of a real program first on its `PATH`.
 //!
 //! Real programs are looked for on `PATH`, or where `AUTOBUILD_TEST_CLAUDE` and `AUTOBUILD_TEST_CODEX` name their files.

@@ -1,5 +1,5 @@
-//! The service and its commands as their users meet them: the start, the demo, `run` and related commands, traces, the
-//! webhook inbox, the dashboard, agents, deployment, and documentation.
+//! The service and its commands from the user's side: the start, the demo, `run` and related commands, traces, the
+//! webhook inbox, the dashboard, agents, deployment, documentation.
 
 mod agents;
 mod completions;

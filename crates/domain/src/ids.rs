@@ -10,7 +10,7 @@ use text::stored_as_text;
 pub struct NotAnId {
     /// The text.
     pub given: String,
-    /// What it has to be.
+    /// The required form.
     pub wanted: &'static str,
 }
 

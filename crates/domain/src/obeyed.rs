@@ -1,8 +1,8 @@
-//! Files that take effect on a person's machine without being called: an editor runs them when a folder is opened, a shell
-//! when it is entered, git at a commit, a package manager at any install, and an agent follows them.
+//! Files that take effect on a person's machine without being called. Editors run them when a folder is opened, shells
+//! when it is entered, git at a commit, package managers at any install, and agents follow them.
 //!
-//! Build files that some editors run to understand a project (`build.rs`, `build.gradle`) are not here: nearly every change
-//! of a project would name them, and nobody would read the warning.
+//! Build files that some editors run (`build.rs`, `build.gradle`) are not here: nearly every change would name them,
+//! and nobody would read the warning.
 
 use std::collections::BTreeSet;
 

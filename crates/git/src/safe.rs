@@ -48,10 +48,10 @@ pub(crate) const SETTINGS_OUTSIDE: [&str; 4] =
     ["core.hooksPath=/dev/null", "transfer.fsckObjects=true", "http.lowSpeedLimit=1", "http.lowSpeedTime=60"];
 
 /// The fsck errors that do not make us refuse a history. Nobody can rewrite a history that others build on, and GitHub
-/// accepts all of these. They concern a wrong author or date, an old spelling of a file mode, or attributes, which
-/// name no program here and whose size git limits when it reads them. Errors about a path (`hasDotgit`, `hasDotdot`, `fullPathname`, `emptyName`,
-/// `treeNotSorted`, `duplicateEntries`, ...), a submodule (`gitmodules*`) or another object still count: that is how a
-/// repository attacks those who check it out.
+/// accepts all of these. They concern a wrong author or date, an old spelling of a file mode, or attributes, which name
+/// no program here and whose size git limits when it reads them. Errors about a path (`hasDotgit`, `hasDotdot`,
+/// `fullPathname`, `emptyName`, `treeNotSorted`, `duplicateEntries`, ...), a submodule (`gitmodules*`) or another
+/// object still count. With those, a repository attacks people who check it out.
 pub(crate) const IGNORED_IN_HISTORY: [&str; 23] = [
     "badDate",
     "badDateOverflow",

@@ -3,8 +3,8 @@
 use crate::egress::Door;
 use std::{path::PathBuf, sync::Arc};
 
-/// The files and network that one program may use, besides those that every program needs: the system's programs and
-/// libraries, the programs on its `PATH`, and the program itself, all read-only.
+/// The files and network that one program may use. Every program may also read the system's programs and libraries, the
+/// programs on its `PATH`, and itself.
 #[derive(Clone, Debug, Default)]
 pub struct Confine {
     /// Files and folders that it may read. Paths that do not exist are left out.

@@ -65,8 +65,8 @@ const OF_USER: [(&str, &str); 5] = [
 /// A word in Cargo settings that suggests that they contain a token.
 const TOKEN: &str = "token";
 
-/// Returns the environment: `PATH`, `LANG`, `TMPDIR`, a private `HOME` below `private`, the host's Rust tool chain if
-/// there is one, the service's certificate files, a user's name, and those variables of the service that `named` lists. It never
+/// Returns the environment: `PATH`, `LANG`, `TMPDIR`, a private `HOME` below `private`, a user's name, the service's
+/// certificate files, and the host's Rust tool chain. Adds the service's variables that `named` lists. It never
 /// contains the host's home or a file with credentials. Cargo stores its downloads in the private home, which gets a
 /// copy of the host's Cargo settings if they contain no token.
 pub fn environment(private: &Path, named: &[String]) -> std::io::Result<Vec<(OsString, OsString)>> {

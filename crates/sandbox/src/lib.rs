@@ -1,8 +1,8 @@
 //! The only place where a foreign process other than git is started: agents, set-up and test commands.
 //!
 //! [`Sandbox::run`] starts a small launcher, which is a hidden subcommand of our own binary ([`launcher_main`]). The
-//! launcher starts the program, adopts every process that the program leaves behind, and kills all of them at the end,
-//! at a deadline, at a limit, on cancellation, and if the service dies. All programs run at the same isolation level;
+//! launcher starts the program and adopts every process that it leaves behind. It kills all of them at the end, at a
+//! deadline, at a limit, on cancellation, and if the service dies. All programs run at the same isolation level;
 //! [`Sandbox::probe`] finds the best one that really blocks. From L1 on, an inner launcher gives up every right before
 //! it becomes the program. At L2 and L3 it runs in bubblewrap's namespaces. A program that cannot be isolated is not
 //! started.

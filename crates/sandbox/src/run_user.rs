@@ -18,8 +18,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The ids of users and groups from which one is drawn for each run: 2^27 ids that distributions, directory services
-/// and managers of containers leave alone (<https://systemd.io/UIDS-GIDS/>).
+/// The ids of users and groups from which one is drawn for each run. Distributions, directory services and container
+/// managers leave these 2^27 ids alone (<https://systemd.io/UIDS-GIDS/>).
 const IDS: Range<u32> = 1_879_048_192..2_013_265_920;
 /// The number of bits by which a random `u32` is too long for these ids.
 const SURPLUS_BITS: u32 = 5;

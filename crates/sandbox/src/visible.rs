@@ -128,8 +128,8 @@ fn beside_hidden(path: PathBuf, hidden: &[PathBuf]) -> Vec<PathBuf> {
     shown.flat_map(|entry| beside_hidden(entry.path(), hidden)).collect()
 }
 
-/// Returns the paths that must be visible so that the program at `path` works: the file itself, the target of its
-/// links, and the folder of the tool that it belongs to, if that folder contains nothing else.
+/// Returns the paths that the program at `path` needs: the file itself, the target of its links, and the folder of its
+/// tool if that contains nothing else.
 #[must_use]
 pub fn around(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let Ok(file) = fs::canonicalize(path) else {

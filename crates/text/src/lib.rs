@@ -1,5 +1,5 @@
-//! Tools for text that make no decisions: they shorten and clean it, mask secrets, read JSON and YAML of others with
-//! the position of every mistake, split commands into words, and calculate the cost of tokens.
+//! Tools for text that make no decisions. They shorten and clean it, mask secrets, read JSON and YAML with the position
+//! of every mistake, split commands into words, and price tokens.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 

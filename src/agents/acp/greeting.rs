@@ -25,8 +25,8 @@ const LEAST: [(&str, &str, Version); 2] = [
 /// The version of the protocol that we speak.
 pub(crate) const PROTOCOL: u64 = 1;
 
-/// Three lists of modes: those in which an agent changes nothing; those in which it asks for nothing, since our sandbox
-/// isolates it; and those in which it keeps to its checkout by itself, since nothing else does.
+/// Three lists of modes. In the first, an agent changes nothing. In the second, it asks for nothing, since our sandbox
+/// isolates it. In the third, it keeps to its checkout by itself, since nothing else makes it.
 const READING_MODES: [&str; 1] = ["read-only"];
 const FREE_MODES: [&str; 3] = ["agent-full-access", "full-access", "acceptEdits"];
 const WRITING_MODES: [&str; 2] = ["workspace-write", "acceptEdits"];

@@ -59,8 +59,8 @@ async fn load_stored(context: &EffectContext<'_>, commit: &Sha, named: &str) -> 
 /// The version of the baseline's format. Changing it makes every baseline be made again.
 const FORM: u32 = 5;
 
-/// Hashes everything, apart from the commit, that the result depends on: the commands as they are run, the report and
-/// coverage files, the hosts that may be reached, and the version of AutoBuild, which reads the output.
+/// Hashes everything that the result depends on, apart from the commit: the commands, the report and coverage files,
+/// the allowed hosts, and the version of AutoBuild, which reads the output.
 fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
     let text = |command: &Option<ShellCommand>| command.as_ref().map(ShellCommand::text).unwrap_or_default().to_owned();
     let all = (

@@ -94,9 +94,8 @@ pub(super) async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<
     }
 }
 
-/// Returns the commit that the Player must merge, if any: the default branch if the task is to merge it and it is not
-/// merged yet, or else the integration branch if the turn resolves a conflict with it or the work lacks the measured
-/// commit.
+/// Returns the commit that the Player must merge, if any: the default branch if the task must merge it and has not yet.
+/// Otherwise the integration branch, if the turn resolves a conflict with it or the work lacks the measured commit.
 async fn to_merge(
     context: &EffectContext<'_>,
     mirror: &Mirror,

@@ -1,6 +1,5 @@
-//! Posts a review in the best form that GitHub accepts: as the Coach App's review, else as a comment review by the
-//! AutoBuild App, else as a comment on the pull request, else on the issue. The Feature records any form but the usual
-//! one.
+//! Posts a review in the best form that GitHub accepts: the Coach App's review, a comment review by the AutoBuild App,
+//! a comment on the pull request, or one on the issue. The Feature records any form but the usual one.
 
 use crate::{
     engine::{

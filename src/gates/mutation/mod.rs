@@ -1,9 +1,9 @@
 //! Experiments: run the tests on code that is broken on purpose. Code that nothing notices is not tested.
 //!
-//! Every function that the change adds or rewrites is emptied at once, and then by halves ([`emptied`]); the tests'
-//! assertions are made to fail ([`assertions`]); both forms of changed tests run on broken code ([`changed_tests`]). One
-//! [`budget`] limits the runs that only ask. This is mutation testing; emptying whole functions is extreme mutation
-//! (Niedermayr, Jürgens, Wagner, "Will my tests tell me if I break this code?", 2016).
+//! Every function that the change adds or rewrites is emptied at once, and then by halves ([`emptied`]). The tests'
+//! assertions are made to fail ([`assertions`]), and both forms of changed tests run on broken code
+//! ([`changed_tests`]). One [`budget`] limits the runs that only ask. This is mutation testing; emptying whole
+//! functions is extreme mutation (Niedermayr, Jürgens, Wagner, "Will my tests tell me if I break this code?", 2016).
 
 mod assertions;
 mod budget;

@@ -48,9 +48,8 @@ pub(super) fn questions(change: &Change, rows: &[Row]) -> Vec<Question> {
     questions.into_values().collect()
 }
 
-/// Returns a question for each old test file without a parser that changed by more than added lines at its end: scripts
-/// that the test command calls, and the tests of a suite without names. No run shows the fate of a single check in
-/// them.
+/// Returns a question for each old test file without a parser, if more changed than lines added at its end. These are
+/// scripts of the test command, and tests of a suite without names. No run shows the fate of a single check in them.
 pub(super) fn of_files(change: &Change, side: &TestSide<'_>, naming: Naming) -> Vec<Question> {
     let scripts = side.scripts();
     let is_of_tests = |file: &&FileChange| {

@@ -151,9 +151,9 @@ impl<'a> TestSide<'a> {
         Ok(overlay.and(Overlay::of_bytes(texts.collect())))
     }
 
-    /// Returns the next text to try for a file that does not fit the code, after `tried`: the file without the tests at
-    /// these lines, or else the code's version of the file with single tests from this one. `None` if nothing is left
-    /// to try.
+    /// Returns the next text to try after `tried` for a file that does not fit the code. It is the file without the
+    /// tests at these lines, or else the code's version with single tests from this one. `None` if nothing is left to
+    /// try.
     pub(crate) fn refit(
         &self,
         mix: Mix,

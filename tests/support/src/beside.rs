@@ -111,7 +111,7 @@ impl Beside {
             .env("AUTOBUILD_DATABASE_URL", database)
             .env("AUTOBUILD_DATA_DIR", folder.join("data"))
             .env("AUTOBUILD_LISTEN", &self.listen)
-            // Where a story is about the replay, it begins it.
+            // Stories about the replay start it themselves.
             .env("AUTOBUILD_REPLAY_SECONDS", "0")
             .env("AUTOBUILD_SWEEP_SECONDS", "0")
             .env("AUTOBUILD_WRITE_SPACING_MS", "0")

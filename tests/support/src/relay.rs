@@ -13,7 +13,7 @@ use tokio::{
 /// How much later everything arrives on a slow line.
 const DELAY: Duration = Duration::from_millis(40);
 
-/// Where the connections of a relay lead.
+/// The target of a relay's connections.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// An address.

@@ -127,7 +127,7 @@ impl BlockedReport {
     }
 }
 
-/// Returns the answer to the question if a person can approve the task's work.
+/// Decides if a person can approve the task's work.
 fn approvable(task: &Task) -> Approvable {
     match task.secret() {
         _ if !task.is_overridable() => Approvable::NothingPushed,

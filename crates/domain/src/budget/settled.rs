@@ -18,9 +18,8 @@ pub enum UsageKnowledge {
 
 /// Returns the usage that is recorded for a run.
 ///
-/// If a program that usually reports its cost could not do so (it was killed, it crashed, its model's API stopped
-/// serving it), the run counts with its whole share, so that an unknown cost never exceeds the limit. A run that never
-/// reached its model costs nothing.
+/// If a program that usually reports its cost could not do so, for example after a crash, the run counts with its whole
+/// share. So an unknown cost never exceeds the limit. A run that never reached its model costs nothing.
 pub fn settled(usage: Usage, known: UsageKnowledge, cost_reporting: CostReporting, share: &Share) -> Usage {
     match (cost_reporting, known) {
         (CostReporting::Nothing, _) | (CostReporting::Cost, UsageKnowledge::All) => usage,

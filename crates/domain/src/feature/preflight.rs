@@ -200,8 +200,8 @@ const ALIKE: f64 = 0.85;
 /// The most similar names that are proposed.
 const MOST_NEAREST: usize = 3;
 
-/// Returns a doubt for each test that a criterion names and that does not exist, if the plan brings no tests (all its
-/// tasks are documentation) or an existing test has nearly the same name.
+/// Returns a doubt for each missing test that a criterion names, if an existing test has nearly the same name or the
+/// plan adds no tests because all its tasks are documentation.
 pub fn unknown_tests(baseline: &Baseline, plan: &Plan, is_called: impl Fn(&str, &str) -> bool) -> Vec<Doubt> {
     let Ground::Named(names) = baseline.ground() else {
         return Vec::new();

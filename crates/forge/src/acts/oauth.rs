@@ -1,5 +1,5 @@
-//! Signs people in with an App: a person agrees, the browser takes a code to the App's callback, and the App exchanges
-//! the code for a token of that person, once and within ten minutes.
+//! Signs people in with an App: a person agrees, and the browser takes a code to the App's callback. Once and within
+//! ten minutes, the App exchanges the code for a token of that person.
 
 use crate::{
     acts::random,

@@ -316,8 +316,8 @@ impl<'f> Judge<'f> {
     }
 }
 
-/// Returns the possible values of a text with one expression such as `${{ matrix.os || 'ubuntu-latest' }}`: one for
-/// each value in the job's matrix, `None` for each that is not plain text. `None` for any other text.
+/// Returns the possible values of a text with one expression such as `${{ matrix.os || 'ubuntu-latest' }}`. There is
+/// one for each value in the job's matrix, `None` if it is not plain text. `None` for any other text.
 fn of_matrix(job: &Node, text: &str) -> Option<Vec<Option<String>>> {
     let (before, rest) = text.split_once("${{")?;
     let (expression, after) = rest.split_once("}}")?;

@@ -120,8 +120,8 @@ fn without_number(name: &str) -> String {
     numbered.unwrap_or_else(|| name.to_owned())
 }
 
-/// Reads `3 tests, 2 assertions, 1 failures, 0 errors, 0 pendings, 1 omissions, 0 notifications`; with `-v`, a line such
-/// as `  test_adds:<TAB>.: (0.000097)` for each test below its class.
+/// Reads `3 tests, 2 assertions, 1 failures, 0 errors, 0 pendings, 1 omissions, 0 notifications`. With `-v`, also a
+/// line such as ` test_adds:<TAB>.: (0.000097)` for each test below its class.
 fn test_unit(text: &str) -> Option<Tally> {
     let mut listed = Tally::default();
     let mut sum = Tally::default();

@@ -1,5 +1,5 @@
-//! The system calls that a foreign program may not make: those that make namespaces, mount, inspect or control other
-//! processes, change the kernel, or open kinds of sockets that it does not need.
+//! The system calls that a foreign program may not make. They make namespaces, mount, inspect or control other
+//! processes, change the kernel, or open sockets that it does not need.
 
 use domain::isolation::Level;
 use seccompiler::{

@@ -1,5 +1,5 @@
-//! The forms in which services print their credentials, as documented by these services and by the makers of secret
-//! scanners: a beginning, the characters that follow, and their least number.
+//! The forms in which services print their credentials: a beginning, the characters that follow, and their least
+//! number. The services and the makers of secret scanners document them.
 
 use crate::secret::{SecretKind, Span, begins, names_stand_in};
 use aho_corasick::AhoCorasick;

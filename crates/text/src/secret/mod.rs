@@ -1,8 +1,8 @@
 //! Finds credentials. The same rules refuse commits and mask texts.
 //!
-//! They know the forms in which services print their tokens, keys in PEM form, both also encoded and escaped, passwords
-//! in addresses, values that are given to names like `api_key`, and every secret of this service in every usual
-//! spelling. No result contains a secret's value.
+//! They find tokens in the forms of known services and keys in PEM form, both also encoded and escaped. They find
+//! passwords in addresses, values that are given to names like `api_key`, and every secret of this service in every
+//! usual spelling. No result contains a secret's value.
 
 mod assignment;
 mod encoded;
