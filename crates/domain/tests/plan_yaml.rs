@@ -1,7 +1,7 @@
-//! A written plan, read by PyYAML: every text comes back as it was.
+//! PyYAML reads every text of a written plan unchanged.
 //!
-//! What PyYAML reads from the awkward plan is kept in `tests/data/plan_pyyaml.json`, next to the YAML that it read, so the
-//! promise is checked where there is no Python too. Where there is, PyYAML reads the plan anew.
+//! PyYAML's result for the awkward plan is in `tests/data/plan_pyyaml.json`, next to its YAML, so that this can be
+//! checked without Python. With Python, PyYAML reads the plan again.
 
 #![allow(clippy::expect_used)]
 
@@ -19,7 +19,7 @@ use std::{
 const WRITTEN: &str = include_str!("data/plan_pyyaml.yaml");
 const READ_BY_PYYAML: &str = include_str!("data/plan_pyyaml.json");
 
-/// Texts that YAML readers are known to take for something else, or not to take at all.
+/// Texts that YAML readers are known to misread or to refuse.
 const AWKWARD: &[&str] = &[
     "yes",
     "No",

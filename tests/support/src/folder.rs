@@ -5,7 +5,7 @@ use tempfile::{Builder, TempDir};
 
 /// A file system in memory on most machines.
 const MEMORY: &str = "/dev/shm";
-/// The free space that it must have, in bytes, since tests run side by side.
+/// The free space that it must have, in bytes, since tests run in parallel.
 const ENOUGH: u64 = 2 << 30;
 
 /// Creates a folder that is removed when dropped. It is in memory if there is enough space and programs can be started

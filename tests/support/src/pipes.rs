@@ -1,4 +1,4 @@
-//! Named pipes between a story and the programs that it starts: a program says that it runs, and waits until it may
+//! Named pipes between a story and the programs that it starts: a program reports that it runs, and waits until it may
 //! continue.
 
 use std::{path::Path, time::Duration};
@@ -7,7 +7,7 @@ use tokio::{
     net::unix::pipe,
 };
 
-/// The longest wait for a program to speak.
+/// The longest wait for a program's report.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The story's ends of the pipes. The program runs `echo name > started; read line < go`, with the folder before both
@@ -36,7 +36,7 @@ impl Pipes {
         }
     }
 
-    /// Waits until a program says that it runs; returns what it said.
+    /// Waits until a program reports that it runs; returns its name.
     pub async fn started(&mut self) -> String {
         while !self.said.ends_with(b"\n") {
             let byte = tokio::time::timeout(PATIENCE, self.started.read_u8()).await;

@@ -99,7 +99,7 @@ fn start(started: u128) -> Server {
         let read = log.read_line(&mut said).expect("the server's log is text");
         assert!(read > 0, "the throw-away PostgreSQL did not start:\n{said}");
     }
-    // Nobody needs the log, but the server would block on a full pipe.
+    // The log is not needed, but the server would block on a full pipe.
     std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()).and(child.wait()));
     Server {
         url: format!("postgres://postgres@localhost/postgres?host={}", folder.display()),

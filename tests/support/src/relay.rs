@@ -1,4 +1,5 @@
-//! A relay on loopback: one address for whichever process answers now, and a line that can be cut, stalled or slowed down.
+//! A relay on loopback: one address for the process that answers now, and a line that can be cut, stalled or slowed
+//! down.
 
 use std::{
     sync::{Arc, Mutex},
@@ -10,7 +11,7 @@ use tokio::{
     sync::watch,
 };
 
-/// How much later everything arrives on a slow line.
+/// The delay of everything on a slow line.
 const DELAY: Duration = Duration::from_millis(40);
 
 /// The target of a relay's connections.
@@ -29,7 +30,7 @@ pub enum Line {
     Open,
     /// Everything passes later.
     Slow,
-    /// Connections stay, and nothing passes until the line changes.
+    /// Connections stay open, and nothing passes until the line changes.
     Stalled,
     /// Every connection is cut, and new ones are refused.
     Cut,
@@ -38,7 +39,7 @@ pub enum Line {
 /// A relay. It lives as long as the test.
 #[derive(Clone)]
 pub struct Relay {
-    /// The addresses that may answer; the first that does is taken.
+    /// The addresses that may answer; the first one that answers is used.
     targets: Arc<Mutex<Vec<Target>>>,
     line: watch::Sender<Line>,
 }
@@ -101,7 +102,7 @@ async fn between(one: TcpStream, other: impl AsyncRead + AsyncWrite + Unpin, lin
     }
 }
 
-/// Forwards what comes until one side ends.
+/// Forwards bytes until one side ends.
 async fn forward(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

@@ -1,4 +1,4 @@
-//! Files in a checkout look as in a clone, and are stored as `git add` would store them.
+//! Files in a checkout are as in a clone, and are stored as `git add` would store them.
 
 use crate::origin::{World, git, request, write};
 use autobuild_git::{Checkout, CommitError, ForbiddenChange, Policy, Prepared, RepoPath, TakeOutLimits};
@@ -22,7 +22,7 @@ async fn commit(world: &World, checkout: &Checkout) -> Result<Option<Prepared>, 
     world.mirror.commit_changes(checkout, &changes, &request).await
 }
 
-/// Returns what git would change in a fresh clone of the kept commit.
+/// Returns the files that git would change in a fresh clone of the kept commit.
 fn renormalized(world: &World, prepared: &Prepared) -> String {
     let clone = world.folder().join("clone");
     let _ = fs::remove_dir_all(&clone);
@@ -52,7 +52,7 @@ async fn a_checkout_looks_like_a_clone_and_unchanged_files_stay_as_they_are() {
     assert_eq!(read("win/a.c"), b"int a;\r\n");
     assert!(read("v.id").starts_with(b"$Id: "));
     assert!(commit(&world, &checkout).await.unwrap().is_none());
-    // Written again as they are.
+    // Written again unchanged.
     for path in ["run.bat", "win/a.c", "v.id"] {
         write(checkout.path(), path, &read(path));
     }
@@ -83,7 +83,7 @@ async fn work_is_stored_as_git_add_would_store_it() {
     assert_eq!(read("deep/\u{fc}/notes.txt").await, b"deep\n");
     assert_eq!(read("t.csv").await, b"1\n");
     assert_eq!(renormalized(&world, &prepared), "");
-    // The other way round, for files that are laid over a checkout.
+    // The reverse, for files that are written into a checkout.
     let laid = ["run.bat", "a.pic", "notes.txt", "run.bat"];
     let laid = laid.map(|path| (RepoPath::from(path), (b"x\ny\n".to_vec(), 0o100_644)));
     let laid = world.mirror.in_work_tree(prepared.sha(), laid.to_vec()).await.unwrap();

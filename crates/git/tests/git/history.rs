@@ -1,4 +1,4 @@
-//! Histories from twenty years of git versions are accepted, unless they attack those who check them out.
+//! Histories from twenty years of git versions are accepted, unless they attack people who check them out.
 
 use crate::origin::{World, careless, git};
 use autobuild_git::GitError;
@@ -6,7 +6,7 @@ use std::{io::Write, process::Stdio};
 
 const PERSON: &str = "A Person <p@example.invalid> 1313584730 +0000";
 
-/// Writes an object as it is, without any check.
+/// Writes an object without any check.
 fn object(world: &World, kind: &str, content: &[u8]) -> String {
     let mut git = careless(&world.forge_repository());
     let git = git.args(["hash-object", "-t", kind, "--literally", "-w", "--stdin"]);
@@ -17,7 +17,7 @@ fn object(world: &World, kind: &str, content: &[u8]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// A tree of entries as they are: mode, name, object.
+/// Makes a tree of unchecked entries: mode, name, object.
 fn tree(world: &World, entries: &[(&str, &str, &str)]) -> String {
     let mut content = Vec::new();
     for (mode, name, id) in entries {
@@ -91,7 +91,7 @@ async fn old_spellings_of_a_tree_are_taken_and_can_be_checked_out() {
     for odd in [&padded, &modes, &unknown] {
         assert!(fetched(&world, &commit(&world, odd, &people)).await.is_ok(), "{odd}");
     }
-    // Also where it is what is to be built on.
+    // Also if it is the base of the work.
     let tip = commit(&world, &padded, &people);
     git(&forge, &["update-ref", "refs/heads/main", &tip]);
     world.fetch().await;

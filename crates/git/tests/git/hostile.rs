@@ -1,4 +1,4 @@
-//! Agents plant files in a checkout: none of them runs, nothing of ours leaks, nothing hangs.
+//! Agents plant files in a checkout: none of them runs, no secret leaks, nothing hangs.
 
 use crate::origin::{World, careless, git, request, write};
 use autobuild_git::{ForbiddenChange, Lease, Policy, Prepared, RepoPath, TakeOutLimits, TreeFinding};
@@ -34,7 +34,7 @@ fn plant_everything(work: &Path, marker: &Path) {
     let old = fs::read_to_string(work.join(".git/config")).unwrap();
     fs::write(work.join(".git/config"), format!("{old}{config}")).unwrap();
     write(work, ".gitattributes", b"* filter=x diff=x\n");
-    // A nested repository with the same filter, a bare one in plain sight, and a redirection.
+    // A nested repository with the same filter, a bare one, and a redirection.
     let nested = work.join("nested");
     fs::create_dir_all(&nested).unwrap();
     git(&nested, &["init", "-q"]);
@@ -73,7 +73,7 @@ async fn nothing_planted_in_a_checkout_ever_runs() {
     let tree = world.tree(prepared.sha());
     assert!(tree.contains(&"100644 nested/file".to_owned()) && tree.contains(&"100644 redirected/file".to_owned()));
     assert!(!tree.iter().any(|line| line.contains(".git/") || line.ends_with(".git")), "{tree:?}");
-    // The control: a careless git in the same folder falls for it.
+    // The control: a careless git in the same folder runs it.
     careless(checkout.path()).args(["add", "-A"]).output().unwrap();
     assert!(marker.exists(), "the trap does not work, so the test proves nothing");
 }

@@ -1,4 +1,4 @@
-//! Commits that go from one data folder to another as packs.
+//! Commits that move from one data folder to another as packs.
 
 use crate::origin::{World, careless, git, request, write};
 use autobuild_git::{ForgeAccess, Lease, Mirror, Mirrors, Packed, Pushed, TakeOutLimits, Unpacked};

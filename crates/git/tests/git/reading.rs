@@ -30,7 +30,7 @@ async fn files_are_read_up_to_a_cap() {
     let list = world.mirror.list_files(&head, 1).await.unwrap();
     assert_eq!((list.entries.len(), list.truncated), (1, true));
     assert!(!world.mirror.list_files(&head, 2).await.unwrap().truncated);
-    // The list is remembered now.
+    // The list is cached now.
     assert_eq!(read("odd\nname", 9).await.unwrap().text(), "x");
     for absent in ["d", "nothing", "d/f/g", "d/f/"] {
         assert_eq!(read(absent, 9).await, None, "{absent}");

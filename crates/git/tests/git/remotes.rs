@@ -31,7 +31,7 @@ async fn a_push_obeys_its_lease_and_says_where_the_branch_is() {
     assert_eq!(push(&one, Lease::Absent).await.unwrap(), Pushed::Done);
     // The same push again, as after a lost reply.
     assert_eq!(push(&one, Lease::Absent).await.unwrap(), Pushed::AlreadyThere);
-    // Neither forwards nor a merge: the lease alone decides.
+    // Neither a fast-forward nor a merge: only the lease decides.
     assert_eq!(push(&two, Lease::At(one.clone())).await.unwrap(), Pushed::Done);
     match push(&three, Lease::At(one.clone())).await {
         Err(PushError::LeaseLost { actual }) => assert_eq!(actual, Some(two.clone())),
@@ -82,7 +82,7 @@ async fn a_hiccup_of_the_remote_is_no_rule_and_a_lock_is_no_move() {
         }
     }
     fs::remove_file(&hook).unwrap();
-    // Somebody holds the ref's lock on the other side: the branch stands where the lease says.
+    // Somebody holds the ref's lock on the other side: the branch still has the head that the lease names.
     let lock = forge.join("refs/heads").join(format!("{}.lock", branch().as_str()));
     fs::create_dir_all(lock.parent().unwrap()).unwrap();
     fs::write(&lock, "").unwrap();
@@ -93,7 +93,7 @@ async fn a_hiccup_of_the_remote_is_no_rule_and_a_lock_is_no_move() {
     fs::remove_file(&lock).unwrap();
     let pushed = world.mirror.push(&world.remote, &branch(), &sha, &Lease::Absent).await;
     assert_eq!(pushed.unwrap(), Pushed::Done);
-    // A branch of the name of a folder stands in the way for good.
+    // A branch with the name of the folder is a lasting obstacle.
     let below: BranchName = format!("{}/below", branch().as_str()).parse().unwrap();
     assert!(matches!(
         world.mirror.push(&world.remote, &below, &sha, &Lease::Absent).await,

@@ -294,7 +294,7 @@ async fn every_write_of_a_reader_is_seen_and_reading_is_not() {
     assert_eq!(changed(&|root| fs::remove_dir_all(root).unwrap()).await, ["."]);
 }
 
-/// Same size, same inode, the old modification time put back: only the change time tells.
+/// Same size, same inode, restored modification time: only the change time differs.
 #[tokio::test]
 async fn a_write_that_hides_its_time_is_seen() {
     let world = World::with(&[("a", "1111")]).await;

@@ -48,7 +48,7 @@ pub enum Reply {
     Dear(&'static str, Value),
     /// An error with this status and text, and perhaps a time to wait in seconds.
     Status(u16, &'static str, Option<u32>),
-    /// A verbatim answer: status, additional headers, body.
+    /// A prepared answer: status, additional headers, body.
     Raw(u16, &'static str, &'static str),
     /// The connection ends in the middle of the answer.
     Drop,
