@@ -44,7 +44,7 @@ pub(crate) enum Provider {
 }
 
 /// The differences between providers.
-struct Facts {
+struct ProviderFacts {
     name: &'static str,
     address: &'static str,
     /// The allowed paths. Batches are not allowed, since they would continue, and cost, after the run.
@@ -56,7 +56,7 @@ struct Facts {
     program: (&'static str, &'static str),
 }
 
-const ANTHROPIC: Facts = Facts {
+const ANTHROPIC: ProviderFacts = ProviderFacts {
     name: "anthropic",
     address: "https://api.anthropic.com/",
     paths: &["/v1/messages", "/v1/messages/count_tokens", "/v1/models", "/v1/models/"],
@@ -65,7 +65,7 @@ const ANTHROPIC: Facts = Facts {
     program: ("claude", "run `claude`, then `/login`"),
 };
 
-const OPEN_AI: Facts = Facts {
+const OPEN_AI: ProviderFacts = ProviderFacts {
     name: "openai",
     address: "https://api.openai.com/v1",
     paths: &["/responses", "/responses/compact", "/models", "/models/", "/chat/completions"],
@@ -75,7 +75,7 @@ const OPEN_AI: Facts = Facts {
 };
 
 impl Provider {
-    fn facts(self) -> &'static Facts {
+    fn facts(self) -> &'static ProviderFacts {
         match self {
             Self::Anthropic => &ANTHROPIC,
             Self::OpenAi => &OPEN_AI,
@@ -107,7 +107,7 @@ impl Provider {
 
     /// Returns the failure for a person whose log-in cannot be used.
     fn not_logged_in(self, lack: LoginLack) -> Failure {
-        let Facts { program, setting, .. } = self.facts();
+        let ProviderFacts { program, setting, .. } = self.facts();
         Failure::NotLoggedIn {
             program: program.0.to_owned(),
             log_in: program.1.to_owned(),
@@ -220,7 +220,7 @@ impl Access {
 }
 
 fn route(provider: Provider, account: ModelAccount, spec: &RunSpec) -> Result<ModelRoute, RunError> {
-    let Facts { name, address, paths, .. } = provider.facts();
+    let ProviderFacts { name, address, paths, .. } = provider.facts();
     let usual = || Url::parse(address).map_err(|error| host("reading an address")(io::Error::other(error)));
     Ok(ModelRoute {
         name: (*name).to_owned(),

@@ -6,7 +6,7 @@ use crate::agents::{
     private::host,
     record::Record,
     run::{Printed, RunError, RunSpec},
-    session::{Ended, Stopped},
+    session::{SessionEnd, Stopped},
 };
 use domain::blocked::{AgentFault, Failure};
 use sandbox::{Exit, Finished, StartError};
@@ -34,7 +34,7 @@ impl From<Failure> for Unfinished {
 }
 
 /// Returns the way in which a program was ended before its output was complete; `None` if its output counts.
-pub(crate) fn by_force(spec: &RunSpec, ended: &Ended, said_all: bool) -> Option<Unfinished> {
+pub(crate) fn by_force(spec: &RunSpec, ended: &SessionEnd, said_all: bool) -> Option<Unfinished> {
     match (&ended.stopped, ended.finished.exit) {
         (Some(Stopped::Failed(failure)), _) => Some(failure.clone().into()),
         (Some(Stopped::Lingered), _) => None,
@@ -125,7 +125,7 @@ pub(crate) fn printed(
     outcome: Result<AgentAnswer, Unfinished>,
     told: Told,
     journal: Journal,
-    ended: &Ended,
+    ended: &SessionEnd,
 ) -> Result<Printed, RunError> {
     let usage = Usage {
         tokens: told.tokens,

@@ -9,7 +9,7 @@ use crate::{
         prompt::Prompt,
         record::Record,
         session,
-        session::{Ended, InputMode, Listener, Patience},
+        session::{InputMode, Listener, Patience, SessionEnd},
     },
     config::Role,
 };
@@ -144,7 +144,7 @@ impl RunContext {
         (input_mode, last): (InputMode, Duration),
         (listener, journal): (&mut dyn Listener, &mut Journal),
         cancel: &CancellationToken,
-    ) -> Result<Ended, RunError> {
+    ) -> Result<SessionEnd, RunError> {
         let model = spec.idle.map_or(MODEL, |idle| idle.min(MODEL));
         let patience = Patience { model, tool: model.max(COMMAND.saturating_add(Duration::from_secs(60))), last };
         let ended = session::run(&self.sandbox, order, input_mode, patience, (listener, journal), cancel).await;

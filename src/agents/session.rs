@@ -48,7 +48,7 @@ pub(crate) enum Stopped {
 }
 
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct SessionEnd {
     /// The sandbox's report.
     pub(crate) finished: Finished,
     /// Why we ended it; `None` if we did not.
@@ -72,7 +72,7 @@ pub(crate) async fn run(
     patience: Patience,
     (listener, journal): (&mut dyn Listener, &mut Journal),
     cancel: &CancellationToken,
-) -> Result<Ended, StartError> {
+) -> Result<SessionEnd, StartError> {
     let stop = cancel.child_token();
     let (live, talk) = match input_mode {
         InputMode::Once => Live::listening(),
@@ -88,7 +88,7 @@ pub(crate) async fn run(
         stopped
     };
     let (finished, stopped) = tokio::join!(sandbox.run_live(order, live, &stop), listening);
-    Ok(Ended { finished: finished?, stopped })
+    Ok(SessionEnd { finished: finished?, stopped })
 }
 
 struct OutputReader {

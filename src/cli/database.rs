@@ -13,7 +13,7 @@ use text::secret::Secrets;
 
 /// Which database.
 #[derive(Debug, Args)]
-pub struct Which {
+pub struct DatabaseArgs {
     /// The service's data folder.
     #[arg(long, value_name = "DIR", global = true)]
     data_dir: Option<String>,
@@ -23,7 +23,7 @@ pub struct Which {
 }
 
 /// The chosen database.
-pub struct Chosen {
+pub struct ChosenDatabase {
     pub url: String,
     pub secrets: Secrets,
     pub whose: Whose,
@@ -37,7 +37,7 @@ pub enum Whose {
     Service,
 }
 
-impl Chosen {
+impl ChosenDatabase {
     /// Opens the database for reading.
     pub async fn open_to_read(&self) -> anyhow::Result<Store> {
         let opened = Store::open_to_read(&self.url, OpenOptions::default()).await;
@@ -65,15 +65,15 @@ impl Chosen {
     }
 }
 
-impl Which {
+impl DatabaseArgs {
     /// Chooses the database; the error names every mistake in the settings.
-    pub async fn choose(&self) -> Result<Chosen, String> {
+    pub async fn choose(&self) -> Result<ChosenDatabase, String> {
         let (config, data_dir) = (self.config.clone(), self.data_dir.clone());
         let flags = [("AUTOBUILD_CONFIG", config), ("AUTOBUILD_DATA_DIR", data_dir)];
         let settings = ServerSettings::of_process(&flags).map_err(|mistakes| join_mistakes(&mistakes, "; "))?;
         let own = if flags.iter().all(|(_, value)| value.is_none()) { own_database().await } else { None };
         let whose = if own.is_some() { Whose::Own } else { Whose::Service };
-        Ok(Chosen {
+        Ok(ChosenDatabase {
             url: own.unwrap_or_else(|| settings.database_url.expose_secret().to_owned()),
             secrets: Secrets::new(&known_secrets(&settings)),
             whose,

@@ -4,7 +4,7 @@
 use crate::{
     cli::{
         assemble::clock,
-        database::{Chosen, Which, Whose},
+        database::{ChosenDatabase, DatabaseArgs, Whose},
         local::session::{NOT_DONE, refused, written},
         stage::terminal::{Terminal, Tone},
     },
@@ -34,7 +34,7 @@ pub(super) struct Effects {
     #[arg(long, global = true)]
     json: bool,
     #[command(flatten)]
-    which: Which,
+    which: DatabaseArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -64,7 +64,7 @@ pub(super) async fn effects(effects: Effects) -> ExitCode {
     written("effects").unwrap_or(code)
 }
 
-async fn list(effects: &Effects, chosen: &Chosen) -> anyhow::Result<ExitCode> {
+async fn list(effects: &Effects, chosen: &ChosenDatabase) -> anyhow::Result<ExitCode> {
     let store = chosen.open_to_read().await?;
     let queue = Queue::of(&store, clock()).await?;
     store.close().await;
@@ -77,7 +77,7 @@ async fn list(effects: &Effects, chosen: &Chosen) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn retry(effects: &Effects, chosen: &Chosen, id: &str) -> anyhow::Result<ExitCode> {
+async fn retry(effects: &Effects, chosen: &ChosenDatabase, id: &str) -> anyhow::Result<ExitCode> {
     let store = chosen.open_beside().await?;
     let tried = try_again(&store, id, clock()).await?;
     let known = store.effect(id).await?;
@@ -209,7 +209,7 @@ fn to_json(queue: &Queue) -> Value {
 
 /// Prints the queue for people: a heading, and a few lines for each step.
 struct QueueView<'a> {
-    chosen: &'a Chosen,
+    chosen: &'a ChosenDatabase,
     terminal: Terminal,
 }
 

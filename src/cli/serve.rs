@@ -139,7 +139,7 @@ async fn run(
     let (setup, _leading) = if role.is_reached() { setup::open(&settings, address, secrets)? } else { (None, None) };
     let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let (front, closed) = (FrontRouter::new(setup.clone()), CancellationToken::new());
-    let mut open = Open {
+    let mut open = OpenProcess {
         role,
         admin: admin_token(&settings, role, secrets)?,
         server: tokio::spawn(web::serve(listener, front.router(), closed.clone())),
@@ -161,7 +161,7 @@ async fn run(
 
 /// Runs one service after the other, each with the current Apps, until somebody stops the process.
 async fn one_after_the_other(
-    open: &mut Open,
+    open: &mut OpenProcess,
     flags: Flags<'_>,
     settings: &ServerSettings,
     collector: &Option<TelemetrySettings>,
@@ -246,7 +246,7 @@ async fn session_key(engine: &Engine, secrets: &Secrets) -> anyhow::Result<Secre
 }
 
 /// The part that stays while the service behind it is replaced.
-struct Open {
+struct OpenProcess {
     front: FrontRouter,
     setup: Option<Arc<Setup>>,
     changes: Option<watch::Receiver<u64>>,
@@ -272,7 +272,7 @@ enum Next {
     Again,
 }
 
-impl Open {
+impl OpenProcess {
     /// Works with the current Apps until SIGTERM, Ctrl-C, or a change of the Apps.
     async fn once(
         &mut self,

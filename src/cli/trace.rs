@@ -3,7 +3,7 @@
 
 use crate::{
     cli::{
-        database::{Chosen, Which},
+        database::{ChosenDatabase, DatabaseArgs},
         local::session::refused,
     },
     messages,
@@ -51,7 +51,7 @@ pub(super) struct Trace {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    which: Which,
+    which: DatabaseArgs,
 }
 
 pub(super) async fn trace(trace: Trace) -> ExitCode {
@@ -65,7 +65,7 @@ pub(super) async fn trace(trace: Trace) -> ExitCode {
     }
 }
 
-async fn run(trace: &Trace, from: &Chosen) -> anyhow::Result<()> {
+async fn run(trace: &Trace, from: &ChosenDatabase) -> anyhow::Result<()> {
     let task = parse_task(&trace.task)?;
     let store = from.open_to_read().await?;
     let feature = choose_feature(&store.traced().await?, task, trace.feature.as_deref())?;

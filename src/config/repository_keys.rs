@@ -4,7 +4,7 @@ use crate::config::{
     repository::RepositorySettings,
     shapes,
     shapes::{
-        Key,
+        SettingKey,
         Shape::{
             self, Agent, Approval, Command, Duration, Each, Hosts, Model, Number, OneOf, Path, Paths, Table, Text,
             Titles, Whole,
@@ -14,11 +14,11 @@ use crate::config::{
 use serde_json::{Value as Json, json};
 
 macro_rules! keys {
-    ($($name:literal: $shape:expr, $about:literal;)*) => { [$(Key { name: $name, shape: $shape, about: $about }),*] };
+    ($($name:literal: $shape:expr, $about:literal;)*) => { [$(SettingKey { name: $name, shape: $shape, about: $about }),*] };
 }
 
 /// Every key of the file.
-pub(crate) static KEYS: &[Key] = &keys! {
+pub(crate) static KEYS: &[SettingKey] = &keys! {
     "label": Text(50), "The label that starts a Feature.";
     "plan_approval": Approval, "When a plan waits for approval: never, always, or from this complexity (1 to 10).";
     "max_turns": Whole(1, 50), "Turns of a task before it is blocked.";
@@ -65,22 +65,22 @@ pub(crate) static KEYS: &[Key] = &keys! {
     "network": Table(NETWORK), "What commands and agents may reach.";
 };
 
-static CHECKS: &[Key] = &keys! {
+static CHECKS: &[SettingKey] = &keys! {
     "depth": OneOf(&["quick", "standard", "thorough"]),
         "Time for experiments: a fifth of the plain test run, as long, or ten times as long. At least 20 seconds.";
 };
 
-static COVERAGE: &[Key] = &keys! {
+static COVERAGE: &[SettingKey] = &keys! {
     "command": Command, "Command that measures the coverage.";
     "file": Path, "File that the command writes: lcov, Cobertura or cargo-llvm-cov JSON.";
     "threshold": Number(0.0, 100.0), "Lowest coverage of the changed lines, in percent.";
 };
 
-static AGENTS: &[Key] = &by_role(Agent);
-static MODELS: &[Key] = &by_role(Model);
-static TIMEOUTS: &[Key] = &by_role(Duration);
+static AGENTS: &[SettingKey] = &by_role(Agent);
+static MODELS: &[SettingKey] = &by_role(Model);
+static TIMEOUTS: &[SettingKey] = &by_role(Duration);
 
-const fn by_role(shape: Shape) -> [Key; 4] {
+const fn by_role(shape: Shape) -> [SettingKey; 4] {
     keys! {
         "planner": shape, "The planner's.";
         "designer": shape, "The designer's.";
@@ -89,7 +89,7 @@ const fn by_role(shape: Shape) -> [Key; 4] {
     }
 }
 
-static BUDGET: &[Key] = &keys! {
+static BUDGET: &[SettingKey] = &keys! {
     "usd_per_task": Number(0.0, 100_000.0), "US dollars for one task.";
     "usd_per_feature": Number(0.0, 100_000.0), "US dollars for one Feature.";
     "tokens_per_task": Whole(0, 1_000_000_000_000), "Tokens for one task.";
@@ -98,11 +98,11 @@ static BUDGET: &[Key] = &keys! {
     "hours_per_feature": Number(0.0, 10_000.0), "Hours of agent time for one Feature.";
 };
 
-static COMMANDS: &[Key] = &keys! {
+static COMMANDS: &[SettingKey] = &keys! {
     "permission": OneOf(&["write", "maintain", "admin"]), "Lowest permission of people who may use commands.";
 };
 
-static NETWORK: &[Key] = &keys! {
+static NETWORK: &[SettingKey] = &keys! {
     "allow": Hosts, "Hosts that commands and agents may reach by HTTPS, if the server allows them too.";
 };
 

@@ -1,6 +1,8 @@
 //! Reads the server's TOML file into the same entries that the environment gives, with their line numbers.
 
-use crate::config::variables::{Entry, MergedVariables, OF_INSTALLATIONS, PREFIX, ServerMistake, Source, Value};
+use crate::config::variables::{
+    MergedVariables, OF_INSTALLATIONS, PREFIX, ServerMistake, Source, Value, VariableEntry,
+};
 use domain::ids::InstallationId;
 use std::{collections::BTreeMap, ops::Range};
 use toml::{
@@ -13,9 +15,9 @@ const MAX_BYTES: usize = 256 * 1024;
 /// Reads the file and returns its settings. It may also have `agent_environment` (a list of variables that agents get),
 /// tables `[agents.<name>]` with the key `run`, and tables `[installations.<id>]`. These and all mistakes are added to
 /// `found`.
-pub(crate) fn read(text: &str, found: &mut MergedVariables) -> Vec<Entry> {
+pub(crate) fn read(text: &str, found: &mut MergedVariables) -> Vec<VariableEntry> {
     let entries = Vec::new();
-    let mut file = Reader { text, found, entries };
+    let mut file = FileReader { text, found, entries };
     if text.len() > MAX_BYTES {
         file.wrong(0..0, "the file", format!("is larger than {MAX_BYTES} bytes"));
         return file.entries;
@@ -27,13 +29,13 @@ pub(crate) fn read(text: &str, found: &mut MergedVariables) -> Vec<Entry> {
     file.entries
 }
 
-struct Reader<'a> {
+struct FileReader<'a> {
     text: &'a str,
     found: &'a mut MergedVariables,
-    entries: Vec<Entry>,
+    entries: Vec<VariableEntry>,
 }
 
-impl Reader<'_> {
+impl FileReader<'_> {
     fn table(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
@@ -52,7 +54,7 @@ impl Reader<'_> {
         }
     }
 
-    fn entry(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Entry> {
+    fn entry(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<VariableEntry> {
         let Some(found) = self.scalar(value) else {
             let problem = format!("must be a text or a number, not {}", value.get_ref().type_str());
             self.wrong(value.span(), name, problem);
@@ -60,7 +62,7 @@ impl Reader<'_> {
         };
         let upper = name.to_ascii_uppercase();
         let name = upper.strip_prefix(PREFIX).unwrap_or(&upper).to_owned();
-        Some(Entry { name, value: found })
+        Some(VariableEntry { name, value: found })
     }
 
     fn installations(&mut self, installations: &DeTable<'_>) {
@@ -74,7 +76,7 @@ impl Reader<'_> {
             };
             let mut own = BTreeMap::new();
             for (key, value) in keys {
-                let Some(Entry { name, value }) = self.entry(key.get_ref(), value) else {
+                let Some(VariableEntry { name, value }) = self.entry(key.get_ref(), value) else {
                     continue;
                 };
                 match OF_INSTALLATIONS.into_iter().find(|known| *known == name) {

@@ -46,9 +46,9 @@ pub(crate) enum Shape {
     Paths,
     /// A list of host names.
     Hosts,
-    Table(&'static [Key]),
+    Table(&'static [SettingKey]),
     /// One value for all of these keys, or a table with them.
-    Each(&'static [Key]),
+    Each(&'static [SettingKey]),
 }
 
 struct Problem {
@@ -272,7 +272,7 @@ fn or(words: &[&str]) -> String {
     }
 }
 
-pub(crate) struct Key {
+pub(crate) struct SettingKey {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) shape: Shape,
@@ -286,7 +286,7 @@ pub(crate) struct Reading<'a> {
 
 impl Reading<'_> {
     /// Reads a table of `keys`; keys that are missing or empty are left out of the result.
-    pub(crate) fn table(&mut self, path: &str, keys: &'static [Key], node: &Node) -> Json {
+    pub(crate) fn table(&mut self, path: &str, keys: &'static [SettingKey], node: &Node) -> Json {
         let mut found = serde_json::Map::new();
         let Some(entries) = node.entries() else {
             let said = format!("expected a table, found {}", node.kind());
@@ -309,7 +309,7 @@ impl Reading<'_> {
         Json::Object(found)
     }
 
-    fn value(&mut self, path: &str, key: &'static Key, node: &Node) -> Option<Json> {
+    fn value(&mut self, path: &str, key: &'static SettingKey, node: &Node) -> Option<Json> {
         if let Shape::Table(keys) = key.shape {
             return Some(self.table(path, keys, node));
         }
@@ -325,7 +325,7 @@ impl Reading<'_> {
         found.map_err(|Problem { place, text }| self.wrong(place, path, text, valid(&key.shape, self.offered))).ok()
     }
 
-    fn unknown(&mut self, path: &str, key: &text::node::Key, keys: &'static [Key]) {
+    fn unknown(&mut self, path: &str, key: &text::node::Key, keys: &'static [SettingKey]) {
         let said = match nearest(&key.name, keys.iter().map(|key| key.name)) {
             Some(name) => format!("there is no such setting, did you mean `{name}`?"),
             None => "there is no such setting".to_owned(),
@@ -349,7 +349,7 @@ fn join(path: &str, name: &str) -> String {
     }
 }
 
-fn names(keys: &[Key]) -> String {
+fn names(keys: &[SettingKey]) -> String {
     keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
 }
 

@@ -247,7 +247,7 @@ pub(crate) struct MergedVariables {
 }
 
 /// An entry of one layer. Its name is not checked yet.
-pub(crate) struct Entry {
+pub(crate) struct VariableEntry {
     /// The name without its prefix, in upper case.
     pub(crate) name: String,
     pub(crate) value: Value,
@@ -267,16 +267,16 @@ impl MergedVariables {
             let set = named.filter(|(name, text)| !text.trim().is_empty() && !SET_FOR_AGENTS.contains(name));
             let entries = set.map(|(name, text)| {
                 let (name, text) = (name.to_owned(), text.clone());
-                Entry { name, value: Value { text, source } }
+                VariableEntry { name, value: Value { text, source } }
             });
             found.layer(entries.collect(), given);
         }
         found
     }
 
-    fn layer(&mut self, entries: Vec<Entry>, given: &Given<'_>) {
+    fn layer(&mut self, entries: Vec<VariableEntry>, given: &Given<'_>) {
         let mut here: BTreeMap<&'static str, Value> = BTreeMap::new();
-        for Entry { name, value } in entries {
+        for VariableEntry { name, value } in entries {
             let source = value.source;
             let placed = match find_variable(&name) {
                 Some(KnownVariable::Itself("CONFIG")) if matches!(source, Source::File { .. }) => {

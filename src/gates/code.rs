@@ -16,27 +16,27 @@ pub(crate) type Put = (String, Vec<u8>, u32);
 
 /// A file at the change's commit.
 #[derive(Clone, Debug)]
-pub(crate) struct Code {
+pub(crate) struct SourceCode {
     pub(crate) path: String,
     pub(crate) text: String,
     pub(crate) mode: u32,
 }
 
-impl Code {
+impl SourceCode {
     pub(crate) fn put(&self, text: &str) -> Put {
         (self.path.clone(), text.as_bytes().to_vec(), self.mode)
     }
 }
 
 /// Returns the source files at the change's commit; none if there are too many.
-pub(crate) async fn code(run: &Run<'_>) -> Result<Vec<Code>, GateError> {
+pub(crate) async fn code(run: &Run<'_>) -> Result<Vec<SourceCode>, GateError> {
     let mut files = run.list(is_code).await?;
     if files.len() > MOST_FILES {
         files.clear();
     }
     let blobs = run.blobs(&files, LARGEST).await?;
     let read = |((path, mode), blob)| match blob {
-        Blob::Bytes(bytes) => String::from_utf8(bytes).ok().map(|text| Code { path, text, mode }),
+        Blob::Bytes(bytes) => String::from_utf8(bytes).ok().map(|text| SourceCode { path, text, mode }),
         Blob::Large(_) | Blob::None => None,
     };
     Ok(files.into_iter().zip(blobs).filter_map(read).collect())

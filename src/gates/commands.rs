@@ -22,7 +22,7 @@ use text::shell_command::ShellCommand;
 
 /// The commands that the Gates run for a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
+pub struct CommandChoice {
     /// The command that prepares a checkout; `None` if nothing needs preparing.
     pub setup: Option<ShellCommand>,
     /// `true` if AutoBuild detected the set-up itself, which then calls only package managers.
@@ -108,7 +108,7 @@ pub async fn paths(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, GitErro
 /// # Errors
 ///
 /// The mirror could not be read.
-pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) -> Result<Chosen, GitError> {
+pub async fn at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) -> Result<CommandChoice, GitError> {
     let paths = paths(mirror, commit).await?;
     let texts = texts(mirror, commit, &paths).await?;
     let read = |path: &str| texts.get(path).cloned();
@@ -157,7 +157,7 @@ fn find_uncalled(repository: &Repository<'_>) -> Option<UncalledTests> {
 
 /// Takes each command from the settings or, failing that, detects it from the repository's files.
 #[must_use]
-pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Chosen {
+pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> CommandChoice {
     let detected = detect::detect(repository);
     let found = detected.as_ref();
     let choose = |set: &Option<ShellCommand>, detected: Option<&ShellCommand>| match (set, detected, found) {
@@ -180,7 +180,7 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Cho
         Some(command) => TestLine::detected(command, found.and_then(|found| found.folder.as_deref()), repository),
         None => TestLine::default(),
     };
-    Chosen {
+    CommandChoice {
         setup,
         setup_is_found: settings.setup.is_none(),
         test,

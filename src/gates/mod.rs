@@ -30,7 +30,7 @@ mod verify;
 mod wave;
 
 pub use checks::is_called;
-pub use commands::{Chosen, choose, is_installed, runners_here};
+pub use commands::{CommandChoice, choose, is_installed, runners_here};
 pub use preflight::{before, missing_programs, preflight};
 pub use probe::probe;
 pub use run::cache::{forget_caches_of, forget_unused_caches};

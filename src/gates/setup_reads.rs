@@ -6,7 +6,7 @@
 
 use crate::gates::{
     change::is_document,
-    commands::{Chosen, paths},
+    commands::{CommandChoice, paths},
     run::context::GateError,
 };
 use domain::ids::Sha;
@@ -25,7 +25,7 @@ const HOOKS: [&str; 5] = ["preinstall", "install", "postinstall", "prepare", "pr
 pub(crate) async fn touches_setup(
     mirror: &Mirror,
     (from, to): (&Sha, &Sha),
-    chosen: &Chosen,
+    chosen: &CommandChoice,
 ) -> Result<bool, GateError> {
     let Some(setup) = &chosen.setup else {
         return Ok(false);
@@ -35,7 +35,7 @@ pub(crate) async fn touches_setup(
     if changed.is_empty() || changed.iter().any(|path| is_read_by_package_managers(path)) {
         return Ok(!changed.is_empty());
     }
-    let commit = Commit { mirror, commit: to, files: paths(mirror, to).await?.into_iter().collect() };
+    let commit = ReadCommit { mirror, commit: to, files: paths(mirror, to).await?.into_iter().collect() };
     let line = if chosen.setup_is_found { "" } else { setup.text() };
     Ok(is_named(&changed, &commit.words(line).await?))
 }
@@ -49,13 +49,13 @@ pub(crate) fn is_read_by_package_managers(path: &str) -> bool {
 }
 
 /// The commit on which set-up runs.
-struct Commit<'a> {
+struct ReadCommit<'a> {
     mirror: &'a Mirror,
     commit: &'a Sha,
     files: BTreeSet<String>,
 }
 
-impl Commit<'_> {
+impl ReadCommit<'_> {
     /// Returns the words of every script of the repository that this line, or the installation of packages, runs.
     async fn words(&self, line: &str) -> Result<BTreeSet<String>, GateError> {
         let mut open = self.named_files(&split(line));

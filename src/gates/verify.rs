@@ -15,7 +15,7 @@ use crate::gates::{
         result_cache::Tested,
     },
     subject::Subject,
-    table::{Table, report, witness},
+    table::{TestTable, report, witness},
     turn::Run,
     unrun_tests::unrun_tests,
 };
@@ -93,7 +93,7 @@ struct Judging<'r> {
     tested: &'r Tested,
     report: GateReport,
     checks: Vec<Checked>,
-    table: Option<Table<'r>>,
+    table: Option<TestTable<'r>>,
     tried: Tried,
 }
 
@@ -152,7 +152,7 @@ impl Judging<'_> {
     }
 
     async fn read_table(&mut self, weight: Weight) -> Result<(), GateError> {
-        let table = Table::read(self.run, &self.tested.tests).await?;
+        let table = TestTable::read(self.run, &self.tested.tests).await?;
         let (result, questions) = report::report(self.run, &table, weight);
         self.report.more.extend(result);
         self.report.questions.extend(questions);
@@ -234,7 +234,7 @@ impl Run<'_> {
         witness::weight(self.kind(), self.subject.origin, self.subject.mode)
     }
 
-    fn facts(&self, tests: &Evidence, table: &Table<'_>, checks: &[Checked]) -> Facts {
+    fn facts(&self, tests: &Evidence, table: &TestTable<'_>, checks: &[Checked]) -> Facts {
         let shows = |checked: &&Checked| checked.base == OnBase::Fails;
         let command = |checked: &Checked| match &checked.check {
             Check::Command(command) => Some(command.to_string()),

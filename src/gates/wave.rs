@@ -10,7 +10,7 @@ use crate::gates::{
         prepared::{Coverage, Prepared},
     },
     subject::{Subject, WaveSubject, WholeFeature},
-    table::{Table, report},
+    table::{TestTable, report},
     turn::Run,
 };
 use domain::{
@@ -81,7 +81,7 @@ async fn of_whole(
         people: &[],
     };
     let run = Run { context, subject: &subject, change: &change, prepared };
-    let table = Table::read(&run, tests).await?;
+    let table = TestTable::read(&run, tests).await?;
     let (result, mut questions) = report::report(&run, &table, Weight::Required);
     questions.extend(of_feature(&run, &table).await?);
     let result = result.filter(|result| result.evidence.failure().is_some());
@@ -112,9 +112,9 @@ pub async fn blame(
             return Ok(None);
         };
         match state(context, wave, (commit, failing), cancel).await? {
-            State::Broken => bad = middle,
-            State::Sound => low = middle.saturating_add(1),
-            State::Unknown => return Ok(None),
+            WaveState::Broken => bad = middle,
+            WaveState::Sound => low = middle.saturating_add(1),
+            WaveState::Unknown => return Ok(None),
         }
     }
     Ok(since.get(bad).cloned())
@@ -138,7 +138,7 @@ async fn first_parents(mirror: &Mirror, green: &Sha, head: &Sha) -> Result<Vec<S
     Ok(since)
 }
 
-enum State {
+enum WaveState {
     Broken,
     Sound,
     Unknown,
@@ -149,7 +149,7 @@ async fn state(
     wave: &WaveSubject<'_>,
     (commit, failing): (&Sha, &[String]),
     cancel: &CancellationToken,
-) -> Result<State, GateError> {
+) -> Result<WaveState, GateError> {
     let prepared =
         Prepared::new(context, (wave.mirror, commit), wave.settings, cancel).await?.adding(wave.baseline.additions);
     let evidence = match wave.smoke {
@@ -160,17 +160,17 @@ async fn state(
         }
     };
     Ok(match &evidence {
-        Evidence::Absent(_) => State::Unknown,
-        Evidence::Passed(_) => State::Sound,
+        Evidence::Absent(_) => WaveState::Unknown,
+        Evidence::Passed(_) => WaveState::Sound,
         Evidence::Failed(finding) => {
             let is_by_name = !failing.is_empty() && wave.smoke.is_none();
             let fails = |names: &TestNames| names.failed.iter().any(|name| failing.contains(name));
             match finding.names.as_ref().filter(|_| is_by_name) {
-                None => State::Broken,
-                Some(names) if fails(names) => State::Broken,
+                None => WaveState::Broken,
+                Some(names) if fails(names) => WaveState::Broken,
                 // The run may not have reached the tests.
-                Some(_) if compare::is_stopped(finding) => State::Unknown,
-                Some(_) => State::Sound,
+                Some(_) if compare::is_stopped(finding) => WaveState::Unknown,
+                Some(_) => WaveState::Sound,
             }
         }
     })

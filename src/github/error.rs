@@ -217,12 +217,12 @@ fn with_asked_permission(text: String, headers: &HeaderMap) -> String {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
 pub(super) fn words(body: &[u8]) -> String {
     #[derive(Deserialize)]
-    struct Wire {
+    struct ErrorWire {
         message: Option<String>,
         #[serde(default)]
         errors: Value,
     }
-    let Ok(wire) = text::json::read::<Wire>(body) else {
+    let Ok(wire) = text::json::read::<ErrorWire>(body) else {
         return clip(&String::from_utf8_lossy(body));
     };
     let details = match wire.errors {

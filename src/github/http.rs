@@ -252,7 +252,7 @@ impl Api {
 }
 
 /// Why there is no answer.
-enum Failure {
+enum ExchangeFailure {
     /// The request was not sent.
     Unsent(Cause),
     /// The request may have arrived.
@@ -261,7 +261,7 @@ enum Failure {
     TooLarge(Cause),
 }
 
-impl Failure {
+impl ExchangeFailure {
     fn into_error(self, intent: Intent) -> GithubError {
         match (self, intent) {
             (Self::TooLarge(source), _) => GithubError::Malformed { source },
@@ -282,7 +282,7 @@ async fn timed(
 ) -> Result<Reply, GithubError> {
     let exchanged = match tokio::time::timeout(WHOLE_CALL, exchange(api, call, token, body)).await {
         Ok(exchanged) => exchanged,
-        Err(late) => Err(Failure::InFlight(late.into())),
+        Err(late) => Err(ExchangeFailure::InFlight(late.into())),
     };
     exchanged.map_err(|failure| failure.into_error(call.intent))
 }
@@ -292,20 +292,17 @@ async fn exchange(
     call: &Call<'_>,
     token: Option<&SecretString>,
     body: Option<&Value>,
-) -> Result<Reply, Failure> {
-    let request = request(api, call, token, body).map_err(|error| Failure::Unsent(error.into()))?;
+) -> Result<Reply, ExchangeFailure> {
+    let request = request(api, call, token, body).map_err(|error| ExchangeFailure::Unsent(error.into()))?;
     let response = api.client.request(request).await;
     let response = response.map_err(|error| {
-        if error.is_connect() { Failure::Unsent(error.into()) } else { Failure::InFlight(error.into()) }
+        if error.is_connect() { ExchangeFailure::Unsent(error.into()) } else { ExchangeFailure::InFlight(error.into()) }
     })?;
     let (head, body) = response.into_parts();
     let body = Limited::new(body, MAX_ANSWER).collect().await;
-    let body =
-        body.map_err(
-            |error| {
-                if error.is::<LengthLimitError>() { Failure::TooLarge(error) } else { Failure::InFlight(error) }
-            },
-        )?;
+    let body = body.map_err(|error| {
+        if error.is::<LengthLimitError>() { ExchangeFailure::TooLarge(error) } else { ExchangeFailure::InFlight(error) }
+    })?;
     Ok(Reply { status: head.status, headers: head.headers, body: body.to_bytes() })
 }
 

@@ -7,11 +7,11 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) struct Connections {
     most: usize,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenConnections {
     /// A counter that numbers connections and events.
     moment: u64,
     by_number: HashMap<u64, Connection>,
@@ -60,7 +60,7 @@ impl Connections {
     }
 }
 
-impl Open {
+impl OpenConnections {
     fn next(&mut self) -> u64 {
         self.moment = self.moment.wrapping_add(1);
         self.moment

@@ -13,7 +13,7 @@ const READING_TOOLS: [&str; 3] = ["read", "search", "think"];
 
 /// Why a call is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refusal {
+pub(crate) enum ConsentRefusal {
     #[error("a {0} may only read and search")]
     Changes(Role),
     #[error("a {0} may only read what lies in its checkout")]
@@ -21,18 +21,18 @@ pub(crate) enum Refusal {
 }
 
 /// Returns why a call is refused; `None` if it is allowed.
-pub(crate) fn refusal(role: Role, checkout: &Path, call: &Value) -> Option<Refusal> {
+pub(crate) fn refusal(role: Role, checkout: &Path, call: &Value) -> Option<ConsentRefusal> {
     if role == Role::Player {
         return None;
     }
     if !READING_TOOLS.contains(&word(call, "kind")) {
-        return Some(Refusal::Changes(role));
+        return Some(ConsentRefusal::Changes(role));
     }
     let input = call.get("rawInput").unwrap_or(&Value::Null);
     let named = ["file_path", "path"].map(|key| word(input, key));
     let places = items(call, "locations").iter().map(|place| word(place, "path"));
     let outside = places.chain(named).any(|path| !lies_in(checkout, path));
-    outside.then_some(Refusal::Outside(role))
+    outside.then_some(ConsentRefusal::Outside(role))
 }
 
 /// `true` if a path, as written, is in the checkout. The sandbox checks the real target.

@@ -10,7 +10,7 @@ mod wire;
 use crate::{
     agents::{
         access::Provider,
-        acp::stream::Stream,
+        acp::stream::AcpStream,
         answer,
         answer::{AgentAnswer, NoAnswer},
         claude::order::request_for,
@@ -23,7 +23,7 @@ use crate::{
         private::{AccountVariables, Private},
         run::{Printed, RunContext, RunError, RunSpec, limit},
         schema,
-        session::{Ended, InputMode},
+        session::{InputMode, SessionEnd},
         unreported_usage,
     },
     config::Role,
@@ -87,7 +87,7 @@ impl AcpAgent {
         journal.note(TraceKind::Prompt { text: told.clone() });
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, &private).await?;
-        let mut stream = Stream::new(Script {
+        let mut stream = AcpStream::new(Script {
             role: spec.role,
             session: session_of(spec),
             prompt: told,
@@ -103,7 +103,7 @@ impl AcpAgent {
     async fn order(&self, spec: &RunSpec, private: &Private) -> Result<Spec, RunError> {
         let mut order = Spec::new(&self.program, &spec.checkout).args(self.command.args());
         order.env = private.environment(spec, &self.context.environment, AccountVariables::AsNamed)?;
-        order.stdin = Stream::opening();
+        order.stdin = AcpStream::opening();
         limit(&mut order, spec);
         let providers = [Provider::Anthropic, Provider::OpenAi];
         let config = private.folder("claude")?;
@@ -140,7 +140,7 @@ fn session_of(spec: &RunSpec) -> Value {
     })
 }
 
-fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
+fn conclude(spec: &RunSpec, stream: AcpStream, journal: Journal, ended: &SessionEnd) -> Result<Printed, RunError> {
     let said_all = stream.stop_reason.is_some() || stream.failed.is_some();
     let outcome = outcome::by_force(spec, ended, said_all)
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
@@ -154,7 +154,7 @@ fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> 
     outcome::printed(outcome, told, journal, ended)
 }
 
-fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer, Failure> {
+fn outcome(spec: &RunSpec, stream: &AcpStream, ended: &SessionEnd) -> Result<AgentAnswer, Failure> {
     if let Some(message) = &stream.failed {
         let words = message.to_lowercase();
         if words.contains("valid structured output") {

@@ -25,7 +25,7 @@ const PROMPT: u64 = 3;
 
 /// The part of the conversation that was read so far.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct AcpStream {
     script: Script,
     /// The id of our request that has no answer yet.
     awaited: Option<u64>,
@@ -46,7 +46,7 @@ pub(crate) struct Stream {
     open: BTreeMap<String, Option<String>>,
 }
 
-impl Stream {
+impl AcpStream {
     pub(crate) fn new(script: Script) -> Self {
         Self {
             script,
@@ -250,7 +250,7 @@ impl Stream {
     }
 }
 
-impl Listener for Stream {
+impl Listener for AcpStream {
     fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
         let Ok(message) = text::json::read::<Value>(line) else {
             return Next::Listen;
@@ -283,7 +283,7 @@ fn tokens(usage: &Value) -> Tokens {
 
 #[cfg(test)]
 mod tests {
-    use super::Stream;
+    use super::AcpStream;
     use crate::{
         agents::{
             acp::Script,
@@ -297,7 +297,7 @@ mod tests {
     use text::{secret::Secrets, usage::Usage};
 
     struct Talk {
-        stream: Stream,
+        stream: AcpStream,
         journal: Journal,
     }
 
@@ -311,7 +311,7 @@ mod tests {
                 level: Level::L3,
             };
             let journal = Journal::start(None, Secrets::default());
-            let stream = Stream::new(script);
+            let stream = AcpStream::new(script);
             Self { stream, journal }
         }
 

@@ -2,14 +2,14 @@
 
 use crate::agents::{
     answer::{AgentAnswer, NoAnswer},
-    claude::stream::Stream,
+    claude::stream::ClaudeStream,
     journal::{Journal, plain},
     json,
     json::word,
     outcome,
     outcome::{Told, Unfinished},
     run::{Printed, RunError, RunSpec},
-    session::Ended,
+    session::SessionEnd,
 };
 use domain::blocked::{Failure, StartDifference};
 use sandbox::{Exit, egress::SPENT};
@@ -19,7 +19,12 @@ use text::secret::Secrets;
 const MAX_SAID: usize = 500;
 
 /// Turns the program's output and end into an answer or a failure.
-pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
+pub(crate) fn conclude(
+    spec: &RunSpec,
+    stream: ClaudeStream,
+    journal: Journal,
+    ended: &SessionEnd,
+) -> Result<Printed, RunError> {
     let outcome = outcome::by_force(spec, ended, stream.result.is_some())
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
     let result = stream.result.as_ref();
@@ -34,7 +39,7 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
     outcome::printed(outcome, told, journal, ended)
 }
 
-fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer, Failure> {
+fn outcome(spec: &RunSpec, stream: &ClaudeStream, ended: &SessionEnd) -> Result<AgentAnswer, Failure> {
     let Some(result) = &stream.result else {
         // The program exits before its last line is read, so a long result can be cut off. Its answer was also printed
         // earlier.
@@ -57,7 +62,7 @@ fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer
 }
 
 /// Returns the reason why the program gave up on an answer that fits the schema.
-fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> NoAnswer {
+fn refused(spec: &RunSpec, stream: &ClaudeStream, result: &Value) -> NoAnswer {
     let errors = result.get("errors").map(Value::to_string);
     match stream.refused_answer.clone().or(errors) {
         Some(why) => NoAnswer::Malformed(plain(&spec.secrets, &why, MAX_SAID)),
@@ -67,7 +72,7 @@ fn refused(spec: &RunSpec, stream: &Stream, result: &Value) -> NoAnswer {
 
 /// Returns the failure that a result describes: by the program's error code, or else by the HTTP status, or else by its
 /// text.
-fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &Stream, result: &Value) -> Failure {
+fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &ClaudeStream, result: &Value) -> Failure {
     let text = match word(result, "result") {
         "" => result.get("errors").map(Value::to_string).unwrap_or_default(),
         text => text.to_owned(),
@@ -131,7 +136,7 @@ mod tests {
         ];
         for (code, status, said) in refusals {
             let asked = StartRequest { mode: "plan", tools: &[] };
-            let mut stream = Stream::new(asked);
+            let mut stream = ClaudeStream::new(asked);
             stream.error = code.map(str::to_owned);
             let result = json!({ "result": said, "api_error_status": status });
             let refused = Failure::NotAuthorised { message: said.to_owned() };

@@ -7,7 +7,7 @@ mod stream;
 
 use crate::agents::{
     access::Provider,
-    claude::stream::Stream,
+    claude::stream::ClaudeStream,
     journal::Journal,
     outcome::never_ran,
     private::Private,
@@ -49,7 +49,7 @@ impl ClaudeAgent {
         self.check().await.map_err(never_ran)?;
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, told, &private).await?;
-        let mut stream = Stream::new(order::request_for(spec.role));
+        let mut stream = ClaudeStream::new(order::request_for(spec.role));
         let what = (self.program.name, &order, spec);
         let ended = self.context.hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel).await;
         drop(private);

@@ -28,7 +28,7 @@ const MAX_REMEMBERED: usize = 10_000;
 
 /// The part of the output that was read so far.
 #[derive(Debug)]
-pub(crate) struct Stream {
+pub(crate) struct ClaudeStream {
     asked: StartRequest,
     /// `true` if the program reported the requested mode and tools.
     pub(crate) as_asked: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Stream {
     open: BTreeMap<String, String>,
 }
 
-impl Stream {
+impl ClaudeStream {
     pub(crate) fn new(asked: StartRequest) -> Self {
         Self {
             asked,
@@ -234,7 +234,7 @@ impl Stream {
     }
 }
 
-impl Listener for Stream {
+impl Listener for ClaudeStream {
     fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
         // A line that is not JSON is a message for people.
         let Ok(line) = json::read::<Value>(line) else {

@@ -4,13 +4,13 @@
 use crate::agents::{
     answer,
     answer::AgentAnswer,
-    codex::stream::Stream,
+    codex::stream::CodexStream,
     journal::{Journal, plain},
     outcome,
     outcome::{Told, Unfinished},
     run::{Printed, RunError, RunSpec},
     schema,
-    session::Ended,
+    session::SessionEnd,
 };
 use domain::blocked::Failure;
 use sandbox::egress::SPENT;
@@ -18,7 +18,12 @@ use sandbox::egress::SPENT;
 const MAX_SAID: usize = 500;
 
 /// Turns the program's output and end into an answer or a failure.
-pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: &Ended) -> Result<Printed, RunError> {
+pub(crate) fn conclude(
+    spec: &RunSpec,
+    stream: CodexStream,
+    journal: Journal,
+    ended: &SessionEnd,
+) -> Result<Printed, RunError> {
     let said_all = stream.completed || stream.failed.is_some();
     let outcome = outcome::by_force(spec, ended, said_all)
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
@@ -32,7 +37,7 @@ pub(crate) fn conclude(spec: &RunSpec, stream: Stream, journal: Journal, ended: 
     outcome::printed(outcome, told, journal, ended)
 }
 
-fn outcome(spec: &RunSpec, stream: &Stream, ended: &Ended) -> Result<AgentAnswer, Failure> {
+fn outcome(spec: &RunSpec, stream: &CodexStream, ended: &SessionEnd) -> Result<AgentAnswer, Failure> {
     if let Some(message) = &stream.failed {
         return Err(by_words(spec, message));
     }

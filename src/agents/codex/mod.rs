@@ -7,7 +7,7 @@ mod stream;
 use crate::{
     agents::{
         access::{NO_KEY, Provider},
-        codex::stream::Stream,
+        codex::stream::CodexStream,
         journal::Journal,
         outcome::never_ran,
         private::{AccountVariables, Private},
@@ -57,7 +57,7 @@ impl CodexAgent {
         self.check().await.map_err(never_ran)?;
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, told, &private).await?;
-        let mut stream = Stream::default();
+        let mut stream = CodexStream::default();
         let what = (self.program.name, &order, spec);
         let ended = self.context.hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel).await?;
         let concluded = answer::conclude(spec, stream, journal, &ended);

@@ -16,7 +16,7 @@ const MAX_REMEMBERED: usize = 10_000;
 
 /// The part of the output that was read so far.
 #[derive(Debug, Default)]
-pub(crate) struct Stream {
+pub(crate) struct CodexStream {
     /// The agent's last message.
     pub(crate) last_message: Option<String>,
     pub(crate) completed: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Stream {
     open: BTreeSet<String>,
 }
 
-impl Stream {
+impl CodexStream {
     fn item(&mut self, line: &Value, journal: &mut Journal) {
         let item = line.get("item").unwrap_or(&Value::Null);
         let id = word(item, "id").to_owned();
@@ -72,7 +72,7 @@ impl Stream {
     }
 }
 
-impl Listener for Stream {
+impl Listener for CodexStream {
     fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
         let Ok(line) = json::read::<Value>(line) else {
             return Next::Listen;

@@ -4,7 +4,7 @@ use crate::cli::{
     demo::sample::Material,
     stage::{
         Stage,
-        rest::{Ended, How},
+        rest::{How, RestReport},
         terminal::{Terminal, Tone},
     },
 };
@@ -83,7 +83,7 @@ impl DemoFiles {
     }
 
     /// Prints how the demo ended, why, and where the remaining files are.
-    pub(super) fn print(&self, ended: &Ended, terminal: &Terminal, json: bool) {
+    pub(super) fn print(&self, ended: &RestReport, terminal: &Terminal, json: bool) {
         if json {
             terminal.exact(&self.json(ended).to_string());
             return;
@@ -106,13 +106,13 @@ impl DemoFiles {
     }
 
     /// Prints once more, at the end, how to fetch the work.
-    pub(super) fn remind(&self, ended: &Ended, terminal: &Terminal, json: bool) {
+    pub(super) fn remind(&self, ended: &RestReport, terminal: &Terminal, json: bool) {
         if !json && self.staying == Staying::Kept {
             self.print_fetches(ended, terminal);
         }
     }
 
-    fn print_fetches(&self, ended: &Ended, terminal: &Terminal) {
+    fn print_fetches(&self, ended: &RestReport, terminal: &Terminal) {
         let commands = self.fetches(ended);
         if commands.is_empty() {
             return;
@@ -128,7 +128,7 @@ impl DemoFiles {
     }
 
     /// Returns, for each branch, the command that fetches it into the imported repository.
-    fn fetches(&self, ended: &Ended) -> Vec<String> {
+    fn fetches(&self, ended: &RestReport) -> Vec<String> {
         let Some(own) = &self.own else { return Vec::new() };
         let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
         let (own, from) = (quoted(own), quoted(&self.repository));
@@ -144,7 +144,7 @@ impl DemoFiles {
         Some(format!("autobuild trace {traced} --data-dir {folder}"))
     }
 
-    fn json(&self, ended: &Ended) -> serde_json::Value {
+    fn json(&self, ended: &RestReport) -> serde_json::Value {
         let sentence = match ended.how {
             How::Well | How::Otherwise => ended.sentence.as_str(),
             How::Interrupted => "interrupted",

@@ -16,8 +16,8 @@ use crate::{
         own_agent::KEYS,
         stage::{
             Filed, LABEL, Setup, Stage,
-            human::{Human, Part},
-            rest::{Ended, How, Rest},
+            human::{Human, HumanPart},
+            rest::{How, Rest, RestReport},
             stop::Stop,
             terminal::{Terminal, Tone},
             traces,
@@ -128,7 +128,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
 
 /// Returns the fate of the demo's files. The sample is only an example, so its files remain only with `--once`, for a
 /// look afterwards.
-fn staying(demo: &Demo, material: &Material, ended: &Ended) -> Staying {
+fn staying(demo: &Demo, material: &Material, ended: &RestReport) -> Staying {
     if material.has_story() && !demo.once {
         return Staying::Until;
     }
@@ -149,11 +149,11 @@ fn approving(demo: &Demo, stage: &Stage, filed: &Filed) -> String {
 }
 
 /// Returns the scripted person's part: that of the sample's story, or of a person who watches.
-fn part(demo: &Demo, material: &Material) -> Part {
+fn part(demo: &Demo, material: &Material) -> HumanPart {
     match (material.has_story(), demo.approve) {
-        (true, _) => Part::Sample,
-        (false, true) => Part::ApprovesPlan,
-        (false, false) => Part::Silent,
+        (true, _) => HumanPart::Sample,
+        (false, true) => HumanPart::ApprovesPlan,
+        (false, false) => HumanPart::Silent,
     }
 }
 
@@ -162,7 +162,7 @@ async fn finish(
     demo: &Demo,
     terminal: &Terminal,
     (stage, filed): (Stage, Filed),
-    (mut ended, mut files): (Ended, DemoFiles),
+    (mut ended, mut files): (RestReport, DemoFiles),
     following: Following,
     stop: &mut Stop,
 ) -> anyhow::Result<ExitCode> {

@@ -354,7 +354,7 @@ fn labels_row(known: &[(&str, Result<bool, Unasked>)]) -> Row {
     }
 }
 
-fn test_command(chosen: &gates::Chosen, paths: &[String]) -> Row {
+fn test_command(chosen: &gates::CommandChoice, paths: &[String]) -> Row {
     let Some(command) = &chosen.test else {
         let remedy = format!("write `test: <command>` into {SETTINGS_FILE}");
         return Row::warning(Topic::TestCommand, messages::chosen_commands(&chosen.why), remedy);

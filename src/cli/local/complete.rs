@@ -6,7 +6,7 @@ use crate::cli::{
         named::NamedOrder,
         orders::{End, Order, Wish},
         report::Report,
-        session::{Session, Who, exit_code},
+        session::{AgentArgs, Session, exit_code},
         standing::OrderStatus,
     },
     stage::{own_full_name, terminal::Tone},
@@ -36,7 +36,7 @@ pub struct Complete {
     #[arg(long, value_name = "FEAT")]
     feature: Option<String>,
     #[command(flatten)]
-    who: Who,
+    who: AgentArgs,
 }
 
 pub async fn complete(complete: Complete) -> ExitCode {
@@ -102,7 +102,7 @@ fn gives_up(order: &Order, report: &Report) -> String {
 
 impl Session {
     /// Prints the work that is given up, cancels the Feature if it may still continue, and waits until it rests.
-    async fn cancel(&mut self, order: &mut Order, report: Report, who: &Who) -> anyhow::Result<Report> {
+    async fn cancel(&mut self, order: &mut Order, report: Report, who: &AgentArgs) -> anyhow::Result<Report> {
         self.screen.note(&gives_up(order, &report));
         if matches!(report.state, OrderStatus::Nothing | OrderStatus::Cancelled | OrderStatus::Failed) {
             return Ok(report);

@@ -4,7 +4,7 @@ use crate::{
     cli::{
         local::{
             orders::{PlanMode, Wish},
-            session::{EXIT_CODES, Session, Who, exit_code},
+            session::{AgentArgs, EXIT_CODES, Session, exit_code},
             standing::OrderStatus,
         },
         stage::issue::IssueText,
@@ -34,7 +34,7 @@ pub struct Plan {
     #[arg(long)]
     structured: bool,
     #[command(flatten)]
-    who: Who,
+    who: AgentArgs,
 }
 
 /// The arguments of `task`.
@@ -50,7 +50,7 @@ pub struct TaskCommand {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
-    who: Who,
+    who: AgentArgs,
 }
 
 /// The arguments of `feature`.
@@ -73,7 +73,7 @@ pub struct FeatureCommand {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
-    who: Who,
+    who: AgentArgs,
 }
 
 /// Settings for this once.

@@ -44,10 +44,10 @@ pub struct Report {
     pub error: Option<String>,
     /// The reason why the work stopped and what a person can do, as text.
     pub why: Vec<String>,
-    pub tasks: Vec<Row>,
+    pub tasks: Vec<ReportRow>,
     pub plan: Option<String>,
     /// The total, including the cost of planning.
-    pub all: Row,
+    pub all: ReportRow,
     /// The branch with the result in the person's repository.
     pub branch: Option<String>,
     /// The commit at which AutoBuild left that branch.
@@ -65,7 +65,7 @@ pub struct Report {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Row {
+pub struct ReportRow {
     pub task: String,
     pub name: String,
     pub turns: usize,
@@ -93,12 +93,12 @@ impl Report {
         self.cause = messages::after_blocked(feature);
         self.records = feature.rules.records;
         self.tasks = feature.tasks.iter().map(|task| row(task, &spending)).collect();
-        self.all = Row {
+        self.all = ReportRow {
             task: "All".to_owned(),
             turns: self.tasks.iter().map(|row| row.turns).sum(),
             wall_ms: wall_ms(feature.tasks.iter().flat_map(|task| &task.turns)),
             cost: spending.in_all(),
-            ..Row::default()
+            ..ReportRow::default()
         };
     }
 
@@ -146,7 +146,7 @@ impl Report {
     }
 
     pub fn json(&self, order: &Order) -> serde_json::Value {
-        let row = |row: &Row| {
+        let row = |row: &ReportRow| {
             serde_json::json!({
                 "task": row.task,
                 "name": row.name,
@@ -332,7 +332,7 @@ impl Report {
             }
             parts.join(gap).trim_end().to_owned()
         };
-        let tone = |row: &Row| match row.verdict {
+        let tone = |row: &ReportRow| match row.verdict {
             Verdict::Approved => Tone::Good,
             Verdict::Blocked | Verdict::Asks => Tone::Bad,
             Verdict::None
@@ -350,8 +350,8 @@ impl Report {
     }
 }
 
-fn row(task: &task::Task, spending: &Spending) -> Row {
-    Row {
+fn row(task: &task::Task, spending: &Spending) -> ReportRow {
+    ReportRow {
         task: task.id.to_string(),
         name: task.plan.name.clone(),
         turns: task.turns.len(),
@@ -377,7 +377,7 @@ fn wall_ms<'a>(turns: impl IntoIterator<Item = &'a task::Turn>) -> u64 {
     u64::try_from(lengths.sum::<i64>()).unwrap_or(0)
 }
 
-fn cells(row: &Row) -> [String; 6] {
+fn cells(row: &ReportRow) -> [String; 6] {
     [
         row.task.clone(),
         row.turns.to_string(),
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_table_fits_where_it_is_shown() {
-        let row = |task: &str, verdict, ms| Row {
+        let row = |task: &str, verdict, ms| ReportRow {
             task: task.to_owned(),
             name: "Write the notes that everybody needs".to_owned(),
             turns: 2,
@@ -471,11 +471,11 @@ mod tests {
         let blocked = |can_approve| Report {
             rests: true,
             state: OrderStatus::Blocked,
-            tasks: vec![Row {
+            tasks: vec![ReportRow {
                 task: "TASK-FIX-1".to_owned(),
                 verdict: Verdict::Blocked,
                 can_approve,
-                ..Row::default()
+                ..ReportRow::default()
             }],
             ..Report::default()
         };

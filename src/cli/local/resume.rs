@@ -4,7 +4,7 @@ use crate::cli::local::{
     named::NamedOrder,
     orders::Order,
     report::Report,
-    session::{EXIT_CODES, Session, Who, exit_code},
+    session::{AgentArgs, EXIT_CODES, Session, exit_code},
     standing::OrderStatus,
 };
 use clap::Args;
@@ -32,7 +32,7 @@ pub struct Resume {
     #[arg(long, value_name = "FEAT")]
     feature: Option<String>,
     #[command(flatten)]
-    who: Who,
+    who: AgentArgs,
 }
 
 /// A person's decision about a blocked task, other than another turn.

@@ -3,7 +3,7 @@
 use crate::cli::{
     local::{
         orders::{Order, PlanMode, Wish, branch_of, numbered, without_folder},
-        session::{EXIT_CODES, Session, Who, exit_code},
+        session::{AgentArgs, EXIT_CODES, Session, exit_code},
     },
     own_agent::{agent, choose_agent},
     stage::{issue::IssueText, repository_name},
@@ -27,7 +27,7 @@ pub struct Run {
     #[arg(value_name = "ISSUE.md")]
     issue: PathBuf,
     #[command(flatten)]
-    who: Who,
+    who: AgentArgs,
 }
 
 pub async fn run(run: Run) -> ExitCode {
@@ -55,7 +55,7 @@ impl Session {
         &self,
         issue: IssueText,
         (wish, kind, settings): (Wish, PlanMode, Map<String, Value>),
-        who: &Who,
+        who: &AgentArgs,
     ) -> anyhow::Result<(Order, Vec<String>)> {
         let head = self.repository.head().await?;
         let (title, body) = issue.parts();
@@ -102,7 +102,7 @@ impl Session {
     }
 
     /// Changes the order's agent if the command or the environment names one.
-    pub fn with_agent(&self, order: &mut Order, who: &Who) -> anyhow::Result<()> {
+    pub fn with_agent(&self, order: &mut Order, who: &AgentArgs) -> anyhow::Result<()> {
         if let Some(agent) = choose_agent(who.agent.as_deref())? {
             order.agent = agent.to_string();
         }

@@ -41,7 +41,7 @@ pub(super) const INTERRUPTED: u8 = 130;
 
 /// Who works, and how it is shown.
 #[derive(Debug, Args)]
-pub struct Who {
+pub struct AgentArgs {
     #[arg(long, value_name = "BACKEND", help = format!(
         "The agent: {KNOWN_AGENTS}. Without it: AUTOBUILD_AGENT, else the Feature's, else claude or codex, whichever is installed"
     ))]
@@ -67,7 +67,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) async fn open(command: &'static str, who: &Who) -> anyhow::Result<Self> {
+    pub(super) async fn open(command: &'static str, who: &AgentArgs) -> anyhow::Result<Self> {
         look_for_git(command).await?;
         let secrets = Secrets::new(&agents_secrets(&KEYS.map(str::to_owned)));
         let terminal = Terminal::open(who.json);
@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// Works on an order, or follows the process that does, until the order rests.
-    pub(super) async fn build(&self, order: Order, who: &Who, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
+    pub(super) async fn build(&self, order: Order, who: &AgentArgs, left_out: Vec<String>) -> anyhow::Result<ExitCode> {
         let known = self.orders.report(order.number).await?;
         if known.answers(&order) {
             return self.report_again(&order, known).await;
@@ -187,7 +187,7 @@ pub(in crate::cli) async fn look_for_git(command: &str) -> anyhow::Result<()> {
 }
 
 /// Starts the log: on the screen with `--verbose`, else in a file beside the work, if there is any work yet.
-fn start(who: &Who, repository: &LocalRepository, terminal: &Terminal, secrets: &Secrets) {
+fn start(who: &AgentArgs, repository: &LocalRepository, terminal: &Terminal, secrets: &Secrets) {
     let (terminal, file) = (terminal.clone(), repository.folder.join("log.txt"));
     if who.verbose {
         let format = (LogFormat::Text, LogOutput::StandardError);

@@ -6,7 +6,7 @@ use crate::cli::{
         named::NamedOrder,
         orders::{End, Order},
         report::{Report, money},
-        session::{Session, Who, exit_code},
+        session::{AgentArgs, Session, exit_code},
         standing::OrderStatus,
     },
     stage::terminal::Tone,
@@ -33,7 +33,7 @@ pub async fn status(status: Status) -> ExitCode {
 }
 
 async fn show(status: &Status) -> anyhow::Result<ExitCode> {
-    let who = Who { agent: None, use_my_login: false, json: status.json, verbose: false };
+    let who = AgentArgs { agent: None, use_my_login: false, json: status.json, verbose: false };
     let session = Session::open("status", &who).await?;
     let holder = Lock::holder(&session.repository.folder);
     if let Some(name) = &status.feature {

@@ -12,7 +12,7 @@ use crate::{
         local_repository::{LocalRepository, own_file},
         stage::{
             Cast, Filed, LABEL, Setup, Stage,
-            human::{Human, Part},
+            human::{Human, HumanPart},
             rest::{How, Rest},
             stop::Stop,
             terminal::{Terminal, Tone},
@@ -467,9 +467,9 @@ impl Player {
 
 fn human(wish: Wish) -> Human {
     Human::new(match wish {
-        Wish::Plan => Part::Silent,
-        Wish::Build => Part::ApprovesPlan,
-        Wish::BuildAll => Part::ApprovesAll,
+        Wish::Plan => HumanPart::Silent,
+        Wish::Build => HumanPart::ApprovesPlan,
+        Wish::BuildAll => HumanPart::ApprovesAll,
     })
 }
 

@@ -11,7 +11,7 @@ use domain::{
 const GUIDANCE: &str = "sort takes a key of its own for each column: -k1,1nr for the count, then -k2,2 for the word.";
 
 pub struct Human {
-    part: Part,
+    part: HumanPart,
     helped: Vec<PullNumber>,
     /// `true` if it accepts failing tests of the base.
     accepts_base: bool,
@@ -20,7 +20,7 @@ pub struct Human {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum HumanPart {
     /// Takes no action.
     Silent,
     /// Approves the first plan that waits.
@@ -33,10 +33,10 @@ pub enum Part {
 
 impl Human {
     /// Creates a person who plays this part.
-    pub fn new(part: Part) -> Self {
+    pub fn new(part: HumanPart) -> Self {
         Self {
             part,
-            accepts_base: matches!(part, Part::ApprovesPlan | Part::ApprovesAll),
+            accepts_base: matches!(part, HumanPart::ApprovesPlan | HumanPart::ApprovesAll),
             helped: Vec::new(),
             approved: Vec::new(),
         }
@@ -48,26 +48,26 @@ impl Human {
         let person = stage.forge.as_user(&stage.person)?;
         let issue = feature.key.issue.0;
         match (&feature.state, self.part) {
-            (State::AwaitingApproval, Part::ApprovesPlan | Part::ApprovesAll) => {
+            (State::AwaitingApproval, HumanPart::ApprovesPlan | HumanPart::ApprovesAll) => {
                 let hash = plan_hash(feature);
                 if self.approved.contains(&hash) {
                     return Ok(false);
                 }
-                if self.part == Part::ApprovesPlan {
-                    self.part = Part::Silent;
+                if self.part == HumanPart::ApprovesPlan {
+                    self.part = HumanPart::Silent;
                 }
                 self.approved.push(hash.clone());
                 person.comment(&filed.repository, issue, &format!("/autobuild approve {hash}"))?;
                 Ok(true)
             }
-            (State::Blocked { reason, .. }, Part::ApprovesPlan | Part::ApprovesAll | Part::Silent)
+            (State::Blocked { reason, .. }, HumanPart::ApprovesPlan | HumanPart::ApprovesAll | HumanPart::Silent)
                 if reason.asks_about_base() && self.accepts_base =>
             {
                 self.accepts_base = false;
                 person.comment(&filed.repository, issue, "/autobuild approve")?;
                 Ok(true)
             }
-            (State::Building { .. }, Part::ApprovesAll) => {
+            (State::Building { .. }, HumanPart::ApprovesAll) => {
                 let Some(pull) = approved(feature).filter(|pull| !self.helped.contains(pull)) else {
                     return Ok(false);
                 };
@@ -75,7 +75,7 @@ impl Human {
                 person.merge(&filed.repository, pull.0, "merge").await?;
                 Ok(true)
             }
-            (State::Blocked { .. }, Part::Sample) => {
+            (State::Blocked { .. }, HumanPart::Sample) => {
                 let Some(pull) = blocked(feature).filter(|pull| !self.helped.contains(pull)) else {
                     return Ok(false);
                 };
@@ -83,7 +83,7 @@ impl Human {
                 person.comment(&filed.repository, pull.0, &format!("/autobuild resume {GUIDANCE}"))?;
                 Ok(true)
             }
-            (State::InReview, Part::Sample) => {
+            (State::InReview, HumanPart::Sample) => {
                 let Some(pull) = feature.pull else { return Ok(false) };
                 person.merge(&filed.repository, pull.0, "merge").await?;
                 Ok(true)

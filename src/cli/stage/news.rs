@@ -35,7 +35,7 @@ const WIDTH: usize = 600;
 
 /// One piece of news.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct NewsEntry {
     pub place: Place,
     pub text: String,
     pub tone: Tone,
@@ -68,23 +68,23 @@ struct TaskView {
 
 impl News {
     /// Returns the changes in the Feature since the last call.
-    pub fn take(&mut self, feature: &Feature, spending: &Spending) -> Vec<Entry> {
+    pub fn take(&mut self, feature: &Feature, spending: &Spending) -> Vec<NewsEntry> {
         let verdicts = feature.tasks.iter().flat_map(|task| self.verdicts(task));
-        let verdicts: Vec<Entry> = verdicts.collect();
+        let verdicts: Vec<NewsEntry> = verdicts.collect();
         let state = self.state(feature);
         let rows = feature.tasks.iter().filter_map(|task| self.row(feature, task));
-        let rows: Vec<Entry> = rows.collect();
+        let rows: Vec<NewsEntry> = rows.collect();
         let notes = self.notes(feature, spending);
         verdicts.into_iter().chain(state).chain(rows).chain(notes).collect()
     }
 
-    fn state(&mut self, feature: &Feature) -> Option<Entry> {
+    fn state(&mut self, feature: &Feature) -> Option<NewsEntry> {
         let text = messages::state_in_terminal(feature);
         if text == self.state {
             return None;
         }
         self.state.clone_from(&text);
-        Some(Entry {
+        Some(NewsEntry {
             place: Place::State,
             text,
             tone: tone_of_state(&feature.state),
@@ -93,7 +93,7 @@ impl News {
     }
 
     /// Returns the verdicts of turns that were judged since the last look.
-    fn verdicts(&mut self, task: &Task) -> Vec<Entry> {
+    fn verdicts(&mut self, task: &Task) -> Vec<NewsEntry> {
         let judged = task.turns.iter().filter_map(|turn| Some((turn, turn.verdict.as_ref()?)));
         let judged: Vec<_> = judged.collect();
         let view = self.tasks.entry(task.id).or_default();
@@ -105,7 +105,7 @@ impl News {
                 Outcome::Feedback => ("changes requested", Tone::Bad),
             };
             let (limit, number) = (task.limit.max(turn.number.0), turn.number);
-            Entry {
+            NewsEntry {
                 place: Place::Row,
                 text: format!("{} {}: {does}, turn {number} of {limit}", task.id, name(task)),
                 tone,
@@ -115,14 +115,14 @@ impl News {
         .collect()
     }
 
-    fn row(&mut self, feature: &Feature, task: &Task) -> Option<Entry> {
+    fn row(&mut self, feature: &Feature, task: &Task) -> Option<NewsEntry> {
         let text = messages::task_in_terminal(task);
         let view = self.tasks.entry(task.id).or_default();
         if text == view.line {
             return None;
         }
         view.line.clone_from(&text);
-        Some(Entry {
+        Some(NewsEntry {
             place: Place::Row,
             text,
             tone: tone_of_task(&task.state),
@@ -131,13 +131,13 @@ impl News {
     }
 
     /// Returns the lines of remarks that are new since the last look.
-    fn notes(&mut self, feature: &Feature, spending: &Spending) -> Vec<Entry> {
+    fn notes(&mut self, feature: &Feature, spending: &Spending) -> Vec<NewsEntry> {
         let notes = messages::notes_in_terminal(feature, spending);
         let lines = notes.iter().flat_map(|note| note.lines()).filter(|line| !line.is_empty());
         let lines: Vec<String> = lines.map(str::to_owned).collect();
         let before = std::mem::replace(&mut self.notes, lines);
         let new = self.notes.iter().filter(|line| !before.contains(line));
-        new.map(|line| Entry { place: Place::Row, text: line.clone(), tone: Tone::Plain, below: String::new() })
+        new.map(|line| NewsEntry { place: Place::Row, text: line.clone(), tone: Tone::Plain, below: String::new() })
             .collect()
     }
 }
@@ -172,7 +172,7 @@ fn tone_of_task(state: &task::State) -> Tone {
     }
 }
 
-impl Entry {
+impl NewsEntry {
     /// Returns it without secrets; it may quote a program.
     pub fn masked(&self, secrets: &Secrets) -> Self {
         Self { text: secrets.mask(&self.text), below: secrets.mask(&self.below), ..*self }

@@ -25,7 +25,7 @@ pub enum Rest {
 }
 
 /// The report on a Feature that rests.
-pub struct Ended {
+pub struct RestReport {
     pub how: How,
     pub sentence: String,
     /// The reason why the work stopped and what a person can do, as text.
@@ -80,13 +80,13 @@ impl Rest {
     }
 
     /// Reports the state; `approving` says how a person approves a waiting plan.
-    pub async fn report(&self, stage: &Stage, filed: &Filed, approving: &str) -> anyhow::Result<Ended> {
+    pub async fn report(&self, stage: &Stage, filed: &Filed, approving: &str) -> anyhow::Result<RestReport> {
         let feature = match self {
             Self::Interrupted => {
-                let short = Ended::short(How::Interrupted, "interrupted");
+                let short = RestReport::short(How::Interrupted, "interrupted");
                 return Ok(match stage.latest(filed).await? {
                     None => short,
-                    Some(feature) => Ended {
+                    Some(feature) => RestReport {
                         details: texts(stage, messages::blocked_in_short(&feature, Medium::Terminal)),
                         branches: stage.branches(filed, &feature)?,
                         ..short
@@ -97,14 +97,14 @@ impl Rest {
             Self::At(feature) => feature,
         };
         if let Some(mistakes) = refused_settings(stage, feature).await? {
-            return Ok(Ended {
+            return Ok(RestReport {
                 details: texts(stage, vec![messages::bad_settings_in_terminal(feature, &mistakes)]),
                 branches: stage.branches(filed, feature)?,
-                ..Ended::short(How::Otherwise, &format!("{} does not go on", feature.key.name()))
+                ..RestReport::short(How::Otherwise, &format!("{} does not go on", feature.key.name()))
             });
         }
         let (how, sentence) = state_in_words(feature, approving);
-        Ok(Ended {
+        Ok(RestReport {
             how,
             sentence,
             details: texts(stage, messages::blocked_in_short(feature, Medium::Terminal)),
@@ -159,7 +159,7 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
 }
 
 /// Reports the service's answer on the issue to a label that it refused.
-async fn nothing(stage: &Stage, filed: &Filed) -> anyhow::Result<Ended> {
+async fn nothing(stage: &Stage, filed: &Filed) -> anyhow::Result<RestReport> {
     let replies = stage.engine.replies(filed.repo, 0).await?;
     // Earlier replies may be outdated.
     let last = replies.last();
@@ -168,7 +168,7 @@ async fn nothing(stage: &Stage, filed: &Filed) -> anyhow::Result<Ended> {
         Some(_) => "Nothing started, and this is why",
         None => "Nothing started, and nothing says why; with --verbose the log is shown, which names the cause",
     };
-    Ok(Ended { details: texts(stage, why.into_iter().collect()), ..Ended::short(How::Otherwise, sentence) })
+    Ok(RestReport { details: texts(stage, why.into_iter().collect()), ..RestReport::short(How::Otherwise, sentence) })
 }
 
 /// Masks texts that may quote programs.
@@ -182,7 +182,7 @@ fn waiting(feature: &Feature) -> String {
     format!("it waits for a person ({})", waits.join(", "))
 }
 
-impl Ended {
+impl RestReport {
     fn short(how: How, sentence: &str) -> Self {
         Self { how, sentence: sentence.to_owned(), details: Vec::new(), branches: Vec::new() }
     }

@@ -6,7 +6,7 @@ use crate::{
         local_repository::own_file,
         stage::{
             Stage, at_work,
-            news::{AFTER_TIME, Entry, GUTTER, MOST_ROWS, News, Place, clipped},
+            news::{AFTER_TIME, GUTTER, MOST_ROWS, News, NewsEntry, Place, clipped},
             picture::{Picture, Progress},
             terminal::{Terminal, Tone},
         },
@@ -228,7 +228,7 @@ impl Transcript {
         }
     }
 
-    async fn take_news(&mut self) -> anyhow::Result<Vec<Entry>> {
+    async fn take_news(&mut self) -> anyhow::Result<Vec<NewsEntry>> {
         let mut entries = Vec::new();
         for row in self.engine.store.features(Scope::Repo(self.repo)).await? {
             if let Some(view) = self.engine.feature_to_show(&row.key).await? {
@@ -242,7 +242,7 @@ impl Transcript {
                 Some(key) => self.engine.feature(&key).await?,
                 None => None,
             };
-            entries.extend(messages::reply_in_terminal(&reply, feature.as_ref()).map(|below| Entry {
+            entries.extend(messages::reply_in_terminal(&reply, feature.as_ref()).map(|below| NewsEntry {
                 place: Place::Row,
                 text: "AutoBuild answers".to_owned(),
                 tone: Tone::Bad,
@@ -341,7 +341,7 @@ impl Transcript {
     }
 
     /// Shows one piece of news; the file gets all of it.
-    fn entry(&mut self, entry: &Entry) {
+    fn entry(&mut self, entry: &NewsEntry) {
         let entry = entry.masked(&self.engine.secrets);
         let lead = self.lead("  ");
         if let Some(terminal) = &self.terminal {
@@ -381,7 +381,7 @@ impl Transcript {
     }
 }
 
-struct Row<'a> {
+struct TranscriptRow<'a> {
     lead: &'a str,
     gutter: &'static str,
     text: String,
@@ -389,7 +389,7 @@ struct Row<'a> {
 }
 
 /// Returns the rows for an event: the act, the address, and the words.
-fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: &[String]) -> Vec<Row<'a>> {
+fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: &[String]) -> Vec<TranscriptRow<'a>> {
     let on = if event.kind == "check_run" { " on" } else { "" };
     let number = event.number.map(|number| format!("{on} #{number}")).unwrap_or_default();
     let head = format!("{:<20} {}{number}", event.actor, event.what);
@@ -397,7 +397,7 @@ fn paragraph<'a>(event: &FeedEvent, lead: &'a str, address: Option<&str>, said: 
         [only] if !speech(event) => (format!("{head}: {only}"), &[][..]),
         lines => (head, lines),
     };
-    let row = |lead, gutter, text, tone| Row { lead, gutter, text, tone };
+    let row = |lead, gutter, text, tone| TranscriptRow { lead, gutter, text, tone };
     let address = address.map(|address| row(MARGIN, MARGIN, address.to_owned(), Tone::Quiet));
     let below = below.iter().map(|line| row(GUTTER, GUTTER, line.clone(), Tone::Plain));
     std::iter::once(row(lead, MARGIN, head, tone(event.outcome))).chain(address).chain(below).collect()

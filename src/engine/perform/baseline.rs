@@ -9,7 +9,7 @@ use crate::{
         perform::{coach::fork_point, context::EffectContext},
     },
     gates,
-    gates::Chosen,
+    gates::CommandChoice,
 };
 use domain::{
     blocked::Defect,
@@ -61,7 +61,7 @@ const FORM: u32 = 5;
 
 /// Hashes everything that the result depends on, apart from the commit: the commands, the report and coverage files,
 /// the allowed hosts, and the version of AutoBuild, which reads the output.
-fn hash(chosen: &Chosen, settings: &RepositorySettings) -> String {
+fn hash(chosen: &CommandChoice, settings: &RepositorySettings) -> String {
     let text = |command: &Option<ShellCommand>| command.as_ref().map(ShellCommand::text).unwrap_or_default().to_owned();
     let all = (
         (env!("CARGO_PKG_VERSION"), FORM),

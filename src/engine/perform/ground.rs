@@ -9,7 +9,7 @@ use crate::{
         repository::tip,
     },
     gates,
-    gates::Chosen,
+    gates::CommandChoice,
 };
 use domain::{
     ci::CiTreatment,
@@ -35,7 +35,7 @@ pub(super) struct Ground {
     /// The leftovers of an earlier run of the turn, from which this one continues.
     pub left: Leftovers,
     /// The commands that the Gates will run.
-    commands: Chosen,
+    commands: CommandChoice,
     /// The repository's own instructions.
     instructions: Vec<InstructionFile>,
     /// The result of pre-flight, if it is known.

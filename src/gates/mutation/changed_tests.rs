@@ -4,7 +4,7 @@
 use crate::gates::{
     around_tests::names_around,
     change::{Change, text},
-    code::{Code, Put, code},
+    code::{Put, SourceCode, code},
     compare,
     mutation::{
         HeadResults,
@@ -17,7 +17,7 @@ use crate::gates::{
         overlay::Overlay,
         result_cache::Expected,
     },
-    table::{Table, mixed::Mix, report::both_forms, rows::Row},
+    table::{TestTable, mixed::Mix, report::both_forms, rows::TestRow},
     turn::Run,
 };
 use domain::{
@@ -48,7 +48,7 @@ const BREAKS: [Break; 3] = [Break::OtherValues, Break::Empty(Mutant::First), Bre
 
 /// A test that the change altered and that holds in both forms, with the functions that its old form calls.
 struct ChangedTest<'t> {
-    row: &'t Row,
+    row: &'t TestRow,
     calls: BTreeSet<Place>,
 }
 
@@ -85,12 +85,12 @@ struct Experimenting<'r> {
 /// Returns a question for each changed test that no longer notices.
 pub(super) async fn questions(
     run: &Run<'_>,
-    table: &Table<'_>,
+    table: &TestTable<'_>,
     budget: &mut Budget,
 ) -> Result<Vec<Question>, GateError> {
     let helpers: BTreeSet<String> =
         (table.side.shared().iter()).flat_map(|path| names_around(run.change, path)).collect();
-    let is_wanted = |row: &&Row| {
+    let is_wanted = |row: &&TestRow| {
         let mut base = row.pair.base.iter();
         // The words of tests in unchanged files are not known.
         let mut uses_changed = || {
@@ -101,13 +101,13 @@ pub(super) async fn questions(
         };
         holds(row) && (row.is_changed || !helpers.is_empty() && uses_changed())
     };
-    let rows: Vec<&Row> = table.rows.iter().filter(is_wanted).collect();
+    let rows: Vec<&TestRow> = table.rows.iter().filter(is_wanted).collect();
     let Some(old) = table.old.as_ref().filter(|_| !rows.is_empty()) else {
         return Ok(Vec::new());
     };
     let overlay = table.side.overlay(run, Mix::OldTests, &old.fitted).await?;
     let head = code(run).await?;
-    let with_old: Vec<Code> = head.iter().map(|file| laid_over(file, &overlay)).collect();
+    let with_old: Vec<SourceCode> = head.iter().map(|file| laid_over(file, &overlay)).collect();
     let reading = blocking(move || [head, with_old].map(Functions::all_of)).await;
     let [new, old] = reading.map_err(|error| host("preparing an experiment")(error.into()))?;
     let tests: Vec<ChangedTest<'_>> =
@@ -124,22 +124,22 @@ pub(super) async fn questions(
     Ok(experimenting.questions())
 }
 
-fn holds(row: &Row) -> bool {
+fn holds(row: &TestRow) -> bool {
     matches!(row.outcome(), TestOutcome::Kept | TestOutcome::Sharpened)
         && row.results.old_tests == MixedResult::Ran(TestResult::Passed)
 }
 
 /// Returns a file of the head with the tests of the overlay, if it holds any.
-fn laid_over(file: &Code, overlay: &Overlay) -> Code {
+fn laid_over(file: &SourceCode, overlay: &Overlay) -> SourceCode {
     let laid = overlay.contents().find(|(path, _)| *path == file.path);
     let bytes = laid.and_then(|(_, meant)| meant.as_ref()).map(|(bytes, _)| bytes.clone());
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    Code { text: text.unwrap_or_else(|| file.text.clone()), ..file.clone() }
+    SourceCode { text: text.unwrap_or_else(|| file.text.clone()), ..file.clone() }
 }
 
 impl<'t> ChangedTest<'t> {
     /// Takes a test with the functions that its old form names, or all if it names none.
-    fn of(change: &Change, row: &'t Row, functions: &Functions) -> Option<Self> {
+    fn of(change: &Change, row: &'t TestRow, functions: &Functions) -> Option<Self> {
         let words = words(change, row.pair.base.as_deref()?);
         let place = |function: &Function| (function.path.clone(), function.body.name.clone());
         let is_test = |function: &&Function| {

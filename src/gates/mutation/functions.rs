@@ -2,7 +2,7 @@
 
 use crate::gates::{
     change::{Change, text},
-    code::{Code, Put, code},
+    code::{Put, SourceCode, code},
     mutation::Facts,
     run::context::{GateError, host},
     turn::Run,
@@ -20,7 +20,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 #[derive(Debug, Default)]
 pub(super) struct Functions {
-    files: Vec<Code>,
+    files: Vec<SourceCode>,
     pub(super) all: Vec<Function>,
 }
 
@@ -74,12 +74,16 @@ impl Functions {
         });
         let all = without_kept(after.collect(), before);
         let code = |file: &&FileChange| {
-            Some(Code { path: file.path.clone(), text: text(&file.after)?.to_owned(), mode: change.mode(&file.path)? })
+            Some(SourceCode {
+                path: file.path.clone(),
+                text: text(&file.after)?.to_owned(),
+                mode: change.mode(&file.path)?,
+            })
         };
         Self { files: sources.iter().filter_map(code).collect(), all }
     }
 
-    fn find_named(files: Vec<Code>, words: &BTreeSet<String>) -> Self {
+    fn find_named(files: Vec<SourceCode>, words: &BTreeSet<String>) -> Self {
         let mut functions = Self::all_of(files);
         let is_named = |function: &Function| words.contains(&function.body.name);
         if functions.all.iter().any(is_named) {
@@ -89,8 +93,8 @@ impl Functions {
     }
 
     /// Takes all functions of these files.
-    pub(super) fn all_of(files: Vec<Code>) -> Self {
-        let bodies = |file: &Code| {
+    pub(super) fn all_of(files: Vec<SourceCode>) -> Self {
+        let bodies = |file: &SourceCode| {
             let code = language::executable_code(&file.path, &file.text).unwrap_or_default();
             let ExecutableCode { bodies, .. } = code;
             let path = file.path.clone();
@@ -120,8 +124,8 @@ impl Functions {
         })
     }
 
-    fn puts(&self, wanted: &[Function], write: impl Fn(&Code, &[&Body]) -> Option<String>) -> Vec<Put> {
-        let put = |file: &Code| {
+    fn puts(&self, wanted: &[Function], write: impl Fn(&SourceCode, &[&Body]) -> Option<String>) -> Vec<Put> {
+        let put = |file: &SourceCode| {
             let here = wanted.iter().filter(|function| function.path == file.path);
             let mut bodies: Vec<&Body> = here.map(|function| &function.body).collect();
             bodies.sort_by_key(|body| body.range.start);
@@ -156,7 +160,7 @@ fn is_of_test(change: &Change, file: &FileChange, body: &Body) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Function, Functions, Mutant, without_kept};
-    use crate::gates::code::Code;
+    use crate::gates::code::SourceCode;
     use integrity::language;
 
     fn bodies(text: &str) -> Vec<Function> {
@@ -187,7 +191,7 @@ mod tests {
     #[test]
     fn only_the_wanted_functions_are_broken() {
         let text = "def a():\n    return 1\n\ndef b():\n    return 2\n";
-        let file = Code { path: "a.py".to_owned(), text: text.to_owned(), mode: 0o100_644 };
+        let file = SourceCode { path: "a.py".to_owned(), text: text.to_owned(), mode: 0o100_644 };
         let functions = Functions::find_named(vec![file], &["b".to_owned()].into());
         let text_of = |files: Vec<(String, Vec<u8>, u32)>| String::from_utf8(files[0].1.clone()).unwrap();
         let emptied = text_of(functions.emptied(&functions.all, Mutant::First));

@@ -12,7 +12,7 @@ mod emptied;
 mod functions;
 mod trial;
 
-use crate::gates::{change::Change, compare, gate_result, run::context::GateError, table::Table, turn::Run};
+use crate::gates::{change::Change, compare, gate_result, run::context::GateError, table::TestTable, turn::Run};
 use budget::Budget;
 use domain::{
     evidence::{Evidence, Gate, GateResult, Weight},
@@ -71,7 +71,7 @@ pub(crate) struct Tried {
 /// Runs the experiments for the task's type: first those that may send the work back, then, while time is left, those
 /// that only lead to questions.
 pub(crate) async fn experiments(
-    (run, table): (&Run<'_>, &Table<'_>),
+    (run, table): (&Run<'_>, &TestTable<'_>),
     facts: &Facts,
     weight: Weight,
 ) -> Result<Tried, GateError> {
@@ -88,12 +88,12 @@ pub(crate) async fn experiments(
 }
 
 /// Returns a question for each test of a whole Feature that no longer notices.
-pub(crate) async fn of_feature(run: &Run<'_>, table: &Table<'_>) -> Result<Vec<Question>, GateError> {
+pub(crate) async fn of_feature(run: &Run<'_>, table: &TestTable<'_>) -> Result<Vec<Question>, GateError> {
     let mut budget = Budget::of(run.subject.settings.checks.depth, run.prepared.plain());
     changed_tests::questions(run, table, &mut budget).await
 }
 
-async fn of_change(trial: &mut Trial<'_>, table: &Table<'_>, tried: &mut Tried) -> Result<(), GateError> {
+async fn of_change(trial: &mut Trial<'_>, table: &TestTable<'_>, tried: &mut Tried) -> Result<(), GateError> {
     let facts = trial.facts;
     let functions = functions::functions(trial.run, facts).await?;
     let mut emptied = emptied::all(trial, &functions, tried).await?;

@@ -18,11 +18,11 @@ pub(crate) type Meant = Option<(Vec<u8>, u32)>;
 
 #[derive(Clone)]
 pub(crate) struct Overlay {
-    entries: Vec<Entry>,
+    entries: Vec<OverlayEntry>,
 }
 
 #[derive(Clone)]
-struct Entry {
+struct OverlayEntry {
     path: String,
     meant: Meant,
     /// An id for the bytes: git's object id or a digest.
@@ -62,7 +62,7 @@ impl Overlay {
             };
             // A test runner cannot be given a path that is not text either.
             if let Some(path) = path.map(str::to_owned) {
-                entries.push(Entry { path, meant, id });
+                entries.push(OverlayEntry { path, meant, id });
             }
         }
         // Deletions come first, since a file may have become a folder, or a folder a file.
@@ -71,7 +71,7 @@ impl Overlay {
     }
 
     pub(crate) fn of_bytes(files: Vec<(String, Vec<u8>, u32)>) -> Self {
-        let entries = files.into_iter().map(|(path, bytes, mode)| Entry {
+        let entries = files.into_iter().map(|(path, bytes, mode)| OverlayEntry {
             path,
             id: format!("{:x}", Sha256::digest(&bytes)),
             meant: Some((bytes, mode)),

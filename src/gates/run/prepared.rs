@@ -4,7 +4,7 @@ use crate::{
     config::RepositorySettings,
     gates::{
         commands,
-        commands::{Chosen, Reach},
+        commands::{CommandChoice, Reach},
         compare, coverage, gate_result,
         output::named_lines,
         run::{
@@ -62,7 +62,7 @@ pub(crate) struct Prepared<'a> {
     commit: &'a Sha,
     settings: &'a RepositorySettings,
     cancel: &'a CancellationToken,
-    pub(crate) chosen: Arc<Chosen>,
+    pub(crate) chosen: Arc<CommandChoice>,
     setup_reaches: Reach,
     /// Another commit on which set-up leaves the same files, and set-up's evidence from there.
     like: Option<(&'a Sha, Evidence)>,

@@ -1,7 +1,7 @@
 //! A checkout in which commands can run, and the ways to run them.
 
 use crate::gates::{
-    commands::Chosen,
+    commands::CommandChoice,
     files, gate_result,
     run::{
         cache,
@@ -42,7 +42,7 @@ impl What<'_> {
 /// A checkout in which commands can run.
 pub(crate) struct Ready<'a> {
     pub(crate) checkout: SandboxedCheckout,
-    pub(super) chosen: Arc<Chosen>,
+    pub(super) chosen: Arc<CommandChoice>,
     pub(super) coverage_file: Option<&'a str>,
     pub(crate) setup: Option<Evidence>,
     /// The hosts that set-up could not reach.

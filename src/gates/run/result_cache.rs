@@ -8,7 +8,7 @@
 use crate::{
     config::{RECORDS_FOLDER, RepositorySettings},
     gates::{
-        commands::{Chosen, Reach},
+        commands::{CommandChoice, Reach},
         compare,
         coverage::Measurement,
         run::{
@@ -130,7 +130,7 @@ pub(super) struct ResultCache<'a> {
     pub(super) context: &'a GateContext,
     pub(super) mirror: &'a Mirror,
     pub(super) settings: &'a RepositorySettings,
-    pub(super) chosen: &'a Chosen,
+    pub(super) chosen: &'a CommandChoice,
     pub(super) setup_reaches: &'a Reach,
     pub(super) versions: &'a str,
 }

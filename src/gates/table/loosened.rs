@@ -5,7 +5,7 @@ use crate::gates::{
     change::{Change, text},
     table::{
         mixed::TestSide,
-        rows::{Naming, Row},
+        rows::{Naming, TestRow},
     },
 };
 use domain::{
@@ -30,7 +30,7 @@ struct Outlines {
 }
 
 /// Returns a question for each kept test, and each helper, whose assertions are gone.
-pub(super) fn questions(change: &Change, rows: &[Row]) -> Vec<Question> {
+pub(super) fn questions(change: &Change, rows: &[TestRow]) -> Vec<Question> {
     let outlines = Outlines::read(change);
     let kept = rows.iter().filter(|row| row.outcome() == TestOutcome::Kept && row.is_changed);
     let mut questions: BTreeMap<(String, u32), Question> = BTreeMap::new();
@@ -104,7 +104,7 @@ impl Outlines {
 
     /// Returns the assertions that a test lost; none if several tests of the head have its name, since their forms
     /// cannot be matched.
-    fn lost_by(&self, change: &Change, row: &Row) -> Vec<String> {
+    fn lost_by(&self, change: &Change, row: &TestRow) -> Vec<String> {
         let base = row.pair.base.as_ref().map(|name| change.before.find(name));
         let head = row.pair.head.as_ref().map(|name| change.after.find(name));
         let (Some([was, ..]), Some([is])) = (base.as_deref(), head.as_deref()) else {

@@ -5,7 +5,7 @@ use crate::gates::{
     change::{Change, lossy},
     code::code,
     run::context::GateError,
-    table::{mixed::TestSide, rows::Row},
+    table::{mixed::TestSide, rows::TestRow},
     turn::Run,
 };
 use domain::{
@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const SHORTEST_NAME: usize = 4;
 
 /// Adds to each row the reasons that are known for it.
-pub(super) async fn find(run: &Run<'_>, side: &TestSide<'_>, rows: &mut [Row]) -> Result<(), GateError> {
+pub(super) async fn find(run: &Run<'_>, side: &TestSide<'_>, rows: &mut [TestRow]) -> Result<(), GateError> {
     let task = run.subject.task;
     for row in rows.iter_mut() {
         row.reasons.extend(of_plan(task, row));
@@ -28,14 +28,14 @@ pub(super) async fn find(run: &Run<'_>, side: &TestSide<'_>, rows: &mut [Row]) -
             row.reasons.insert(Reason::TestsAlone);
         }
     }
-    let needs_product = |row: &Row| {
+    let needs_product = |row: &TestRow| {
         use TestOutcome::{Adapted, RemovedWithBehaviour};
         matches!(row.outcome(), Adapted | RemovedWithBehaviour)
     };
     if !rows.iter().any(needs_product) {
         return Ok(());
     }
-    let functions = Functions::read(run, side).await?;
+    let functions = NamedFunctions::read(run, side).await?;
     let replacements = replacements(run.change, rows);
     for row in rows.iter_mut().filter(|row| needs_product(row)) {
         let reasons = functions.reasons(run.change, row, &replacements);
@@ -44,7 +44,7 @@ pub(super) async fn find(run: &Run<'_>, side: &TestSide<'_>, rows: &mut [Row]) -
     Ok(())
 }
 
-fn of_plan(task: &PlannedTask, row: &Row) -> Vec<Reason> {
+fn of_plan(task: &PlannedTask, row: &TestRow) -> Vec<Reason> {
     let Some(name) = row.pair.base.as_deref() else {
         return Vec::new();
     };
@@ -69,9 +69,9 @@ fn of_plan(task: &PlannedTask, row: &Row) -> Vec<Reason> {
     reasons
 }
 
-fn replacements(change: &Change, rows: &[Row]) -> BTreeMap<String, Vec<Vec<String>>> {
+fn replacements(change: &Change, rows: &[TestRow]) -> BTreeMap<String, Vec<Vec<String>>> {
     let mut found: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
-    let shows = |row: &&Row| matches!(row.outcome().witness(), Witness::Yes | Witness::OnceNoticed);
+    let shows = |row: &&TestRow| matches!(row.outcome().witness(), Witness::Yes | Witness::OnceNoticed);
     for name in rows.iter().filter(shows).filter_map(|row| row.pair.head.as_ref()) {
         for site in change.after.find(name) {
             found.entry(site.path.clone()).or_default().push(site.words.clone());
@@ -80,7 +80,7 @@ fn replacements(change: &Change, rows: &[Row]) -> BTreeMap<String, Vec<Vec<Strin
     found
 }
 
-struct Functions {
+struct NamedFunctions {
     /// The names that the product no longer defines.
     gone: BTreeSet<String>,
     /// The words that the changed files lost, and those that they gained.
@@ -90,7 +90,7 @@ struct Functions {
     there: BTreeSet<String>,
 }
 
-impl Functions {
+impl NamedFunctions {
     async fn read(run: &Run<'_>, side: &TestSide<'_>) -> Result<Self, GateError> {
         let sources = || run.change.of_role(Role::Source);
         let names = |path: &str, version: &FileContent| -> BTreeSet<String> {
@@ -113,7 +113,12 @@ impl Functions {
         })
     }
 
-    fn reasons(&self, change: &Change, row: &Row, replacements: &BTreeMap<String, Vec<Vec<String>>>) -> Vec<Reason> {
+    fn reasons(
+        &self,
+        change: &Change,
+        row: &TestRow,
+        replacements: &BTreeMap<String, Vec<Vec<String>>>,
+    ) -> Vec<Reason> {
         let Some(base) = &row.pair.base else { return Vec::new() };
         let before = change.before.find(base);
         let mut reasons = Vec::new();
@@ -182,12 +187,12 @@ fn defined(path: &str, text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Functions, removed_names};
+    use super::{NamedFunctions, removed_names};
     use std::collections::BTreeSet;
 
-    fn functions() -> Functions {
+    fn functions() -> NamedFunctions {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
-        Functions {
+        NamedFunctions {
             gone: names(&["login", "logout"]),
             lost: names(&["login", "logout"]),
             gained: names(&["sign_in", "sign_out"]),

@@ -6,7 +6,7 @@ use crate::gates::{
     table::{
         loosened,
         mixed::MixedRun,
-        rows::{Naming, Row, Table},
+        rows::{Naming, TestRow, TestTable},
     },
     turn::Run,
 };
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 const GATE: Gate = Gate::BaseTests;
 
 /// Returns the Gate's result, unless the change concerns no test of the base, and the questions.
-pub(crate) fn report(run: &Run<'_>, table: &Table<'_>, weight: Weight) -> (Option<GateResult>, Vec<Question>) {
+pub(crate) fn report(run: &Run<'_>, table: &TestTable<'_>, weight: Weight) -> (Option<GateResult>, Vec<Question>) {
     let kind = run.kind();
     let (mut required, mut questions) = (Vec::new(), Vec::new());
     let rows = table.rows.iter().filter(|row| row.outcome() != TestOutcome::Broken);
@@ -44,9 +44,9 @@ pub(crate) fn report(run: &Run<'_>, table: &Table<'_>, weight: Weight) -> (Optio
     (result, questions)
 }
 
-fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row]) -> GateResult {
+fn result(change: &Change, table: &TestTable<'_>, weight: Weight, required: &[&TestRow]) -> GateResult {
     if required.is_empty() {
-        let holds = |row: &&Row| row.pair.base.is_some() && row.results.after == TestResult::Passed;
+        let holds = |row: &&TestRow| row.pair.base.is_some() && row.results.after == TestResult::Passed;
         let tests = match table.naming {
             Naming::Named => Some(table.rows.iter().filter(holds).count()),
             Naming::Unnamed => None,
@@ -63,11 +63,11 @@ fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row])
         counted: counted.into_iter().collect(),
         tests: required.iter().map(|row| row.name().to_owned()).collect(),
     };
-    let place = |row: &Row| row.site.clone().map(|(path, line)| (path, Some(line)));
+    let place = |row: &TestRow| row.site.clone().map(|(path, line)| (path, Some(line)));
     // If an untouched test no longer runs and a setting changed, the setting is shown as the cause.
     let line = |path: &str| change.file(path).and_then(first_changed_line);
     let setting = || table.side.shared().first().map(|path| ((*path).to_owned(), line(path)));
-    let item = |row: &&Row| {
+    let item = |row: &&TestRow| {
         let at = match row.outcome() {
             TestOutcome::Lost => setting().or_else(|| place(row)),
             _ => place(row),
@@ -84,7 +84,7 @@ fn result(change: &Change, table: &Table<'_>, weight: Weight, required: &[&Row])
 
 /// Asks about a test. If its text is the same, a file that tests share must have changed, which is shown and named
 /// instead.
-fn question(change: &Change, table: &Table<'_>, row: &Row) -> Question {
+fn question(change: &Change, table: &TestTable<'_>, row: &TestRow) -> Question {
     let asked = Question {
         topic: Topic::Outcome(row.outcome()),
         about: vec![row.name().to_owned()],
@@ -113,7 +113,7 @@ fn changed_lines(change: &Change, paths: &[&str]) -> String {
 }
 
 /// Returns a question if no run shows the tests' results with the settings, helpers and data that they had before.
-fn not_comparable(table: &Table<'_>) -> Option<Question> {
+fn not_comparable(table: &TestTable<'_>) -> Option<Question> {
     let old = table.old.as_ref()?;
     let mut shared = table.side.shared();
     let says_nothing = match table.naming {
@@ -134,7 +134,7 @@ fn not_comparable(table: &Table<'_>) -> Option<Question> {
     })
 }
 
-pub(crate) fn both_forms(change: &Change, row: &Row) -> String {
+pub(crate) fn both_forms(change: &Change, row: &TestRow) -> String {
     let form = |name: Option<&String>, tests: &TestIndex, side: fn(&FileChange) -> &FileContent| {
         let site = *tests.find(name?).first()?;
         let text = text(side(change.file(&site.path)?))?;
@@ -146,10 +146,10 @@ pub(crate) fn both_forms(change: &Change, row: &Row) -> String {
 }
 
 /// Returns the changes of tests that the plan names and about which nobody is asked.
-pub(crate) fn intended(run: &Run<'_>, table: &Table<'_>) -> Vec<IntendedChange> {
+pub(crate) fn intended(run: &Run<'_>, table: &TestTable<'_>) -> Vec<IntendedChange> {
     let task = run.subject.task;
     let intents = || task.changes.iter().chain(&task.removes);
-    let weight = |row: &Row| row.outcome().weight(run.kind(), &row.reasons);
+    let weight = |row: &TestRow| row.outcome().weight(run.kind(), &row.reasons);
     let settled = table.rows.iter().filter(|row| weight(row) == Weight::Informational);
     let changed = settled.filter_map(|row| {
         let test = row.pair.base.clone().filter(|_| row.outcome().changes_behaviour())?;

@@ -29,7 +29,7 @@ const TRIES: usize = 2;
 const MOST_READ: usize = 1 << 20;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct TestRow {
     pub(crate) pair: TestPair,
     pub(crate) results: FourResults,
     pub(crate) reasons: BTreeSet<Reason>,
@@ -40,8 +40,8 @@ pub(crate) struct Row {
 }
 
 /// The results of the runs for all tests.
-pub(crate) struct Table<'a> {
-    pub(crate) rows: Vec<Row>,
+pub(crate) struct TestTable<'a> {
+    pub(crate) rows: Vec<TestRow>,
     pub(crate) side: TestSide<'a>,
     pub(crate) old: Option<MixedRun>,
     pub(crate) new: Option<MixedRun>,
@@ -59,7 +59,7 @@ pub(crate) enum Naming {
 /// The name of the row that represents all tests.
 const SUITE: &str = "the test suite";
 
-impl<'a> Table<'a> {
+impl<'a> TestTable<'a> {
     /// Runs the tests that the change makes necessary, and reads the table. `head` is the result of the head's tests,
     /// in which nothing counts against the change.
     pub(crate) async fn read(run: &'a Run<'a>, head: &Evidence) -> Result<Self, GateError> {
@@ -82,7 +82,7 @@ impl<'a> Table<'a> {
     }
 
     async fn run_old(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
-        let ran = |row: &&Row| matches!(row.results.before, TestResult::Passed | TestResult::Failed);
+        let ran = |row: &&TestRow| matches!(row.results.before, TestResult::Passed | TestResult::Failed);
         if !self.side.touches_old_tests() || !self.rows.iter().any(|row| ran(&row)) {
             return Ok(());
         }
@@ -124,7 +124,7 @@ impl<'a> Table<'a> {
         let asks_for_witness =
             matches!(run.kind(), TaskType::Feature | TaskType::Scaffolding | TaskType::Documentation);
         let shared = self.side.touches_shared();
-        let is_wanted = |row: &Row| {
+        let is_wanted = |row: &TestRow| {
             let is_old_red = row.results.old_tests == MixedResult::Ran(TestResult::Failed);
             let is_new = row.pair.base.is_none() || row.is_changed;
             let is_repaired = row.results.before != TestResult::Passed;
@@ -150,7 +150,7 @@ impl<'a> Table<'a> {
     /// Leaves out helpers: files without a test that the runner loaded and counted as one test each.
     async fn leave_out_helpers(&mut self, run: &Run<'_>) -> Result<(), GateError> {
         let mut helpers = BTreeSet::new();
-        let is_gone = |row: &&Row| matches!(row.results.after, TestResult::Missing | TestResult::DidNotRun);
+        let is_gone = |row: &&TestRow| matches!(row.results.after, TestResult::Missing | TestResult::DidNotRun);
         let gone = self.rows.iter().filter(is_gone).filter_map(|row| row.pair.base.as_ref());
         for name in gone.filter(|name| run.change.base.contains(*name) && language::of(name).is_some()) {
             let file = run.subject.mirror.read_file(run.subject.fork, name, MOST_READ).await?;
@@ -160,14 +160,14 @@ impl<'a> Table<'a> {
                 helpers.insert(name.clone());
             }
         }
-        let is_helper = |row: &Row| row.pair.base.as_ref().is_some_and(|name| helpers.contains(name));
+        let is_helper = |row: &TestRow| row.pair.base.as_ref().is_some_and(|name| helpers.contains(name));
         self.rows.retain(|row| !is_helper(row));
         Ok(())
     }
 
     /// Runs the old tests behind a required outcome again. A result that differs between two tries decides nothing.
     async fn try_again(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
-        let is_doubtful = |row: &Row| {
+        let is_doubtful = |row: &TestRow| {
             let required = row.outcome().weight(run.kind(), &BTreeSet::new()) == Weight::Required;
             required && row.results.old_tests == MixedResult::Ran(TestResult::Failed)
         };
@@ -190,20 +190,20 @@ impl<'a> Table<'a> {
     }
 
     /// Returns the passing tests of the head by name, each with its row.
-    pub(crate) fn by_head(&self) -> BTreeMap<&str, &Row> {
+    pub(crate) fn by_head(&self) -> BTreeMap<&str, &TestRow> {
         let rows = self.rows.iter();
         rows.filter_map(|row| Some((row.pair.head.as_deref()?, row))).collect()
     }
 
     /// Returns the tests that pass on the head and are new there, or whose text changed.
     pub(crate) fn new_or_changed(&self) -> Vec<String> {
-        let is_one = |row: &&Row| row.pair.base.is_none() || row.is_changed;
+        let is_one = |row: &&TestRow| row.pair.base.is_none() || row.is_changed;
         let passing = self.rows.iter().filter(|row| row.results.after == TestResult::Passed);
         passing.filter(is_one).filter_map(|row| row.pair.head.clone()).collect()
     }
 }
 
-impl Row {
+impl TestRow {
     fn new(run: &Run<'_>, before: TestResult, after: TestResult, pair: TestPair) -> Self {
         let change = run.change;
         let head = pair.head.as_deref().and_then(|name| change.after.place(name));
@@ -256,7 +256,7 @@ fn names(run: &Run<'_>, head: &Evidence) -> Option<(TestNames, TestNames)> {
     }
 }
 
-fn named_rows(run: &Run<'_>, before: &TestNames, after: &TestNames) -> Vec<Row> {
+fn named_rows(run: &Run<'_>, before: &TestNames, after: &TestNames) -> Vec<TestRow> {
     let (base, head) = (by_name(before), by_name(after));
     let of = |results: &BTreeMap<String, TestResult>, name: &Option<String>| {
         let known = name.as_ref().and_then(|name| results.get(name));
@@ -268,15 +268,15 @@ fn named_rows(run: &Run<'_>, before: &TestNames, after: &TestNames) -> Vec<Row> 
     let pairs = pair(before, after, run.change).into_iter();
     let pairs = pairs.filter(|pair| !is_waived(pair));
     pairs
-        .map(|pair| Row {
+        .map(|pair| TestRow {
             is_changed: is_changed(run.change, &around, &pair),
-            ..Row::new(run, of(&base, &pair.base), of(&head, &pair.head), pair)
+            ..TestRow::new(run, of(&base, &pair.base), of(&head, &pair.head), pair)
         })
         .collect()
 }
 
 /// Returns the one row of a runner that names no tests.
-fn suite(run: &Run<'_>, head: &Evidence, side: &TestSide<'_>) -> Row {
+fn suite(run: &Run<'_>, head: &Evidence, side: &TestSide<'_>) -> TestRow {
     let before = match run.subject.before.ground() {
         Ground::Green | Ground::Named(_) => TestResult::Passed,
         Ground::Red => TestResult::Failed,
@@ -289,7 +289,7 @@ fn suite(run: &Run<'_>, head: &Evidence, side: &TestSide<'_>) -> Row {
     };
     let there = |result: TestResult| (result != TestResult::Missing).then(|| SUITE.to_owned());
     let pair = TestPair { base: there(before), head: there(after) };
-    Row { is_changed: !side.paths().is_empty(), ..Row::new(run, before, after, pair) }
+    TestRow { is_changed: !side.paths().is_empty(), ..TestRow::new(run, before, after, pair) }
 }
 
 /// Returns, for each changed file with tests, the names of its helpers and values that the change altered.

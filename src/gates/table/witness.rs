@@ -9,7 +9,7 @@ use crate::gates::{
         context::GateError,
         overlay::{Overlay, Revision},
     },
-    table::rows::{Naming, Row, Table},
+    table::rows::{Naming, TestRow, TestTable},
     turn::Run,
 };
 use domain::{
@@ -29,7 +29,7 @@ const GATE: Gate = Gate::RedBeforeGreen;
 /// Records the result on the base of each criterion's check.
 pub(crate) async fn note_base(
     run: &Run<'_>,
-    table: Option<&Table<'_>>,
+    table: Option<&TestTable<'_>>,
     checks: &mut [Checked],
 ) -> Result<(), GateError> {
     for check in checks.iter_mut() {
@@ -39,7 +39,7 @@ pub(crate) async fn note_base(
     Ok(())
 }
 
-async fn on_base(run: &Run<'_>, table: Option<&Table<'_>>, check: &Checked) -> Result<OnBase, GateError> {
+async fn on_base(run: &Run<'_>, table: Option<&TestTable<'_>>, check: &Checked) -> Result<OnBase, GateError> {
     if !matches!(check.result.evidence, Evidence::Passed(_)) {
         return Ok(OnBase::Unknown);
     }
@@ -64,7 +64,7 @@ async fn command_on_base(run: &Run<'_>, command: &str) -> Result<OnBase, GateErr
     })
 }
 
-fn tests_on_base(table: &Table<'_>, names: &[String]) -> OnBase {
+fn tests_on_base(table: &TestTable<'_>, names: &[String]) -> OnBase {
     let rows = table.by_head();
     let of = |name: &String| match rows.get(name.as_str()) {
         None => OnBase::Unknown,
@@ -99,7 +99,7 @@ pub(crate) fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weig
 /// functions that they call are emptied, if that was tried. `unrun` are the new tests that did not run.
 pub(crate) fn judge(
     (run, weight): (&Run<'_>, Weight),
-    table: Option<&Table<'_>>,
+    table: Option<&TestTable<'_>>,
     (tests, noticed): (&Evidence, Option<&BTreeSet<String>>),
     (checks, unrun): (&[Checked], Option<UnrunTests>),
 ) -> Option<GateResult> {
@@ -109,12 +109,12 @@ pub(crate) fn judge(
     }
     let rows = table.map_or(&[][..], |table| table.rows.as_slice());
     let new = table.and_then(|table| table.new.as_ref());
-    let shows = |row: &&Row| match row.witness(new) {
+    let shows = |row: &&TestRow| match row.witness(new) {
         Witness::Yes | Witness::OnceWanted => true,
         Witness::OnceNoticed => noticed.is_none_or(|noticed| noticed.contains(row.name())),
         Witness::No => false,
     };
-    let witnesses: Vec<&Row> = rows.iter().filter(shows).collect();
+    let witnesses: Vec<&TestRow> = rows.iter().filter(shows).collect();
     let with_unrun = |mut result: GateResult| {
         result.items.extend(unrun.clone().map(|unrun| gate_result::should_fix(Problem::Unrun(unrun), None)));
         result
@@ -140,7 +140,7 @@ pub(crate) fn judge(
     Some(gate_result::failed(GATE, weight, no_witness(run.change, rows, unrun)))
 }
 
-fn brings_tests(table: &Table<'_>) -> bool {
+fn brings_tests(table: &TestTable<'_>) -> bool {
     table.naming == Naming::Unnamed || !table.new_or_changed().is_empty()
 }
 
@@ -157,7 +157,7 @@ fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
     shown.next().map(|check| check.number)
 }
 
-fn no_witness(change: &Change, rows: &[Row], unrun: Option<UnrunTests>) -> Fact {
+fn no_witness(change: &Change, rows: &[TestRow], unrun: Option<UnrunTests>) -> Fact {
     let tried = rows.iter().filter(|row| row.results.new_tests != MixedResult::NotNeeded);
     Fact::NoWitness {
         tried: tried.map(|row| row.name().to_owned()).collect(),

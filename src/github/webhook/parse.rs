@@ -64,12 +64,12 @@ pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
 }
 
 /// Reads the payload of one kind of event; `None` if it shows that the event is not needed.
-type Reader = fn(Payload) -> Result<Option<Inbound>, WebhookError>;
+type EventReader = fn(Payload) -> Result<Option<Inbound>, WebhookError>;
 
 /// Returns the reader of an event and action that AutoBuild acts on. Edits of an issue are none: the snapshot at the label
 /// counts, and a reopened issue waits for a new label. New commits of a pull request arrive as pushes.
-fn reader(event: &str, action: &str) -> Option<Reader> {
-    let reader: Reader = match (event, action) {
+fn reader(event: &str, action: &str) -> Option<EventReader> {
+    let reader: EventReader = match (event, action) {
         ("issues", "labeled") => |payload| issue(payload, IssueEvent::Labeled),
         ("issues", "unlabeled") => |payload| issue(payload, IssueEvent::Unlabeled),
         ("issues", "closed") => |payload| issue(payload, |_| IssueEvent::Closed),
@@ -96,8 +96,8 @@ fn reader(event: &str, action: &str) -> Option<Reader> {
 }
 
 /// Returns the reader of an event of a repository or an installation.
-fn reader_of_place(event: &str, action: &str) -> Option<Reader> {
-    let reader: Reader = match (event, action) {
+fn reader_of_place(event: &str, action: &str) -> Option<EventReader> {
+    let reader: EventReader = match (event, action) {
         ("repository", "renamed") => |payload| repository(payload, RepositoryEvent::Renamed),
         ("repository", "transferred") => |payload| repository(payload, RepositoryEvent::Transferred),
         ("repository", "archived") => |payload| repository(payload, RepositoryEvent::Archived),

@@ -33,7 +33,7 @@ const QUIET: u32 = 15;
 /// shows changes now and then.
 const CROWDED: &str = "retry: 15000\n\n";
 
-struct Stream {
+struct LiveStream {
     inbox: Arc<Inbox>,
     headers: HeaderMap,
     /// The signal that a newer stream takes this one's place.
@@ -49,7 +49,7 @@ struct Stream {
 
 /// Returns the stream of a page's content; it lasts as long as the request that opened it would be admitted.
 pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&Viewer, HeaderMap)) -> Response {
-    let stream = Stream {
+    let stream = LiveStream {
         crowded: match &viewer.who {
             Who::Operator => Arc::default(),
             Who::Person(person) => inbox.pages.streams.join(person.id),
@@ -69,7 +69,7 @@ pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&V
     ([(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")], body).into_response()
 }
 
-impl Stream {
+impl LiveStream {
     async fn next(&mut self) -> Option<String> {
         while !self.is_ended {
             if let Some(event) = self.look().await {

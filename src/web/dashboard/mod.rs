@@ -140,14 +140,14 @@ fn asset(kind: &'static str, text: &'static str) -> Response {
     (headers, text).into_response()
 }
 
-type Key = Result<Path<(u64, u64, u32)>, PathRejection>;
+type FeaturePath = Result<Path<(u64, u64, u32)>, PathRejection>;
 
-fn key(path: Key) -> Option<FeatureKey> {
+fn key(path: FeaturePath) -> Option<FeatureKey> {
     let Path((repo, issue, run)) = path.ok()?;
     format!("{repo}/{issue}/{run}").parse().ok()
 }
 
-async fn feature_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer, path: Key) -> Response {
+async fn feature_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer, path: FeaturePath) -> Response {
     let Some(key) = key(path) else {
         return not_found(&inbox, Some(&viewer));
     };
@@ -164,7 +164,7 @@ struct WhichRun {
 async fn run_page(
     State(inbox): State<Arc<Inbox>>,
     viewer: Viewer,
-    path: Key,
+    path: FeaturePath,
     which: Result<Query<WhichRun>, QueryRejection>,
 ) -> Response {
     let (Some(key), Ok(Query(which))) = (key(path), which) else {
@@ -241,7 +241,12 @@ async fn try_again(
     }
 }
 
-async fn feature_live(State(inbox): State<Arc<Inbox>>, viewer: Follower, path: Key, headers: HeaderMap) -> Response {
+async fn feature_live(
+    State(inbox): State<Arc<Inbox>>,
+    viewer: Follower,
+    path: FeaturePath,
+    headers: HeaderMap,
+) -> Response {
     match key(path) {
         Some(key) => follow(inbox, viewer, headers, Page::Feature(key)).await,
         None => StatusCode::NOT_FOUND.into_response(),

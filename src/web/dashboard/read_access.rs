@@ -100,7 +100,7 @@ impl Access {
 }
 
 /// The repository and the person who wants to read it.
-type Key = (RepoId, UserId);
+type AccessKey = (RepoId, UserId);
 
 /// A question to GitHub in progress, shared by all who wait for its answer.
 type Asking = Shared<BoxFuture<'static, Access>>;
@@ -123,7 +123,7 @@ impl KnownAccess {
 
 /// GitHub's last answers on people's rights, and the questions in progress.
 pub(super) struct Readers {
-    known: Mutex<(HashMap<Key, KnownAccess>, Allowances)>,
+    known: Mutex<(HashMap<AccessKey, KnownAccess>, Allowances)>,
     at_once: Semaphore,
 }
 
@@ -136,7 +136,13 @@ impl Default for Readers {
 impl Readers {
     /// Returns the known answer, or the question in progress. It calls `ask` if that answer is old, no question is in
     /// progress, and the rate limit allows it.
-    fn answer(&self, key: Key, installation: InstallationId, now: Millis, ask: impl FnOnce() -> Asking) -> Asking {
+    fn answer(
+        &self,
+        key: AccessKey,
+        installation: InstallationId,
+        now: Millis,
+        ask: impl FnOnce() -> Asking,
+    ) -> Asking {
         let mut locked = self.known.lock();
         let (all, allowances) = &mut *locked;
         if all.len() >= MOST {
@@ -162,7 +168,7 @@ impl Readers {
     }
 
     /// Keeps GitHub's answer. Its age counts from the question, so a slow answer is already old.
-    fn remember(&self, key: Key, access: Access, at: Millis) {
+    fn remember(&self, key: AccessKey, access: Access, at: Millis) {
         let known = KnownAccess { last: Some((access, at)), asking: None };
         self.known.lock().0.insert(key, known);
     }

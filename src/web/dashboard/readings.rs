@@ -82,12 +82,12 @@ struct OpenPage {
 }
 
 /// The open pages. Each lives as long as the task that reads it.
-type Open = HashMap<Page, Weak<OpenPage>>;
+type OpenByPage = HashMap<Page, Weak<OpenPage>>;
 
 /// The pages that any viewer has open, and the caches for reading them.
 #[derive(Default)]
 pub(in crate::web) struct OpenPages {
-    open: Mutex<Open>,
+    open: Mutex<OpenByPage>,
     features: SeenFeatures,
     counted: Counted,
     names: AskedNames,

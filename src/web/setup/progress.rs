@@ -24,7 +24,7 @@ pub(super) struct Progress {
     /// The registrations that were sent to GitHub and have not come back.
     begun: Vec<Begun>,
     /// The codes that came back and are not exchanged yet.
-    pub(super) codes: Vec<Code>,
+    pub(super) codes: Vec<RegistrationCode>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ struct Begun {
 
 /// A code that GitHub gave, saved before it is exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Code {
+pub(super) struct RegistrationCode {
     pub(super) which: Which,
     pub(super) code: String,
     pub(super) standing: CodeAppStatus,
@@ -284,7 +284,7 @@ impl Progress {
             return Err(NoReturn::UnknownState);
         }
         self.drop_code(begun.which);
-        self.codes.push(Code { which: begun.which, code: code.to_owned(), standing: CodeAppStatus::Begun });
+        self.codes.push(RegistrationCode { which: begun.which, code: code.to_owned(), standing: CodeAppStatus::Begun });
         Ok(begun.which)
     }
 
@@ -295,7 +295,7 @@ impl Progress {
         }
     }
 
-    pub(super) fn code(&self, which: Which) -> Option<&Code> {
+    pub(super) fn code(&self, which: Which) -> Option<&RegistrationCode> {
         self.codes.iter().find(|code| code.which == which)
     }
 

@@ -1,6 +1,6 @@
 //! The key of a cache: the repository, its lock files, the commands, the path where they ran, and the commit.
 
-use crate::gates::{commands, commands::Chosen, run::context::GateError};
+use crate::gates::{commands, commands::CommandChoice, run::context::GateError};
 use domain::ids::Sha;
 use git::Mirror;
 use sha2::{Digest, Sha256};
@@ -37,7 +37,7 @@ const MOST_LOCKS: usize = 50;
 const MAX_LOCK: usize = 16 * 1024 * 1024;
 
 /// The folder of a repository's entries with the same lock files and commands.
-pub(super) struct Key {
+pub(super) struct CacheKey {
     folder: PathBuf,
 }
 
@@ -50,12 +50,12 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Key {
+impl CacheKey {
     /// Computes the key of a commit for these commands, which see the checkout at the path `seen`.
     pub(super) async fn of(
         caches: &Path,
         (mirror, commit): (&Mirror, &Sha),
-        chosen: &Chosen,
+        chosen: &CommandChoice,
         seen: &Path,
     ) -> Result<Self, GateError> {
         let mut hash = Sha256::new();

@@ -20,9 +20,9 @@ pub(crate) use times::{age, matter as times_matter};
 pub(crate) use untracked_files::UntrackedFiles;
 
 use crate::gates::{
-    commands::Chosen,
+    commands::CommandChoice,
     run::{
-        cache::{copy::Copier, key::Key},
+        cache::{copy::Copier, key::CacheKey},
         checkout::SandboxedCheckout,
         context::{GateContext, GateError, off_thread},
         overlay::Overlay,
@@ -58,12 +58,12 @@ pub(crate) enum Warmed {
 pub(crate) async fn warm(
     context: &GateContext,
     mirror: &Mirror,
-    chosen: &Chosen,
+    chosen: &CommandChoice,
     overlay: Option<&Overlay>,
     place: &SandboxedCheckout,
 ) -> Result<Warmed, GateError> {
     let commit = place.head();
-    let key = Key::of(&context.caches, (mirror, commit), chosen, &place.visible_path()).await?;
+    let key = CacheKey::of(&context.caches, (mirror, commit), chosen, &place.visible_path()).await?;
     let Some(entry) = key.find(commit) else {
         return Ok(Warmed::No);
     };
@@ -97,12 +97,12 @@ fn take_out(
 pub(crate) async fn keep(
     context: &GateContext,
     mirror: &Mirror,
-    chosen: &Chosen,
+    chosen: &CommandChoice,
     place: &SandboxedCheckout,
     (untracked_files, made): (Vec<PathBuf>, SetUpFiles),
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
-    let key = Key::of(&context.caches, (mirror, &commit), chosen, &place.visible_path()).await?;
+    let key = CacheKey::of(&context.caches, (mirror, &commit), chosen, &place.visible_path()).await?;
     let caches = context.caches.clone();
     let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
     let keeping = off_thread(move || {
@@ -172,10 +172,10 @@ impl Snapshot {
     pub(crate) async fn of_packages(
         context: &GateContext,
         (mirror, commit): (&Mirror, &Sha),
-        chosen: &Chosen,
+        chosen: &CommandChoice,
         seen: &Path,
     ) -> Result<Option<Self>, GateError> {
-        let key = Key::of(&context.caches, (mirror, commit), chosen, seen).await?;
+        let key = CacheKey::of(&context.caches, (mirror, commit), chosen, seen).await?;
         let entry = key.entry(commit);
         let is_packages = Notes::read(&entry).is_ok_and(|notes| notes.made == SetUpFiles::Packages);
         Ok(is_packages.then(|| Self { entry, own: None }))
