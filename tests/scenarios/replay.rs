@@ -145,8 +145,8 @@ async fn a_retry_that_a_sweep_found_is_not_refused_when_its_delivery_comes() {
     world.end().await;
 }
 
-/// A second run of the issue whose first run was cancelled while no delivery arrived: what did it is known from a sweep.
-/// Then the first run's deliveries come.
+/// Starts a second run of an issue. Its first run was cancelled while no delivery arrived, which a sweep found out.
+/// Then the first run's deliveries arrive.
 async fn second_run(cancel: impl AsyncFnOnce(&World)) -> World {
     let world = Setup::new().settings("plan_approval: always").build().await;
     world.script.plans(&Plan::one()).plans(&Plan::one());

@@ -88,7 +88,7 @@ struct Options {
     /// The model of all roles.
     #[arg(long, value_name = "M")]
     model: Option<String>,
-    /// Whether new tests must fail on the old code.
+    /// The rule for new tests on the old code.
     #[arg(long, value_name = "M", value_parser = [
         PossibleValue::new("tdd").help("New tests have to fail without the change"),
         PossibleValue::new("standard").help("The review says whether they do"),

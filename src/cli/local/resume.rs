@@ -20,7 +20,7 @@ pub struct Resume {
     /// A Feature, as FEAT-1, or a task, as TASK-001.
     #[arg(value_name = "FEAT|TASK")]
     what: String,
-    /// What to tell the Player, word for word.
+    /// Guidance for the Player, word for word.
     #[arg(value_name = "GUIDANCE")]
     guidance: Option<String>,
     /// How many more turns a blocked task gets.

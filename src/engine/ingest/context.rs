@@ -72,8 +72,8 @@ pub(super) async fn newest(engine: &Engine, repo: RepoId, issue: IssueNumber) ->
     Ok(engine.feature(&row.key).await?)
 }
 
-/// Returns the run that a fact of this time is about: the newest that was requested until then. A delivery that comes late
-/// is about the run of its time, not about one that began since.
+/// Returns the run to which a fact of this time belongs: the newest that was requested by then. So a late delivery does
+/// not affect a run that began since.
 pub(super) async fn run_at(
     engine: &Engine,
     repo: RepoId,

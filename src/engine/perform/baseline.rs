@@ -59,8 +59,8 @@ async fn load_stored(context: &EffectContext<'_>, commit: &Sha, named: &str) -> 
 /// The version of the baseline's format. Changing it makes every baseline be made again.
 const FORM: u32 = 5;
 
-/// Hashes everything that the result depends on, apart from the commit: the commands, the report and coverage files,
-/// the allowed hosts, and the version of AutoBuild, which reads the output.
+/// Hashes everything besides the commit that the result depends on: the commands, the report and coverage files, the
+/// allowed hosts, and the version of AutoBuild, which reads output.
 fn hash(chosen: &CommandChoice, settings: &RepositorySettings) -> String {
     let text = |command: &Option<ShellCommand>| command.as_ref().map(ShellCommand::text).unwrap_or_default().to_owned();
     let all = (

@@ -65,7 +65,7 @@ fn labels<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::
     Ok(Vec::<Option<Wire>>::deserialize(deserializer)?.into_iter().flatten().filter_map(name).collect())
 }
 
-/// Only a pull request has a field about its side as such.
+/// Tells issues from pull requests: only a pull request has this field.
 fn conversation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Conversation, D::Error> {
     let pull = Option::<IgnoredAny>::deserialize(deserializer)?;
     Ok(pull.map_or(Conversation::Issue, |_| Conversation::Pull))

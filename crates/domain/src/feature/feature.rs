@@ -259,8 +259,8 @@ pub struct Snapshot {
     pub labelled_by: User,
     /// The time when it was labelled.
     pub at: Millis,
-    /// The time of the label or command that requested the run, by GitHub's clock. A later plan does not move it: facts
-    /// that are older are about an earlier run.
+    /// The time of the label or command that requested the run, by GitHub's clock. A later plan does not change it:
+    /// older facts belong to an earlier run.
     pub requested_at: Millis,
     /// The right of its author and its last editor to write to the repository.
     pub trust: Trust,

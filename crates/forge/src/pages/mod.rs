@@ -41,7 +41,7 @@ use tokio::{runtime::Handle, task::spawn_blocking};
 const HTML: &str = "text/html; charset=utf-8";
 const NO_SNIFF: (&str, &str) = ("x-content-type-options", "nosniff");
 
-/// Returns the account as which a reader acts, or `None` if nobody acts on these pages.
+/// Returns the account with which a reader acts, or `None` if these pages are only for reading.
 ///
 /// # Errors
 ///
