@@ -254,6 +254,25 @@ async fn closing_the_issue_cancels() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn each_reopening_counts_also_after_autobuild_itself_closed_the_pull_request() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let pull = world.feature_pull().await;
+    for _ in 0..3 {
+        world.say(WRITER, ISSUE, "/autobuild cancel").await;
+        assert_eq!(
+            (world.state().await.as_str(), &world.pull_json(pull).await["state"]),
+            ("cancelled", &"closed".into())
+        );
+        world.by(WRITER).reopen(REPO, pull).await.unwrap();
+        world.settle().await;
+        assert_eq!(world.state().await, "in_review");
+    }
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn closing_the_feature_pull_request_cancels_and_reopening_puts_it_in_review_again() {
     let world = World::new().await;
     world.script.plans(&Plan::one()).succeeds(1);

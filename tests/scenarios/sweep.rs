@@ -257,6 +257,16 @@ async fn a_cancelled_feature_whose_pull_request_lives_again_is_found() {
     assert_eq!(world.state().await, "in_review");
     quiet(&world).await;
 
+    for _ in 0..2 {
+        world.say(WRITER, ISSUE, "/autobuild cancel").await;
+        quiet(&world).await;
+        let fault = down(&world);
+        writer.reopen(REPO, pull).await.unwrap();
+        assert_eq!(up(&world, &fault).await, 1);
+        assert_eq!(world.state().await, "in_review");
+        quiet(&world).await;
+    }
+
     writer.close(REPO, pull).unwrap();
     world.settle().await;
     let fault = down(&world);

@@ -10,7 +10,7 @@ use crate::{
         job::{Done, EffectError},
     },
     github::{
-        model::Pull,
+        model::{OpenState, Pull},
         webhook::{EventOrigin, PullEvent, Push, PushKind},
     },
 };
@@ -18,7 +18,7 @@ use domain::{
     feature::{CancelledWhy, Feature, event::Event},
     ids::{PullNumber, Sha, TaskId, User},
     task,
-    task::PersonDid,
+    task::{PersonDid, Task},
 };
 
 /// Returns the Feature of one of our pull requests, and the task if it is a task's.
@@ -54,9 +54,10 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: PullEvent) -
         }
         (PullEvent::Reopened, None) => {
             let newer = newer(engine, &feature).await?;
-            let event = Event::PullReopened { pull: pull.number, newer };
-            // The cause names the newest known closing, which the reopening undoes.
-            (event, reopened(engine, &feature, pull.number).await?)
+            let Some(cause) = reopened(context, &feature, None, pull.number).await? else {
+                return Ok(Done::Nothing);
+            };
+            (Event::PullReopened { pull: pull.number, newer }, cause)
         }
         (PullEvent::Closed, Some(task)) if pull.is_merged() => {
             let did = PersonDid::MergePull { commit: pull.merge_commit_sha.clone() };
@@ -68,8 +69,10 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: PullEvent) -
         }
         (PullEvent::Reopened, Some(task)) => {
             let turns = feature.rules.max_turns;
-            let did = PersonDid::ReopenPull { pull: pull.number, turns };
-            (person(task, by, did), reopened(engine, &feature, pull.number).await?)
+            let Some(cause) = reopened(context, &feature, Some(task), pull.number).await? else {
+                return Ok(Done::Nothing);
+            };
+            (person(task, by, PersonDid::ReopenPull { pull: pull.number, turns }), cause)
         }
     };
     Ok(one(feature.key, fact(engine, event, cause, by)))
@@ -79,12 +82,25 @@ pub(super) fn person(task: TaskId, by: &User, did: PersonDid) -> Event {
     Event::Task { task, event: task::Event::Person { by: by.clone(), did } }
 }
 
-async fn reopened(engine: &Engine, feature: &Feature, pull: PullNumber) -> Result<String, EffectError> {
-    let prefix = format!("pull/{pull}/closed/");
-    let events = engine.store.events(&feature.key).await?;
-    let mut events = events.iter().rev();
-    let closed = events.find_map(|stored| stored.event.cause.strip_prefix(&prefix));
-    Ok(format!("pull/{pull}/reopened/{}", closed.unwrap_or("0")))
+/// Returns the cause of a reopening: the newest known closing, which it undoes. AutoBuild's own closings are not recorded,
+/// so that two reopenings can undo the same one; then it also has a number, if its pull request is open now. `None` if
+/// it is a reopening of before.
+async fn reopened(
+    context: &InboundContext<'_>,
+    feature: &Feature,
+    task: Option<TaskId>,
+    pull: PullNumber,
+) -> Result<Option<String>, EffectError> {
+    let events = context.engine.store.events(&feature.key).await?;
+    let causes = || events.iter().rev().map(|stored| stored.event.cause.as_str());
+    let closed = causes().find_map(|cause| cause.strip_prefix(format!("pull/{pull}/closed/").as_str()));
+    let cause = format!("pull/{pull}/reopened/{}", closed.unwrap_or("0"));
+    let is_over = task.map_or(!feature.is_unfinished(), |id| feature.task(id).is_some_and(Task::is_over));
+    match causes().filter(|known| known.starts_with(&cause)).count() {
+        0 => Ok(Some(cause)),
+        _ if !is_over || context.repo().pull(pull).await?.state == OpenState::Closed => Ok(None),
+        known => Ok(Some(format!("{cause}/{known}"))),
+    }
 }
 
 /// Handles a push to one of our branches, or its deletion.

@@ -198,6 +198,10 @@ impl Stored<'_> {
         self.causes.contains(cause)
     }
 
+    fn count(&self, prefix: &str) -> usize {
+        self.causes.iter().filter(|cause| cause.starts_with(prefix)).count()
+    }
+
     /// `true` if a review, or a command or refusal that it led to, was recorded.
     fn has_review(&self, id: ReviewId) -> bool {
         let parts = ["", "/command", "/refused"];
@@ -270,7 +274,11 @@ fn reopened(stored: Stored<'_>, number: PullNumber, pull: &RemotePull, task: Opt
     let prefix = format!("pull/{number}/closed/");
     let closings = stored.causes.iter().filter_map(|cause| cause.strip_prefix(&prefix));
     let undone = closings.filter_map(|at| at.parse::<i64>().ok()).max().unwrap_or(0);
-    if last.change != TimelineChange::Reopened || stored.has(&format!("pull/{number}/reopened/{undone}")) {
+    // A closing by AutoBuild itself is not recorded, so that two reopenings can follow the same recorded closing.
+    let recorded = stored.count(&format!("pull/{number}/reopened/"));
+    let happened = pull.timeline.iter().filter(|entry| entry.change == TimelineChange::Reopened).count();
+    let is_recorded = stored.has(&format!("pull/{number}/reopened/{undone}")) && happened <= recorded;
+    if last.change != TimelineChange::Reopened || is_recorded {
         return None;
     }
     let is_news = match task {
