@@ -111,8 +111,7 @@ impl From<Failure> for FailedRun {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiWait {
     pub provider: String,
-    /// The cause of the refusal and the start of the refused run. `None` if other runs were refused and this one did
-    /// not ask.
+    /// The cause of the refusal and the start of the refused run. `None` if only other runs were refused.
     pub trouble: Option<(Trouble, Millis)>,
     /// The earliest time of the next try.
     pub until: Millis,

@@ -168,8 +168,7 @@ impl Backoff {
         jitter(doubled.min(self.most), fifth)
     }
 
-    /// Returns the next wait in milliseconds for an effect that has waited `waited` milliseconds: as long again. So the
-    /// total doubles each time.
+    /// Returns the next wait in milliseconds after `waited` milliseconds: as long again, so the total doubles.
     pub fn after_waiting(&self, waited: i64, fifth: f64) -> i64 {
         let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(0));
         jitter(waited.max(self.first).min(self.most), fifth)

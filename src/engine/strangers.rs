@@ -6,8 +6,7 @@ use domain::ids::{Millis, RepoId, UserId};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// How long a person counts as a stranger before GitHub is asked again, in milliseconds. Rights given meanwhile count
-/// only after that.
+/// How long a person counts as a stranger before GitHub is asked again, in milliseconds, even with new rights.
 const KNOWN_MS: i64 = 5 * 60_000;
 
 /// The most people who are remembered.

@@ -69,8 +69,7 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
     Ok(one(feature.key, fact(engine, event, cause, by)))
 }
 
-/// Returns `true` if the removed label is ours. If GitHub does not name it, it is ours if the issue lacks our label
-/// now.
+/// Returns `true` if the removed label is ours or, if GitHub does not name it, if the issue lacks our label now.
 async fn is_taken_off(
     context: &InboundContext<'_>,
     issue: &Issue,

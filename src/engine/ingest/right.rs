@@ -55,8 +55,7 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
     }
 }
 
-/// Checks if the sender has at least the permission `needed`. GitHub is not asked again about a stranger of the last
-/// minutes.
+/// Checks if the sender has at least the permission `needed`. A stranger of the last minutes is not looked up again.
 pub async fn of_sender(context: &InboundContext<'_>, needed: Permission) -> Result<Right, EffectError> {
     let (engine, sender) = (context.engine, &context.origin.sender.user);
     let visitor = Visitor { repo: context.origin.repo.id, person: sender.id };

@@ -1,5 +1,4 @@
-//! Keeps CI from running agent-written code until a person lets it, by adding the skip instruction to our commits and
-//! removing it again.
+//! Keeps CI from running agent-written code until a person lets it, by the skip instruction in our commits.
 
 use crate::engine::{
     apply::Fact,

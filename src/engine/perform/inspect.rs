@@ -83,8 +83,7 @@ pub(super) fn not_encoded(file: &NotEncoded) -> Issue {
     }
 }
 
-/// Returns the files of a merge that still contain conflict markers. They are read from git's objects, never from the
-/// agent's folder.
+/// Returns the files of a merge that still contain conflict markers. They are read from git's objects.
 async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<Issue>, EffectError> {
     let mut items = Vec::new();
     for path in &ground.conflicts {

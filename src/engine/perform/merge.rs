@@ -22,8 +22,7 @@ use git::MergeOutcome;
 /// token that may write contents. It refuses the others.
 const METHODS: [MergeMethod; 3] = [MergeMethod::Squash, MergeMethod::Merge, MergeMethod::Rebase];
 
-/// Merges an approved task. A task that resolves a conflict with the default branch is pushed as a merge commit with
-/// both parents instead.
+/// Merges an approved task, or pushes it as a merge commit if it resolves a conflict with the default branch.
 pub(super) async fn merge(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     match task.origin {
         Origin::Sync { .. } => sync::land(context, task, emission).await,

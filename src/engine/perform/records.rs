@@ -22,8 +22,7 @@ use std::collections::BTreeMap;
 /// The largest file of the default branch that is restored if one of our records replaced it, in bytes.
 const LONGEST: usize = 16 << 20;
 
-/// Returns `true` if records are written to the integration branch now. Once the feature pull request is open, only
-/// permanent ones are.
+/// Returns `true` if records are written to the integration branch now; in review, only permanent ones are.
 pub(super) fn are_written(context: &EffectContext<'_>) -> bool {
     match context.feature.rules.records {
         Records::Keep => true,

@@ -50,8 +50,7 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
     Ok(context.event(Event::WaveGated { emission, head, report: Box::new(report), broke }))
 }
 
-/// Returns the merge since the last passed gate that broke the result; `None` if it cannot be found, which does not
-/// change the gate's result.
+/// Returns the merge since the last passed gate that broke the result; `None` if it cannot be found.
 async fn broke(
     context: &EffectContext<'_>,
     subject: &WaveSubject<'_>,
