@@ -106,11 +106,18 @@ impl<'a> About<'a> {
         if let Some(event) = self.verdict(standing, &said).await? {
             self.apply(event, self.cause()).await?;
         }
-        let approves = self.review.state == ReviewState::Approved;
-        // The command `approve` in an approving review adds nothing.
+        // The verdict has done already what such a command asks for.
+        let is_done = match (self.review.state, standing) {
+            (ReviewState::Approved, _) => matches!(said, Parsed::Command(Command::Approve { .. })),
+            (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
+                matches!(said, Parsed::Command(Command::Resume { .. }))
+            }
+            (ReviewState::ChangesRequested, ReviewerRight::Speaks(_))
+            | (ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other, _) => false,
+        };
         if let Some(refusal) = self.override_refused(standing, needed) {
             self.saying("refused").refused(refusal).await
-        } else if approves && matches!(said, Parsed::Command(Command::Approve { .. })) {
+        } else if is_done {
             Ok(Done::Nothing)
         } else {
             let refusal = match standing {
@@ -202,15 +209,19 @@ impl<'a> About<'a> {
     }
 
     /// Returns the review's text and its comments on lines. They are read from GitHub once, since the event stores
-    /// them. A command in the text is left out.
+    /// them. A command in the text is left out, but not what `resume` says to the Player.
     async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, EffectError> {
         let (repo, pull) = (self.context.repo(), self.pull.number);
         let comments = repo.review_comments(pull, self.review.id).await?;
         let item = |problem| Issue { severity, ..Issue::must_fix(problem) };
-        let body = self.review.body.trim();
+        let words = match said {
+            Parsed::None => self.review.body.trim(),
+            Parsed::Command(Command::Resume { guidance: Some(words), .. }) => words,
+            Parsed::Command(_) | Parsed::Malformed { .. } => "",
+        };
         let mut items = Vec::new();
-        if !body.is_empty() && *said == Parsed::None {
-            let text = shorten::middle(body, MAX_BODY);
+        if !words.is_empty() {
+            let text = shorten::middle(words, MAX_BODY);
             items.push(Issue { severity, ..Issue::remark("review", &text) });
         }
         let shown = comments.iter().take(MOST_COMMENTS);
