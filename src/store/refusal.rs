@@ -29,7 +29,7 @@ statements! {
 /// A refusal of a person without the needed right.
 #[derive(Clone, Copy, Debug)]
 pub struct NewRefusal<'a> {
-    /// The delivery that is refused.
+    /// The fact that is refused. The same fact, read again, has the same cause.
     pub cause: &'a str,
     pub installation: InstallationId,
     pub person: UserId,
@@ -40,7 +40,7 @@ pub struct NewRefusal<'a> {
 }
 
 impl Store {
-    /// Records a refusal. Returns `true` if one more may be posted, and the same if the delivery is read again.
+    /// Records a refusal. Returns `true` if one more may be posted, and the same if the fact is read again.
     pub async fn may_refuse(&self, new: &NewRefusal<'_>) -> Result<bool, StoreError> {
         let (installation, person) = (column(new.installation.0)?, column(new.person.0)?);
         let mut tx = self.db.write().await?;

@@ -259,6 +259,22 @@ async fn a_writer_may_ask_for_changes_where_only_administrators_command() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_command_in_a_review_that_mistakes_in_the_settings_stop_is_answered_once() {
+    let world = blocked_world().await;
+    let pull = world.pull(1).await;
+    let file = |text| [(".github/autobuild.yml", Some(text))];
+    world.by(ADMIN).push(REPO, "main", "Break the settings", &file("max_turns: many\n")).await.unwrap();
+    world.review(WRITER, "COMMENT", "/autobuild resume", &[]).await;
+    assert_eq!(world.comments(pull).await.len(), 1);
+    world.by(ADMIN).push(REPO, "main", "Mend the settings", &file("max_turns: 1\n")).await.unwrap();
+    world.settle().await;
+    assert_eq!(world.engine.sweep().await.unwrap(), 0);
+    world.settle().await;
+    assert_eq!((world.comments(pull).await.len(), world.tasks().await), (1, vec!["blocked".to_owned()]));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_command_in_a_review_is_obeyed_or_refused_where_it_was_given() {
     let world = blocked_world().await;
     let pull = world.pull(1).await;

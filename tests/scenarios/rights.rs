@@ -42,6 +42,28 @@ async fn anybody_on_a_public_repository_gets_one_reaction_a_thread_and_no_reply(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn strangers_that_only_a_sweep_finds_are_not_answered_more_than_others() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    let fault = world.forge.order(Fault::on_delivery("*", Mishap::LoseRequest).always());
+    let mut comments = Vec::new();
+    for _ in 0..4 {
+        comments.push(world.say(STRANGER, ISSUE, "/autobuild status").await);
+    }
+    fault.withdraw();
+    world.forge.forget_deliveries();
+    world.engine.sweep().await.unwrap();
+    world.settle().await;
+    let mut reactions = 0;
+    for comment in comments {
+        reactions += world.reactions(comment).await.len();
+    }
+    assert_eq!(reactions, 1, "one a thread");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn another_label_starts_nothing_and_is_not_answered() {
     let world = World::new().await;
     world.open_issue(WRITER, "Say hello.");

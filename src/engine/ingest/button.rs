@@ -67,6 +67,7 @@ pub(in crate::engine) async fn pressed(
         on,
         thread: task.and_then(|task| task.pull).map_or(Thread::Issue(key.issue), Thread::Pull),
         to: ReplyTo::Fact(cause.clone()),
+        open_cause: Some(format!("{cause}/settings/{}", context.delivery)),
         cause,
         written_at: None,
         issue: None,

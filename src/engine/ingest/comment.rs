@@ -56,7 +56,7 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
                 (Parsed::Command(command), None) => (Some(command), Refusal::NoRun),
                 (Parsed::None, None) => return Ok(Done::Nothing),
             };
-            if !context.may_answer(thread(issue), &refusal).await? {
+            if !context.may_answer(thread(issue), &cause(comment), &refusal).await? {
                 return Ok(Done::Nothing);
             }
             Ok(unheard(engine, origin, issue, comment, command, refusal))
@@ -83,6 +83,7 @@ fn saying<'a>(
         thread: thread(issue),
         to: ReplyTo::Comment(comment.id),
         cause: cause(comment),
+        open_cause: None,
         written_at: comment.created_at,
         issue: Some(issue),
     }

@@ -36,7 +36,7 @@ impl InboundContext<'_> {
 
     /// Returns `true` if a refusal may be answered. People without the right share a few answers per hour, so that
     /// these cannot crowd out the writes that others wait for.
-    pub(super) async fn may_answer(&self, thread: Thread, refusal: &Refusal) -> Result<bool, EffectError> {
+    pub(super) async fn may_answer(&self, thread: Thread, cause: &str, refusal: &Refusal) -> Result<bool, EffectError> {
         let asker = if let Refusal::NoPermission { asker, .. } = refusal {
             *asker
         } else if *refusal == Refusal::PermissionUnknown {
@@ -44,12 +44,13 @@ impl InboundContext<'_> {
         } else {
             return Ok(true);
         };
+        let thread = format!("{}/{}", self.origin.repo.id, thread.number());
         let new = NewRefusal {
-            cause: self.delivery,
+            cause: &format!("{thread}/{cause}"),
             installation: self.origin.installation,
             person: self.origin.sender.user.id,
             asker,
-            thread: &format!("{}/{}", self.origin.repo.id, thread.number()),
+            thread: &thread,
             at: self.engine.now(),
         };
         Ok(self.engine.store.may_refuse(&new).await?)

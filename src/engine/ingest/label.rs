@@ -304,7 +304,7 @@ async fn answer(context: &InboundContext<'_>, issue: &Issue, label: &str, reply:
     let cause = cause(issue, label);
     let thread = Thread::Issue(issue.number);
     if let Reply::Refused(refusal) = &reply
-        && !context.may_answer(thread, refusal).await?
+        && !context.may_answer(thread, &cause, refusal).await?
     {
         return Ok(Done::Nothing);
     }

@@ -68,6 +68,7 @@ fn saying<'a>(context: &'a InboundContext<'a>, feature: Feature, head: &Sha, by:
         thread: pull.map_or(Thread::Issue(feature.key.issue), Thread::Pull),
         to: ReplyTo::Fact(cause.clone()),
         cause,
+        open_cause: None,
         written_at: None,
         issue: None,
         feature,

@@ -244,6 +244,7 @@ impl<'a> About<'a> {
             thread: Thread::Pull(self.pull.number),
             to: ReplyTo::Fact(cause.clone()),
             cause,
+            open_cause: None,
             written_at: self.review.submitted_at,
             issue: None,
             feature: self.feature,

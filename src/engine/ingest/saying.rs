@@ -35,6 +35,8 @@ pub struct Saying<'a> {
     pub to: ReplyTo,
     /// The id of the fact. A repeated delivery has the same id.
     pub cause: String,
+    /// The id of an answer that leaves the command open: a button may be pressed again. `None` for what is said once.
+    pub open_cause: Option<String>,
     /// The time at which it was written, by GitHub's clock.
     pub written_at: Option<Millis>,
     /// The current issue, if the delivery contains it.
@@ -58,7 +60,7 @@ impl Saying<'_> {
     }
 
     pub async fn refused(self, refusal: Refusal) -> Result<Done, EffectError> {
-        if !self.context.may_answer(self.thread, &refusal).await? {
+        if !self.context.may_answer(self.thread, &self.cause, &refusal).await? {
             return Ok(Done::Nothing);
         }
         Ok(self.answered(Reply::Refused(refusal)))
@@ -103,12 +105,11 @@ impl Saying<'_> {
         Ok(one(self.feature.key, fact(engine, event, self.cause, &origin.sender.user)))
     }
 
-    /// Answers with the mistakes in the settings. The button may be pressed again once they are fixed, so this press
-    /// gets its own cause.
+    /// Answers with the mistakes in the settings. Once they are fixed, a button may be pressed again.
     fn with_mistakes(mut self, mistakes: Vec<SettingsMistake>) -> Done {
-        if let ReplyTo::Fact(cause) = &mut self.to {
-            *cause = format!("{cause}/settings/{}", self.context.delivery);
-            self.cause.clone_from(cause);
+        if let Some(cause) = self.open_cause.take() {
+            self.to = ReplyTo::Fact(cause.clone());
+            self.cause = cause;
         }
         self.answered(Reply::BadSettings(mistakes))
     }
