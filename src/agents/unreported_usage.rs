@@ -50,13 +50,13 @@ pub(crate) async fn add_door_usage(
     };
     // Calls that were broken off by the program's end count too.
     door.close().await;
-    let passed = door.usage();
+    let passed = door.tally().list();
     let count = |record: &mut Record| {
         let sees_all = sees_all(door, model, &passed, record.level);
         if sees_all {
             count(record, told, &passed);
         }
-        record_counted_usage(record, door.first_request());
+        record_counted_usage(record, door.tally().first_request());
         sees_all
     };
     match outcome {
@@ -68,9 +68,9 @@ pub(crate) async fn add_door_usage(
             let sees_all = count(&mut record);
             let failure = if sees_all { doubt_budget(failure, &passed, spec.usd_micros) } else { failure };
             let failure = if door.leads_to_models() { explained(failure, door) } else { failure };
-            let failure = of_the_api(failure, door.silence());
-            let failure = in_full(failure, &plain(&spec.secrets, &door.refused_with(), MAX_WORDS));
-            let failure = waiting(failure, door.requested_wait());
+            let failure = of_the_api(failure, door.tally().silence());
+            let failure = in_full(failure, &plain(&spec.secrets, &door.tally().refusal_text(), MAX_WORDS));
+            let failure = waiting(failure, door.tally().requested_wait());
             Err(RunError::Agent { failure, record })
         }
         Err(RunError::Cancelled { mut record }) => {
@@ -154,12 +154,12 @@ fn of_the_api(failure: Failure, silence: Duration) -> Failure {
 /// Checks a failure against the calls that the proxy saw. Child processes can forge a program's messages, and other
 /// runs also have to wait after a refusal by the API.
 fn explained(mut failure: Failure, door: &Door) -> Failure {
-    let is_seen = door.was_not_served() || door.silence() >= SILENT;
+    let is_seen = door.tally().has_failed() || door.tally().silence() >= SILENT;
     let Some(wait) = wait_of(&mut failure) else {
         return failure;
     };
     // The program may report a longer wait than the API asked for.
-    let asked = door.longest_wait();
+    let asked = door.tally().longest_wait();
     *wait = wait.map(|told| told.min(asked)).filter(|seconds| *seconds > 0);
     if is_seen {
         return failure;

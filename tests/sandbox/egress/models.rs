@@ -163,7 +163,7 @@ async fn silence(request: &str, answer: &'static str) -> Duration {
         stream.read_exact(&mut vec![0; body.len()]).await.unwrap();
     }
     world.door.close().await;
-    world.door.silence()
+    world.door.tally().silence()
 }
 
 #[tokio::test]
@@ -270,7 +270,7 @@ async fn what_cannot_be_priced_or_bounded_is_refused_and_costs_nothing() {
         assert_eq!(reply.status, 400, "{body}");
         assert!(reply.body.contains(why), "{body}: {}", reply.body);
     }
-    assert_eq!(world.door.usage(), []);
+    assert_eq!(world.door.tally().list(), []);
 }
 
 #[tokio::test]
@@ -285,7 +285,7 @@ async fn an_answer_that_is_broken_off_before_it_tells_its_usage_counts_as_the_mo
     drop(stream);
     world.door.close().await;
     let most = Tokens { input: u64::try_from(body.len()).unwrap(), output: 900, ..Tokens::default() };
-    assert_eq!(world.door.usage(), [("gpt-5.4".to_owned(), most)]);
+    assert_eq!(world.door.tally().list(), [("gpt-5.4".to_owned(), most)]);
 }
 
 #[tokio::test]
@@ -403,7 +403,7 @@ async fn every_call_of_a_model_is_counted_whoever_makes_it_and_ends_at_what_they
     for _ in 0..2 {
         assert_eq!(world.asks("POST", "/main/v1/messages", "").await.status, 200);
     }
-    let used = world.door.usage();
+    let used = world.door.tally().list();
     let [(model, tokens)] = used.as_slice() else { panic!("{used:?}") };
     assert_eq!((model.as_str(), tokens.input), ("claude-sonnet-5", 2_000_000));
     let refused = world.asks("POST", "/main/v1/messages", "").await;
@@ -429,5 +429,5 @@ async fn a_key_that_the_api_repeats_does_not_come_inside() {
     let world = World::open(route(&format!("http://{address}"))).await;
     let reply = world.asks("POST", "/main/v1/messages", "").await;
     assert_eq!((reply.status, reply.body), (401, format!("no such key: {}", "*".repeat(KEY.len()))));
-    assert!(world.door.usage().is_empty(), "what was refused costs nothing");
+    assert!(world.door.tally().list().is_empty(), "what was refused costs nothing");
 }

@@ -181,16 +181,10 @@ impl Door {
         self.shared.refused.hosts()
     }
 
-    /// Returns the tokens that the calls of models used so far, by the model's name.
+    /// Returns what the run's calls of models used so far, and how their APIs answered.
     #[must_use]
-    pub fn usage(&self) -> Vec<(String, Tokens)> {
-        self.shared.tally.list()
-    }
-
-    /// Returns the number of tokens in the first answered request to a model, as its API counted them.
-    #[must_use]
-    pub fn first_request(&self) -> Option<u64> {
-        self.shared.tally.first_request()
+    pub fn tally(&self) -> &Tally {
+        &self.shared.tally
     }
 
     /// Returns `true` if it may have let the run reach any host besides the models' APIs.
@@ -203,37 +197,6 @@ impl Door {
     #[must_use]
     pub fn leads_to_models(&self) -> bool {
         !self.shared.rules.models.is_empty()
-    }
-
-    /// Returns for how many seconds the last answer of a model's API asked to wait.
-    #[must_use]
-    pub fn requested_wait(&self) -> Option<u64> {
-        self.shared.tally.requested_wait()
-    }
-
-    /// Returns the longest wait that a model's API asked for, in seconds.
-    #[must_use]
-    pub fn longest_wait(&self) -> u64 {
-        self.shared.tally.longest_wait()
-    }
-
-    /// Returns `true` if a model's API did not serve a call: it was limited, overloaded, broken, or unreachable.
-    #[must_use]
-    pub fn was_not_served(&self) -> bool {
-        self.shared.tally.has_failed()
-    }
-
-    /// Returns the message with which a model's API last refused; empty if its last answer was no refusal.
-    #[must_use]
-    pub fn refused_with(&self) -> String {
-        self.shared.tally.refusal_text()
-    }
-
-    /// Returns the longest silence of a model's API in a call that was broken off, since the last call that it answered
-    /// fully.
-    #[must_use]
-    pub fn silence(&self) -> Duration {
-        self.shared.tally.silence()
     }
 
     /// Closes the door, and waits until every call that went through it is counted.

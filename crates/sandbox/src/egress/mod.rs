@@ -48,6 +48,7 @@ pub use messages_api::whole_name;
 pub use models::SPENT;
 pub use refusals::Refusals;
 pub use rules::{Caps, ModelRoute, Rules, Terms};
+pub use tally::Tally;
 
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,7 @@ pub(super) const MAX_MODEL: usize = 100;
 
 /// The tokens by model, the waits that the API asked for, and its silence.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub struct Tally {
     used: Mutex<BTreeMap<String, Tokens>>,
     wait: AtomicU64,
     said: Mutex<Vec<u8>>,
@@ -30,8 +30,10 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn list(&self) -> Vec<(String, Tokens)> {
-        let used = self.lock();
+    /// Returns the tokens that the calls used so far, by the model's name.
+    #[must_use]
+    pub fn list(&self) -> Vec<(String, Tokens)> {
+        let used = self.used.lock();
         used.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect()
     }
 
@@ -41,18 +43,21 @@ impl Tally {
     }
 
     /// Returns for how many seconds the API's last answer asked to wait; `None` if it did not ask.
-    pub(super) fn requested_wait(&self) -> Option<u64> {
+    #[must_use]
+    pub fn requested_wait(&self) -> Option<u64> {
         Some(self.wait.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
     }
 
-    /// Returns the beginning of the API's message if its last answer was a refusal.
-    pub(super) fn refusal_text(&self) -> String {
+    /// Returns the beginning of the API's message if its last answer was a refusal; empty if it was none.
+    #[must_use]
+    pub fn refusal_text(&self) -> String {
         String::from_utf8_lossy(&self.refusal()).trim().to_owned()
     }
 
     /// Returns the API's longest silence in a call that was broken off, since the last call that it answered to the
     /// end.
-    pub(super) fn silence(&self) -> Duration {
+    #[must_use]
+    pub fn silence(&self) -> Duration {
         *self.longest_silence()
     }
 
@@ -68,7 +73,8 @@ impl Tally {
     }
 
     /// Returns the longest wait that the API has asked for, in seconds.
-    pub(super) fn longest_wait(&self) -> u64 {
+    #[must_use]
+    pub fn longest_wait(&self) -> u64 {
         self.longest_wait.load(Ordering::Relaxed)
     }
 
@@ -77,7 +83,9 @@ impl Tally {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn has_failed(&self) -> bool {
+    /// Returns `true` if a model's API did not serve a call: it was limited, overloaded, broken, or unreachable.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
 
@@ -86,12 +94,9 @@ impl Tally {
         self.said.lock()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Tokens>> {
-        self.used.lock()
-    }
-
     /// Returns the number of tokens in the first answered request, as the model's API counted them.
-    pub(super) fn first_request(&self) -> Option<u64> {
+    #[must_use]
+    pub fn first_request(&self) -> Option<u64> {
         self.first.get().copied()
     }
 
@@ -100,7 +105,7 @@ impl Tally {
         let output = 0;
         // Only the first call sets it.
         let _ = self.first.set(Tokens { output, ..tokens }.total());
-        let mut kept = self.lock();
+        let mut kept = self.used.lock();
         let name = if kept.len() < MAX_MODELS || kept.contains_key(model) { model } else { "others" };
         *kept.entry(name.to_owned()).or_default() += tokens;
     }
