@@ -21,7 +21,7 @@ const NAME: &str = "AutoBuild, registries of one run";
 /// An authority, and the settings of TLS servers for the hosts that it vouches for.
 pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
-    certificate: CertificateDer<'static>,
+    pub(super) certificate: CertificateDer<'static>,
     /// The key of all hosts' certificates.
     key: KeyPair,
     servers: Mutex<BTreeMap<HostName, Arc<ServerConfig>>>,
@@ -51,11 +51,6 @@ impl Authority {
         let key = KeyPair::generate()?;
         let certificate = params.self_signed(&key)?.der().clone();
         Ok(Self { issuer: Issuer::new(params, key), certificate, key: KeyPair::generate()?, servers: Mutex::default() })
-    }
-
-    /// Returns its certificate.
-    pub(super) fn certificate(&self) -> &CertificateDer<'static> {
-        &self.certificate
     }
 
     /// Returns the settings of a TLS server that speaks HTTP/1.1 for `host`.

@@ -49,16 +49,19 @@ pub(super) enum Unreported {
 #[derive(Debug)]
 pub(super) struct CallMeter {
     tally: Arc<Tally>,
-    unreported: Unreported,
-    form: Form,
+    /// How the call counts if its answer does not report its usage.
+    pub(super) unreported: Unreported,
+    pub(super) form: Form,
     unread: Vec<u8>,
     model: String,
     tokens: Tokens,
-    sent: Arc<Sent>,
+    pub(super) sent: Arc<Sent>,
     counts: Counts,
     came: AnswerProgress,
-    asks: Arc<Pace>,
-    answers: Arc<Pace>,
+    /// The pace of the request's body.
+    pub(super) asks: Arc<Pace>,
+    /// The pace of the answer's body.
+    pub(super) answers: Arc<Pace>,
     /// Released when the call has been counted.
     place: Option<CallSlot>,
 }
@@ -146,27 +149,6 @@ impl CallMeter {
         }
     }
 
-    /// Sets how calls count if their answers do not report their usage.
-    pub(super) fn counting(mut self, unreported: Unreported) -> Self {
-        self.unreported = unreported;
-        self
-    }
-
-    /// Returns the record of the request, for the part that sends it.
-    pub(super) fn sent(&self) -> Arc<Sent> {
-        Arc::clone(&self.sent)
-    }
-
-    /// Returns the pace of the request's body, for the part that reads it.
-    pub(super) fn asks(&self) -> Arc<Pace> {
-        Arc::clone(&self.asks)
-    }
-
-    /// Returns the pace of the answer's body, for the part that reads it.
-    pub(super) fn answers(&self) -> Arc<Pace> {
-        Arc::clone(&self.answers)
-    }
-
     /// `true` if only the head of an answer arrived, so that no model answered. With [`Unreported::AtMost`], an answer
     /// that was broken off there counts, since it could have come from a model.
     fn is_none(&self) -> bool {
@@ -220,10 +202,6 @@ impl CallMeter {
     pub(super) fn fails(&mut self) {
         self.forget();
         self.tally.fails();
-    }
-
-    pub(super) fn begins(&mut self, form: Form) {
-        self.form = form;
     }
 
     pub(super) fn observe(&mut self, bytes: &[u8]) {
@@ -338,11 +316,11 @@ mod tests {
     fn metered(form: Form, pieces: &[&str]) -> Vec<(String, Tokens)> {
         let tally = Arc::new(Tally::default());
         let mut meter = CallMeter::new(&tally);
-        meter.sent().note(&[b' '; 370]);
-        meter.sent().note(b"{\"model\" : \"asked\", \"x\":\"\"}   ");
-        assert_eq!(meter.sent().bytes.load(std::sync::atomic::Ordering::Relaxed), 400);
+        Arc::clone(&meter.sent).note(&[b' '; 370]);
+        Arc::clone(&meter.sent).note(b"{\"model\" : \"asked\", \"x\":\"\"}   ");
+        assert_eq!(Arc::clone(&meter.sent).bytes.load(std::sync::atomic::Ordering::Relaxed), 400);
         meter.answered(StatusCode::OK, None);
-        meter.begins(form);
+        meter.form = form;
         for piece in pieces {
             meter.observe(piece.as_bytes());
         }
@@ -387,14 +365,14 @@ mod tests {
     fn where_usage_must_be_told_an_answer_without_it_counts_as_the_most() {
         let spent = |request: &[u8], allows, form, said: &[&str], ends| {
             let tally = Arc::new(Tally::default());
-            let mut meter = CallMeter::new(&tally).counting(super::Unreported::AtMost);
-            meter.sent().note(request);
-            meter.sent().allows(allows);
+            let mut meter = CallMeter { unreported: super::Unreported::AtMost, ..CallMeter::new(&tally) };
+            Arc::clone(&meter.sent).note(request);
+            Arc::clone(&meter.sent).allows(allows);
             meter.answered(StatusCode::OK, None);
-            meter.begins(form);
+            meter.form = form;
             said.iter().for_each(|piece| meter.observe(piece.as_bytes()));
             if ends {
-                meter.answers().ends();
+                Arc::clone(&meter.answers).ends();
             }
             drop(meter);
             tally.list()
@@ -410,12 +388,12 @@ mod tests {
         let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
         assert_eq!(spent(request, None, Form::Events, &failed, true), sums("g", [3, 0, 0, 0]));
         let dropped = Arc::new(Tally::default());
-        let mut meter = CallMeter::new(&dropped).counting(super::Unreported::AtMost);
-        meter.sent().note(request);
+        let mut meter = CallMeter { unreported: super::Unreported::AtMost, ..CallMeter::new(&dropped) };
+        Arc::clone(&meter.sent).note(request);
         meter.answered(StatusCode::OK, None);
         meter.observe(b"{");
-        meter.answers().waits();
-        meter.answers().breaks();
+        Arc::clone(&meter.answers).waits();
+        Arc::clone(&meter.answers).breaks();
         drop(meter);
         assert_eq!(dropped.list(), sums("g", [3, 0, 0, 0]), "the API's own doing");
         let told = ["{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"output_tokens\":2}}"];
@@ -456,7 +434,7 @@ mod tests {
             let tally = Arc::new(Tally::default());
             let mut meter = CallMeter::new(&tally);
             meter.answered(StatusCode::from_u16(status).unwrap(), None);
-            meter.begins(form);
+            meter.form = form;
             meter.observe(said.as_bytes());
             drop(meter);
             tally.has_failed()

@@ -53,14 +53,8 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, met
     };
     shared.log.note(host.as_str(), Outcome::Allowed);
     meter.leads_out(&shared.flow);
-    tokio::spawn(serve(request, Destination { host, upstream }, Arc::clone(shared), meter));
+    tokio::spawn(serve(request, (host, upstream), Arc::clone(shared), meter));
     Response::new(errors::full(""))
-}
-
-/// A host, and the connection to it.
-struct Destination {
-    host: HostName,
-    upstream: Stream,
 }
 
 fn check(host: &HostName, port: u16, rules: &Rules) -> Result<(), Refusal> {
@@ -121,7 +115,7 @@ async fn resolve(host: &HostName, rules: &Rules) -> Result<Vec<SocketAddr>, Refu
 }
 
 /// Serves a tunnel until both sides have ended, a limit is reached or the door closes.
-async fn serve(request: Request<Incoming>, to: Destination, shared: Arc<Shared>, meter: Arc<Meter>) {
+async fn serve(request: Request<Incoming>, to: (HostName, Stream), shared: Arc<Shared>, meter: Arc<Meter>) {
     let serving = async {
         if let Ok(inside) = hyper::upgrade::on(request).await {
             lead(TokioIo::new(inside), to, &shared).await;
@@ -134,8 +128,7 @@ async fn serve(request: Request<Incoming>, to: Destination, shared: Arc<Shared>,
     }
 }
 
-async fn lead(inside: TokioIo<Upgraded>, to: Destination, shared: &Arc<Shared>) {
-    let Destination { host, mut upstream } = to;
+async fn lead(inside: TokioIo<Upgraded>, (host, mut upstream): (HostName, Stream), shared: &Arc<Shared>) {
     let mut inside = match NamedStream::open(inside, host.clone(), shared.rules.caps.head).await {
         Ok(inside) => inside,
         Err(fault) => return drop(shared.refuse(host.as_str(), Refusal::Hello(fault))),
@@ -146,7 +139,7 @@ async fn lead(inside: TokioIo<Upgraded>, to: Destination, shared: &Arc<Shared>) 
     }
     // If a tunnel breaks, the program itself notices.
     let _ = tokio::io::copy_bidirectional(&mut inside, &mut upstream).await;
-    if let Some(fault) = inside.fault() {
+    if let Some(fault) = inside.fault {
         drop(shared.refuse(host.as_str(), Refusal::Hello(fault)));
     }
 }

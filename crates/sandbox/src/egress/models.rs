@@ -58,10 +58,11 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         return errors::of_model(StatusCode::FORBIDDEN, "permission_error", &message);
     }
     let costs = request.method() == Method::POST && !rest.ends_with(FREE);
-    let mut meter = CallMeter::new(&shared.tally).counting(match route.terms {
+    let mut meter = CallMeter::new(&shared.tally);
+    meter.unreported = match route.terms {
         Terms::Any | Terms::Messages { .. } => Unreported::AsSent,
         Terms::Priced { .. } => Unreported::AtMost,
-    });
+    };
     match shared.rules.caps.usd_micros.filter(|_| costs) {
         Some(most) => {
             let left = || most.saturating_sub(shared.tally.usd_micros());
@@ -110,10 +111,10 @@ async fn forward(
     let (name, key) = &route.header;
     let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
     key.set_sensitive(true);
-    let sent = meter.sent();
-    let body = ObservedBody::new(body, meter.asks(), KeyMask::nothing(), move |piece: &Bytes| sent.note(piece));
+    let sent = Arc::clone(&meter.sent);
+    let body = ObservedBody::new(body, Arc::clone(&meter.asks), KeyMask::nothing(), move |piece: &Bytes| sent.note(piece));
     let broken_off = Arc::default();
-    let checked_body = CheckedBody::new(body, route.terms.clone(), meter.sent(), Arc::clone(&broken_off));
+    let checked_body = CheckedBody::new(body, route.terms.clone(), Arc::clone(&meter.sent), Arc::clone(&broken_off));
     let mut outward = Request::new(checked_body.boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
@@ -167,14 +168,11 @@ fn out_of_reach(why: &RequestRefusal) -> Response<Body> {
 fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) -> Response<Body> {
     let (head, body) = answer.into_parts();
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    meter.begins(if kind.is_some_and(|kind| kind.starts_with("text/event-stream")) {
-        Form::Events
-    } else {
-        Form::Whole
-    });
+    let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
+    meter.form = if is_stream { Form::Events } else { Form::Whole };
     let (_, key) = &route.header;
     let mask = KeyMask::of(key.expose_secret());
-    let body = ObservedBody::new(body, meter.answers(), mask, move |piece: &Bytes| meter.observe(piece));
+    let body = ObservedBody::new(body, Arc::clone(&meter.answers), mask, move |piece: &Bytes| meter.observe(piece));
     let mut inward = Response::new(body.map_err(Into::into).boxed());
     *inward.status_mut() = head.status;
     *inward.headers_mut() = headers::inward(&head.headers);

@@ -19,7 +19,7 @@ pub(super) struct NamedStream<S> {
     hellos: ClientHellos,
     /// The part of the first ClientHello that was not passed on yet.
     held: Vec<u8>,
-    fault: Option<HelloFault>,
+    pub(super) fault: Option<HelloFault>,
 }
 
 impl<S: AsyncRead + Unpin> NamedStream<S> {
@@ -43,11 +43,6 @@ impl<S: AsyncRead + Unpin> NamedStream<S> {
         };
         tokio::time::timeout(within, reading).await.unwrap_or(Err(HelloFault::Endless))?;
         Ok(Self { stream, hellos, held, fault: None })
-    }
-
-    /// Returns why reading failed, if a later ClientHello did not name the host.
-    pub(super) fn fault(&self) -> Option<HelloFault> {
-        self.fault
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) struct RequestPolicy {
     lex: Lex,
     began: bool,
     names_model: bool,
-    most_output: Option<u64>,
+    pub(super) most_output: Option<u64>,
 }
 
 /// An object or a list that has not ended.
@@ -104,11 +104,6 @@ enum Lex {
 impl RequestPolicy {
     pub(super) fn under(terms: Terms) -> Self {
         Self { terms, ..Self::default() }
-    }
-
-    /// Returns the most tokens that the request allows its answer, as far as it was read.
-    pub(super) fn most_output(&self) -> Option<u64> {
-        self.most_output
     }
 
     /// Reads the next piece. On an error the request must not continue.
@@ -389,7 +384,7 @@ mod tests {
         let mut reach = RequestPolicy::under(Terms::Priced { model: Arc::new("gpt-5.4".to_owned().into()) });
         let pieces = request.as_bytes().chunks(3);
         pieces.into_iter().try_for_each(|piece| reach.read(piece))?;
-        Ok(reach.most_output())
+        Ok(reach.most_output)
     }
 
     #[test]
@@ -559,7 +554,7 @@ mod tests {
             request = rest;
             policy.read(piece)?;
         }
-        Ok(policy.most_output())
+        Ok(policy.most_output)
     }
 
     #[test]

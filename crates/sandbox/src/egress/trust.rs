@@ -36,7 +36,7 @@ impl Trust {
         let of_service = of_service.iter().flat_map(|file| CertificateDer::pem_file_iter(file).into_iter().flatten());
         let mut all: HashSet<CertificateDer<'static>> = of_service.flatten().collect();
         all.extend(uplink.trusted());
-        all.insert(authority.certificate().clone());
+        all.insert(authority.certificate.clone());
         let (file, java_file) = (folder.join(FILE), folder.join(JAVA_FILE));
         fs::write(&file, uplink::pem(&all))?;
         fs::write(&java_file, java_store(&all))?;
