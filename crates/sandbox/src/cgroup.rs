@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// A delegated group, and the number of groups made in it.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    home: PathBuf,
+    pub(crate) home: PathBuf,
     made: AtomicU64,
 }
 
@@ -89,11 +89,6 @@ impl Groups {
         let groups = Self { home, made: AtomicU64::default() };
         groups.clear();
         Ok(groups)
-    }
-
-    /// Returns the group in which the others are made.
-    pub(crate) fn home(&self) -> &Path {
-        &self.home
     }
 
     /// Removes the groups of services that are gone, and kills the processes that still run in them.

@@ -68,7 +68,7 @@ pub struct Sandbox {
     pub(crate) level: Level,
     /// The user as whom programs run at L1.
     pub(crate) users: Users,
-    missing: Arc<[MissingIsolation]>,
+    pub(crate) missing: Arc<[MissingIsolation]>,
     /// The place where control groups are made, or the reason why programs get none.
     pub(crate) groups: Arc<Result<Groups, NoGroups>>,
 }
@@ -94,12 +94,6 @@ impl Sandbox {
         }
     }
 
-    /// Lets programs run as the service's user.
-    pub(crate) fn without_users(self) -> Self {
-        let users = Users::OfTheService;
-        Self { users, ..self }
-    }
-
     /// Returns the user as whom programs run. At L2 and L3 they see another one in any case.
     #[must_use]
     pub fn users(&self) -> Users {
@@ -117,27 +111,11 @@ impl Sandbox {
         })
     }
 
-    /// Records something that this machine lacks for better isolation.
-    pub(crate) fn missing_for_more(self, missing: Vec<MissingIsolation>) -> Self {
-        let missing = missing.into();
-        Self { missing, ..self }
-    }
-
-    /// Lets the kernel enforce the limits too, if a control group was delegated to this process.
-    pub(crate) fn in_groups(self) -> Self {
-        let groups = match self.level {
-            Level::L0 => Err(NoGroups::NoIsolation),
-            Level::L1 | Level::L2 | Level::L3 => Groups::take(),
-        };
-        let groups = Arc::new(groups);
-        Self { groups, ..self }
-    }
-
     /// Returns who enforces the memory and process limits.
     #[must_use]
     pub fn limits_held_by(&self) -> LimitKeeper {
         match self.groups.as_ref() {
-            Ok(groups) => LimitKeeper::Kernel(groups.home().to_path_buf()),
+            Ok(groups) => LimitKeeper::Kernel(groups.home.clone()),
             Err(reason) => LimitKeeper::Launcher(reason.to_string()),
         }
     }

@@ -2,6 +2,7 @@
 //! refused.
 
 use crate::{
+    cgroup::{Groups, NoGroups},
     choice::{Sandbox, SandboxOptions},
     launcher::{CANARY, CanaryReport, LAUNCHER_COMMAND},
     run_user::Users,
@@ -13,7 +14,7 @@ use std::{
     io::Write,
     net::TcpListener,
     path::{Path, PathBuf},
-    sync::mpsc,
+    sync::{Arc, mpsc},
     thread,
     time::Duration,
 };
@@ -100,7 +101,12 @@ impl Sandbox {
             let offered = offered.level;
             return Err(ProbeError::TooLow { min, offered, missing });
         }
-        Ok(offered.missing_for_more(missing).in_groups())
+        // The kernel enforces the limits too, if a control group was delegated to this process.
+        let groups = match offered.level {
+            Level::L0 => Err(NoGroups::NoIsolation),
+            Level::L1 | Level::L2 | Level::L3 => Groups::take(),
+        };
+        Ok(Self { missing: missing.into(), groups: Arc::new(groups), ..offered })
     }
 }
 
@@ -110,7 +116,8 @@ fn candidates(options: &SandboxOptions, bounds: Bounds) -> impl Iterator<Item = 
     let levels = LEVELS.into_iter().filter(move |level| *level <= bounds.most);
     levels.flat_map(|level| {
         let sandbox = Sandbox::at(options.clone(), level);
-        let without = (sandbox.users == Users::OfEachRun).then(|| sandbox.clone().without_users());
+        let without = || Sandbox { users: Users::OfTheService, ..sandbox.clone() };
+        let without = (sandbox.users == Users::OfEachRun).then(without);
         std::iter::once(sandbox).chain(without)
     })
 }

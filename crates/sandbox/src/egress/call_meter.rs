@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(metered(Form::Events, &["data: {\"typ"]), sums("asked", [100, 0, 0, 0]));
         let tally = Arc::new(Tally::default());
         let silent = CallMeter::new(&tally);
-        silent.sent().note(&[b' '; 400]);
+        silent.sent.note(&[b' '; 400]);
         drop(silent);
         assert_eq!(tally.list(), sums("", [100, 0, 0, 0]), "the model may have worked");
     }
@@ -365,7 +365,8 @@ mod tests {
     fn where_usage_must_be_told_an_answer_without_it_counts_as_the_most() {
         let spent = |request: &[u8], allows, form, said: &[&str], ends| {
             let tally = Arc::new(Tally::default());
-            let mut meter = CallMeter { unreported: super::Unreported::AtMost, ..CallMeter::new(&tally) };
+            let mut meter = CallMeter::new(&tally);
+            meter.unreported = super::Unreported::AtMost;
             Arc::clone(&meter.sent).note(request);
             Arc::clone(&meter.sent).allows(allows);
             meter.answered(StatusCode::OK, None);
@@ -388,7 +389,8 @@ mod tests {
         let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
         assert_eq!(spent(request, None, Form::Events, &failed, true), sums("g", [3, 0, 0, 0]));
         let dropped = Arc::new(Tally::default());
-        let mut meter = CallMeter { unreported: super::Unreported::AtMost, ..CallMeter::new(&dropped) };
+        let mut meter = CallMeter::new(&dropped);
+        meter.unreported = super::Unreported::AtMost;
         Arc::clone(&meter.sent).note(request);
         meter.answered(StatusCode::OK, None);
         meter.observe(b"{");

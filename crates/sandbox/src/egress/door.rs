@@ -8,6 +8,7 @@ use crate::egress::{
     refusals::Refusals,
     rules::Rules,
     serve::{Shared, serve},
+    tally::Tally,
     trust::Trust,
 };
 use domain::{isolation::Level, network::HostName, refused_host::RefusedHost};
@@ -26,7 +27,6 @@ use std::{
     time::Duration,
 };
 use tempfile::TempDir;
-use text::usage::Tokens;
 use tokio::{
     net::{TcpListener, TcpStream, UnixListener, UnixStream},
     sync::{OwnedSemaphorePermit, Semaphore},

@@ -112,7 +112,8 @@ async fn forward(
     let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
     key.set_sensitive(true);
     let sent = Arc::clone(&meter.sent);
-    let body = ObservedBody::new(body, Arc::clone(&meter.asks), KeyMask::nothing(), move |piece: &Bytes| sent.note(piece));
+    let body =
+        ObservedBody::new(body, Arc::clone(&meter.asks), KeyMask::nothing(), move |piece: &Bytes| sent.note(piece));
     let broken_off = Arc::default();
     let checked_body = CheckedBody::new(body, route.terms.clone(), Arc::clone(&meter.sent), Arc::clone(&broken_off));
     let mut outward = Request::new(checked_body.boxed());
