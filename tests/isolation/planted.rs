@@ -123,7 +123,7 @@ impl Field {
     async fn taken_to_the_forge(&self) -> Prepared {
         let mirror = &self.world.mirror;
         let changes = self.checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
-        assert!(!changes.rejected(), "{:?}", changes.findings());
+        assert!(!changes.rejected(), "{:?}", changes.findings);
         let asked = request(&[self.checkout.head()]);
         let prepared = mirror.commit_changes(&self.checkout, &changes, &asked).await;
         let prepared = prepared.unwrap().unwrap();
@@ -172,7 +172,7 @@ impl Field {
         let changes = self.checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
         let is_special = |path: &str| {
             let special = TreeFinding::Special { path: path.into() };
-            changes.findings().contains(&special)
+            changes.findings.contains(&special)
         };
         let left_out = is_special("fifo") && (is_special("device") || !here.join("device").exists());
         let prepared = self.taken_to_the_forge().await;
@@ -195,7 +195,7 @@ impl Field {
         let changes = self.checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
         let refused = TreeFinding::RefusedName { path: ".GIT/config".into() };
         let large = |finding: &TreeFinding| matches!(finding, TreeFinding::FileTooLarge { .. });
-        !changes.rejected() || !changes.findings().contains(&refused) || !changes.findings().iter().any(large)
+        !changes.rejected() || !changes.findings.contains(&refused) || !changes.findings.iter().any(large)
     }
 
     async fn names(&self, way: Way) -> bool {

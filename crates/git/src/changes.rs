@@ -127,24 +127,13 @@ impl From<WalkError> for TakeOutError {
 pub struct Changes {
     pub(crate) written: Vec<(RepoPath, Stamp)>,
     pub(crate) deleted: Vec<RepoPath>,
-    findings: Vec<TreeFinding>,
-    left_out: Vec<LeftOut>,
+    /// The entries that cannot be part of a commit.
+    pub findings: Vec<TreeFinding>,
+    /// New files that ignore rules keep out of the work, in the order of the walk. There may be more in large folders.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl Changes {
-    /// Returns new files that ignore rules keep out of the work, in the order of the walk. There may be more in large
-    /// folders.
-    #[must_use]
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.left_out
-    }
-
-    /// Returns the entries that cannot be part of a commit.
-    #[must_use]
-    pub fn findings(&self) -> &[TreeFinding] {
-        &self.findings
-    }
-
     /// `true` if nothing was written or deleted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -155,10 +144,6 @@ impl Changes {
     #[must_use]
     pub fn rejected(&self) -> bool {
         self.findings.iter().any(TreeFinding::rejects)
-    }
-
-    pub(crate) fn checkout_gone() -> Self {
-        Self { findings: vec![TreeFinding::CheckoutGone], ..Self::default() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     blocking::blocking,
-    changes::{Changes, TakeOutError, TakeOutLimits, take_out},
+    changes::{Changes, TakeOutError, TakeOutLimits, TreeFinding, take_out},
     clone_refs::CloneRefs,
     error::GitError,
     failure::checkout_failure,
@@ -45,7 +45,7 @@ fn room(folder: &Path) -> u64 {
 #[derive(Debug, Default)]
 pub struct TreeRecord {
     pub(crate) files: BTreeMap<RepoPath, Stamp>,
-    folders: HashSet<RepoPath>,
+    pub(crate) folders: HashSet<RepoPath>,
     pub(crate) rules: HashMap<RepoPath, Vec<u8>>,
 }
 
@@ -75,14 +75,6 @@ impl TreeRecord {
     pub(crate) fn has_file(&self, path: &RepoPath) -> bool {
         self.files.contains_key(path)
     }
-
-    pub(crate) fn has_folder(&self, path: &RepoPath) -> bool {
-        self.folders.contains(path)
-    }
-
-    pub(crate) fn rules_of(&self, folder: &RepoPath) -> Option<&Vec<u8>> {
-        self.rules.get(folder)
-    }
 }
 
 /// One working copy for one use. On drop, it is moved away at once and deleted in the background, unless it is kept.
@@ -95,8 +87,8 @@ pub struct Checkout {
     root: (u64, u64),
     head: Sha,
     tree: Option<Sha>,
-    record: Arc<TreeRecord>,
-    shared: Arc<Shared>,
+    pub(crate) record: Arc<TreeRecord>,
+    pub(crate) shared: Arc<Shared>,
     /// The mark that keeps the checkout, if it is kept.
     mark: Option<PathBuf>,
 }
@@ -143,7 +135,7 @@ impl Checkout {
         let named = Named::new(named);
         let walked = blocking(move || match root {
             Some(root) => take_out(&root, &record, &limits, &named),
-            None => Ok(Changes::checkout_gone()),
+            None => Ok(Changes { findings: vec![TreeFinding::CheckoutGone], ..Changes::default() }),
         });
         walked.await.map_err(|error| TakeOutError::Io(error.into()))?
     }
@@ -157,10 +149,6 @@ impl Checkout {
         let record = Arc::clone(&self.record);
         let compared = blocking(move || differences(&root, &record));
         compared.await.map_err(|error| TakeOutError::Io(error.into()))?
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
     }
 
     pub(crate) fn inode(&self) -> u64 {
@@ -204,10 +192,6 @@ impl Checkout {
         let root = open_root(&self.work).ok()?;
         let stat = rustix::fs::fstat(&root).ok()?;
         ((stat.st_dev, stat.st_ino) == self.root).then_some(root)
-    }
-
-    pub(crate) fn shared_record(&self) -> Arc<TreeRecord> {
-        Arc::clone(&self.record)
     }
 }
 
@@ -373,7 +357,7 @@ fn record(work: &Path, home: &Path) -> Result<TreeRecord, WalkError> {
     let root = open_root(work).map_err(|error| failed_at_top(error.into()))?;
     let mut rules = HashMap::new();
     let files = walk(&root, Attention::Collect(&mut rules))?.files;
-    let latest = files.values().map(Stamp::changed).max().unwrap_or_default();
+    let latest = files.values().map(|stamp| stamp.changed).max().unwrap_or_default();
     let probe = home.join("clock");
     for _ in 0..100 {
         fs::write(&probe, b"").map_err(failed_at_top)?;

@@ -215,7 +215,7 @@ impl Mirror {
         let prepared = Prepared {
             sha: checkout.head().clone(),
             changes: Vec::new(),
-            record: checkout.shared_record(),
+            record: Arc::clone(&checkout.record),
             quarantine,
             mirror: self.clone(),
         };

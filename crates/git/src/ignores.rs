@@ -131,7 +131,7 @@ impl<'a> Ignores<'a> {
     }
 
     fn enter(&mut self, folder: &RepoPath, rules: Option<Vec<u8>>) {
-        let mut text = rules.or_else(|| self.record.rules_of(folder).cloned()).unwrap_or_default();
+        let mut text = rules.or_else(|| self.record.rules.get(folder).cloned()).unwrap_or_default();
         self.compiled = self.compiled.saturating_add(text.len());
         if self.compiled > RULES_CAP {
             text.clear();
@@ -143,7 +143,7 @@ impl<'a> Ignores<'a> {
 
     fn base_has(&self, path: &RepoPath, folder: bool) -> bool {
         if folder {
-            self.record.has_folder(path) || self.named.folders.contains(path)
+            self.record.folders.contains(path) || self.named.folders.contains(path)
         } else {
             self.record.has_file(path) || self.named.files.contains(path)
         }

@@ -107,17 +107,13 @@ impl GitCall {
         call.config("core.safecrlf", "false")
     }
 
-    /// Builds `git <subcommand>` without a repository.
-    pub(crate) fn of_no_repository(subcommand: &str) -> Self {
-        Self::with_global(&[], subcommand)
-    }
-
     /// Builds `git -C <folder> <subcommand>` for a repository that a person works in.
     pub(crate) fn in_folder(folder: &Path, subcommand: &str) -> Self {
         Self::with_global(&["-C".into(), folder.into()], subcommand)
     }
 
-    fn with_global(global: &[OsString], subcommand: &str) -> Self {
+    /// Builds `git <global> <subcommand>`.
+    pub(crate) fn with_global(global: &[OsString], subcommand: &str) -> Self {
         let mut command = Command::new(git_program());
         command.env_clear().envs(ENVIRONMENT).current_dir("/");
         command.args(["--no-pager", "--literal-pathspecs"]);
@@ -193,7 +189,7 @@ impl GitCall {
     /// Allows git to connect to `remote`, with its protocol and token, and to nothing else. Does not add the URL as an
     /// argument.
     pub(crate) fn talking_to(mut self, remote: &Remote) -> Self {
-        self.protocol = remote.protocol();
+        self.protocol = remote.protocol;
         self.config.extend(remote.config());
         self.remote = Some(remote.clone());
         self.deadline = NETWORK_DEADLINE;

@@ -77,7 +77,8 @@ impl ForgeAccess {
 #[derive(Clone)]
 pub struct Remote {
     url: String,
-    protocol: &'static str,
+    /// The one protocol that git may use with it.
+    pub(crate) protocol: &'static str,
     token: Option<SecretString>,
     proxy: Option<SecretString>,
     certificates: Option<PathBuf>,
@@ -88,11 +89,6 @@ impl Remote {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
-    }
-
-    /// Returns the one protocol that git may use with it.
-    pub(crate) fn protocol(&self) -> &'static str {
-        self.protocol
     }
 
     /// Returns git settings, for the environment, that send the token only to this URL, and use the proxy.

@@ -33,7 +33,7 @@ impl Checkout {
     /// The mark cannot be written.
     pub async fn keep_as(&mut self, name: &str) -> Result<(), GitError> {
         let failed = || GitError::io("marking a checkout");
-        let shared = Arc::clone(self.shared());
+        let shared = Arc::clone(&self.shared);
         let mark = shared.unsettled().join(file_name(name));
         let (bytes, file) = (encode(self), mark.clone());
         let before = Mark::read(&mark).ok();

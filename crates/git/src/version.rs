@@ -58,7 +58,7 @@ impl InstalledGit {
     /// Checks the git that is first on `PATH`.
     pub async fn look() -> Result<Self, UnusableGit> {
         let program = git_on_path().ok_or(UnusableGit::Missing)?.to_path_buf();
-        match GitCall::of_no_repository("version").deadline(DEADLINE).ok().await {
+        match GitCall::with_global(&[], "version").deadline(DEADLINE).ok().await {
             Ok(output) => Self::read(program, &output.text()),
             Err(error) => Err(UnusableGit::Unreadable { program, why: one_line(&error) }),
         }

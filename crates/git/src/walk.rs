@@ -39,7 +39,8 @@ pub(crate) struct Stamp {
     mode: u32,
     inode: u64,
     modified: (i64, i64),
-    changed: (i64, i64),
+    /// The `ctime`, the time of the last change to the file or its permissions, as seconds and nanoseconds.
+    pub(crate) changed: (i64, i64),
 }
 
 impl Stamp {
@@ -110,11 +111,6 @@ impl Stamp {
             modified: (i64::from_le_bytes(*modified), i64::from_le_bytes(*modified_nanos)),
             changed: (i64::from_le_bytes(*changed), i64::from_le_bytes(*changed_nanos)),
         })
-    }
-
-    /// Returns the `ctime`, the time of the last change to the file or its permissions, as seconds and nanoseconds.
-    pub(crate) fn changed(&self) -> (i64, i64) {
-        self.changed
     }
 }
 

@@ -290,7 +290,7 @@ async fn keep(
     let changes = take_out(ground, left_out::named_files(task, Some(&report))).await?;
     let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
     let Some(prepared) = prepared else {
-        let left_out = left_out::to_report(changes.left_out(), &BTreeSet::new(), ground.made_folders());
+        let left_out = left_out::to_report(&changes.left_out, &BTreeSet::new(), ground.made_folders());
         return Ok(ended(if items.is_empty() {
             Played::NoChange { base, head: ground.stood.clone().or_else(|| task.head.clone()), report, left_out }
         } else {
@@ -301,7 +301,7 @@ async fn keep(
     prepared.keep(&held).await?;
     items.extend(inspect::findings(context, &context.settings(), &prepared, ground).await?);
     let words = left_out::words(&ground.mirror, &prepared).await?;
-    let left_out = left_out::to_report(changes.left_out(), &words, ground.made_folders());
+    let left_out = left_out::to_report(&changes.left_out, &words, ground.made_folders());
     if !items.is_empty() {
         return Ok(ended(Played::Held { base, report, left_out, items }));
     }
@@ -334,7 +334,7 @@ async fn commit(
     ground: &Ground,
     (changes, kind): (&Changes, CommitKind),
 ) -> Result<(Option<Prepared>, Vec<Issue>), EffectError> {
-    let items: Vec<Issue> = inspect::refused(changes.findings(), &context.engine.secrets);
+    let items: Vec<Issue> = inspect::refused(&changes.findings, &context.engine.secrets);
     let is_partial = kind != CommitKind::Whole;
     let is_untouched = is_partial && changes.is_empty();
     if changes.rejected() || is_untouched {

@@ -32,7 +32,7 @@ impl Site {
         message: &str,
     ) -> Result<String> {
         let (bare, author) = (self.bare(at.repo), self.own_ident(at));
-        let plain = bare.commit_tree(tree, parents, &author, &web_flow(author.seconds()), message).await?;
+        let plain = bare.commit_tree(tree, parents, &author, &web_flow(author.seconds), message).await?;
         let sha = bare.sign(&plain, SIGNATURE).await?;
         self.change(|state| Ok::<_, Refusal>(state.repo_mut(at.repo)?.signed.insert(sha.clone())))?;
         Ok(sha)

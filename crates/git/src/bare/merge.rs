@@ -48,9 +48,9 @@ impl BareRepo {
         args.push(tree);
         let mut command = self.command(&args);
         for (role, who) in [("AUTHOR", author), ("COMMITTER", committer)] {
-            command.env(format!("GIT_{role}_NAME"), who.name());
-            command.env(format!("GIT_{role}_EMAIL"), who.email());
-            command.env(format!("GIT_{role}_DATE"), format!("@{} +0000", who.seconds()));
+            command.env(format!("GIT_{role}_NAME"), &who.name);
+            command.env(format!("GIT_{role}_EMAIL"), &who.email);
+            command.env(format!("GIT_{role}_DATE"), format!("@{} +0000", who.seconds));
         }
         let done = finish(command, message.as_bytes()).await?;
         match done.code {

@@ -15,9 +15,10 @@ const WHOEVER_OWNS_IT: &str =
 /// The author or committer of a commit, with the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ident {
-    name: String,
-    email: String,
-    seconds: i64,
+    pub(super) name: String,
+    pub(super) email: String,
+    /// The time, in seconds since the epoch.
+    pub seconds: i64,
 }
 
 impl Ident {
@@ -26,20 +27,6 @@ impl Ident {
     pub fn new(name: &str, email: &str, seconds: i64) -> Self {
         let clean = |text: &str| -> String { text.chars().filter(|c| !c.is_control() && !"<>".contains(*c)).collect() };
         Self { name: clean(name), email: clean(email), seconds }
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) fn email(&self) -> &str {
-        &self.email
-    }
-
-    /// Returns the time, in seconds since the epoch.
-    #[must_use]
-    pub fn seconds(&self) -> i64 {
-        self.seconds
     }
 }
 

@@ -17,7 +17,7 @@ fn utf16(text: &str) -> Vec<u8> {
 
 async fn commit(world: &World, checkout: &Checkout) -> Result<Option<Prepared>, CommitError> {
     let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
-    assert_eq!(changes.findings(), []);
+    assert_eq!(changes.findings, []);
     let request = request(&[checkout.head()]);
     world.mirror.commit_changes(checkout, &changes, &request).await
 }

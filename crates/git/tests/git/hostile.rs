@@ -101,7 +101,7 @@ async fn forged_alternates_bring_no_object_in() {
 
 async fn commit(world: &World, checkout: &autobuild_git::Checkout) -> Prepared {
     let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
-    assert!(!changes.rejected(), "{:?}", changes.findings());
+    assert!(!changes.rejected(), "{:?}", changes.findings);
     world.mirror.commit_changes(checkout, &changes, &request(&[checkout.head()])).await.unwrap().unwrap()
 }
 
@@ -120,7 +120,7 @@ async fn fifos_sockets_and_devices_are_left_out_and_told() {
     let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
     let special = |path: &str| TreeFinding::Special { path: path.into() };
     let expected = ["device", "fifo", "socket", "was-a-file"].into_iter().filter(|name| device || *name != "device");
-    assert_eq!(changes.findings(), expected.map(special).collect::<Vec<_>>());
+    assert_eq!(changes.findings, expected.map(special).collect::<Vec<_>>());
     assert!(!changes.rejected());
     let prepared = commit(&world, &checkout).await;
     prepared.keep("k").await.unwrap();
@@ -135,7 +135,7 @@ async fn names_that_disguise_dot_git_reject_the_turn() {
         let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
         write(checkout.path(), name, b"x");
         let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
-        assert_eq!(changes.findings(), [TreeFinding::RefusedName { path: name.into() }]);
+        assert_eq!(changes.findings, [TreeFinding::RefusedName { path: name.into() }]);
         assert!(changes.rejected());
     }
 }
@@ -154,7 +154,7 @@ async fn work_over_the_limits_rejects_the_turn_without_reading_it() {
         TreeFinding::TotalTooLarge { size: 120, limit: 100 },
         TreeFinding::TooManyFiles { limit: 1 },
     ];
-    assert_eq!(changes.findings(), expected);
+    assert_eq!(changes.findings, expected);
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn a_checkout_replaced_by_something_else_is_not_read() {
     fs::remove_dir_all(checkout.path()).unwrap();
     symlink("/etc", checkout.path()).unwrap();
     let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
-    assert_eq!(changes.findings(), [TreeFinding::CheckoutGone]);
+    assert_eq!(changes.findings, [TreeFinding::CheckoutGone]);
     assert!(changes.rejected() && changes.is_empty());
     assert_eq!(checkout.changed_paths().await.unwrap(), [RepoPath::from(".")]);
 }
@@ -196,7 +196,7 @@ async fn deep_trees_end_in_a_finding() {
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
     write(checkout.path(), &format!("{}x", "d/".repeat(400)), b"deep");
     let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
-    assert!(matches!(changes.findings(), [TreeFinding::TooDeep { .. }]), "{:?}", changes.findings());
+    assert!(matches!(changes.findings.as_slice(), [TreeFinding::TooDeep { .. }]), "{:?}", changes.findings);
 }
 
 /// Root reads everything, so only other users see the finding.
@@ -211,7 +211,7 @@ async fn closed_folders_do_not_count_as_deleted() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(changes.is_empty());
     let expected = if readable { Vec::new() } else { vec![TreeFinding::Unreadable { path: "closed".into() }] };
-    assert_eq!(changes.findings(), expected);
+    assert_eq!(changes.findings, expected);
 }
 
 #[tokio::test]

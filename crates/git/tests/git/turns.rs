@@ -18,7 +18,7 @@ use std::{
 
 async fn commit(world: &World, checkout: &Checkout) -> Option<Prepared> {
     let changes = checkout.take_out(&TakeOutLimits::default(), []).await.unwrap();
-    assert_eq!(changes.findings(), []);
+    assert_eq!(changes.findings, []);
     world.mirror.commit_changes(checkout, &changes, &request(&[checkout.head()])).await.unwrap()
 }
 
@@ -74,7 +74,7 @@ async fn a_named_file_is_taken_and_others_are_left_out_with_their_rule() {
     let named = ["rates.json", "out/named", "missing/x"].map(RepoPath::from);
     let changes = checkout.take_out(&TakeOutLimits::default(), named).await.unwrap();
     let left: Vec<String> = changes
-        .left_out()
+        .left_out
         .iter()
         .map(|left| {
             let rule = &left.rule;
