@@ -1,12 +1,13 @@
 //! Applies a fact in one transaction: stores the event, the state it leads to, and the work it asks for.
 
 use crate::{
-    engine::{Engine, persist, persist::Unreadable, schedule, spans},
+    config::RepositorySettings,
+    engine::{Engine, persist, persist::Unreadable, repository::rules, schedule, spans},
     messages,
     store::{Commit, Committed, Finish, NewEvent, StoreError},
 };
 use domain::{
-    feature::{Feature, Rules, Snapshot, Step, event::Event, step},
+    feature::{Feature, Snapshot, Step, event::Event, step},
     ids::{FeatureKey, InstallationId, Millis},
 };
 
@@ -96,12 +97,14 @@ impl Engine {
         key: FeatureKey,
         installation: InstallationId,
         snapshot: Snapshot,
-        rules: Rules,
+        settings: &RepositorySettings,
         cause: String,
     ) -> Result<Applied, ApplyError> {
         let actor = snapshot.labelled_by.login.clone();
         let at = snapshot.at;
-        let step = step::labelled(key, installation, snapshot, rules);
+        let rules = rules(settings, self.sandbox.level());
+        let mut step = step::labelled(key, installation, snapshot, rules);
+        step.feature.settings = serde_json::to_value(settings).unwrap_or_default();
         let event = NewEvent { kind: "labelled".to_owned(), body: "{}".to_owned(), cause, actor, at };
         let commit = self.commit(None, &step, event, None)?;
         Ok(self.store_commit(&commit).await?.unwrap_or(Applied::RunExists))

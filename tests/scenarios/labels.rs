@@ -131,6 +131,18 @@ async fn a_mistake_in_the_settings_is_told_to_who_sets_the_label_that_they_name(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_label_of_the_repositorys_own_that_is_taken_off_before_there_is_a_plan_cancels() {
+    let world = Setup::new().settings("label: build-me").build().await;
+    world.open_issue(WRITER, "Say hello.");
+    labelled(&world, WRITER, "build-me").await;
+    assert_eq!(world.state().await, "blocked", "the planner has no plan");
+    world.by(WRITER).unlabel(REPO, ISSUE, "build-me").unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "cancelled");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_order_to_plan_an_issue_without_a_label_labels_it_and_begins() {
     let world = Setup::new().settings("plan_approval: always\nlabel: build-me").build().await;
     world.open_issue(WRITER, "Say hello.");

@@ -12,7 +12,6 @@ use crate::{
             right,
         },
         job::{Done, EffectError},
-        repository::rules,
         repository_settings::{ReadSettings, same_label},
     },
     github::{
@@ -163,8 +162,7 @@ async fn begin(
         cause = command.cause.unwrap_or(cause);
         context.repo().add_label(issue.number, &settings.label).await?;
     }
-    let rules = rules(settings, engine.sandbox.level());
-    Ok(match engine.begin(key, origin.installation, snapshot, rules, cause).await? {
+    Ok(match engine.begin(key, origin.installation, snapshot, settings, cause).await? {
         Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Begun::Feature,
         Applied::RunExists => Begun::Not(Reply::Refused(Refusal::RunUnfinished { run: key })),
     })
