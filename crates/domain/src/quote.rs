@@ -14,7 +14,7 @@ const AROUND: [char; 16] = ['.', ',', ';', ':', '!', '?', '…', '(', ')', '[', 
 const ENDS: [char; 7] = ['.', '!', '?', ':', '。', '！', '？'];
 
 #[derive(Debug)]
-struct Word {
+struct QuotedWord {
     text: String,
     begins: Position,
     ends: Position,
@@ -32,7 +32,7 @@ pub fn stands_in<'a>(quote: &str, texts: impl IntoIterator<Item = &'a str>) -> b
     !quoted.is_empty() && texts.into_iter().any(|text| is_in(&quoted, &words(text)))
 }
 
-fn is_in(quoted: &[Word], text: &[Word]) -> bool {
+fn is_in(quoted: &[QuotedWord], text: &[QuotedWord]) -> bool {
     text.windows(quoted.len()).any(|window| {
         let is_same = window.iter().map(|word| &word.text).eq(quoted.iter().map(|word| &word.text));
         let begins = window.first().is_some_and(|word| word.begins == Position::AtSentence);
@@ -41,8 +41,8 @@ fn is_in(quoted: &[Word], text: &[Word]) -> bool {
     })
 }
 
-fn words(text: &str) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+fn words(text: &str) -> Vec<QuotedWord> {
+    let mut words: Vec<QuotedWord> = Vec::new();
     for line in without_targets(text).lines() {
         let mut begins = Position::AtSentence;
         for token in without_marker(line).split_whitespace().flat_map(pieces) {
@@ -51,7 +51,7 @@ fn words(text: &str) -> Vec<Word> {
             let ends = if plain.ends_with(ENDS) { Position::AtSentence } else { Position::Inside };
             if !bare.is_empty() {
                 let text = bare.to_lowercase();
-                words.push(Word { text, begins, ends });
+                words.push(QuotedWord { text, begins, ends });
                 begins = ends;
             } else if let (Position::AtSentence, Some(last)) = (ends, words.last_mut()) {
                 (last.ends, begins) = (ends, ends);

@@ -9,11 +9,11 @@ use text::{stored_as_text, words};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TitleForm {
-    parts: Vec<Part>,
+    parts: Vec<TitlePart>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum TitlePart {
     Text(String),
     Value(Placeholder),
 }
@@ -59,27 +59,27 @@ pub enum NotAForm {
 impl TitleForm {
     /// Returns the title. It may hold line breaks if the name does.
     pub fn fill(&self, titled: &Titled<'_>) -> String {
-        let part = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Value(Placeholder::Type) => titled.kind.to_owned(),
-            Part::Value(Placeholder::Name) => titled.name.to_owned(),
-            Part::Value(Placeholder::Subject) => uncapitalized(titled.name),
-            Part::Value(Placeholder::Id) => titled.id.to_owned(),
-            Part::Value(Placeholder::Issue) => titled.issue.to_string(),
+        let part = |part: &TitlePart| match part {
+            TitlePart::Text(text) => text.clone(),
+            TitlePart::Value(Placeholder::Type) => titled.kind.to_owned(),
+            TitlePart::Value(Placeholder::Name) => titled.name.to_owned(),
+            TitlePart::Value(Placeholder::Subject) => uncapitalized(titled.name),
+            TitlePart::Value(Placeholder::Id) => titled.id.to_owned(),
+            TitlePart::Value(Placeholder::Issue) => titled.issue.to_string(),
         };
         self.parts.iter().map(part).collect()
     }
 
     /// `true` if its titles begin with a type, so that every commit needs one.
     pub fn has_type(&self) -> bool {
-        self.parts.contains(&Part::Value(Placeholder::Type))
+        self.parts.contains(&TitlePart::Value(Placeholder::Type))
     }
 }
 
 impl Default for TitleForm {
     fn default() -> Self {
-        let colon = Part::Text(": ".to_owned());
-        Self { parts: vec![Part::Value(Placeholder::Id), colon, Part::Value(Placeholder::Name)] }
+        let colon = TitlePart::Text(": ".to_owned());
+        Self { parts: vec![TitlePart::Value(Placeholder::Id), colon, TitlePart::Value(Placeholder::Name)] }
     }
 }
 
@@ -96,18 +96,18 @@ impl FromStr for TitleForm {
             }
             let placeholder: Placeholder = name.parse().map_err(|_| NotAForm::Unknown(name.to_owned()))?;
             if !before.is_empty() {
-                parts.push(Part::Text(before.to_owned()));
+                parts.push(TitlePart::Text(before.to_owned()));
             }
-            parts.push(Part::Value(placeholder));
+            parts.push(TitlePart::Value(placeholder));
             rest = after;
         }
         if rest.contains('}') {
             return Err(NotAForm::Open);
         }
         if !rest.is_empty() {
-            parts.push(Part::Text(rest.to_owned()));
+            parts.push(TitlePart::Text(rest.to_owned()));
         }
-        let names = [Part::Value(Placeholder::Name), Part::Value(Placeholder::Subject)];
+        let names = [TitlePart::Value(Placeholder::Name), TitlePart::Value(Placeholder::Subject)];
         if names.iter().any(|name| parts.contains(name)) { Ok(Self { parts }) } else { Err(NotAForm::Nameless) }
     }
 }
@@ -118,8 +118,8 @@ impl fmt::Display for TitleForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {
             match part {
-                Part::Text(text) => f.write_str(text)?,
-                Part::Value(value) => write!(f, "{{{value}}}")?,
+                TitlePart::Text(text) => f.write_str(text)?,
+                TitlePart::Value(value) => write!(f, "{{{value}}}")?,
             }
         }
         Ok(())

@@ -34,7 +34,7 @@ const SAVE_AGAIN: Duration = Duration::from_secs(1);
 /// The size of each cache of comparisons and merges; a full one is emptied.
 const REMEMBERED: usize = 256;
 
-type Pair = (u64, String, String);
+type ComparedPair = (u64, String, String);
 
 #[derive(Debug)]
 pub(super) struct Site {
@@ -55,13 +55,13 @@ pub(super) struct Site {
     whole: RwLock<()>,
     retries: AtomicBool,
     gates: Mutex<HashMap<u64, Arc<tokio::sync::Mutex<()>>>>,
-    comparisons: Mutex<HashMap<Pair, Arc<Comparison>>>,
-    mergeable: Mutex<HashMap<Pair, bool>>,
+    comparisons: Mutex<HashMap<ComparedPair, Arc<Comparison>>>,
+    mergeable: Mutex<HashMap<ComparedPair, bool>>,
     /// git's capability advertisement, which is the same for all repositories.
     pub(super) abilities: OnceCell<(HeaderMap, Bytes)>,
 }
 
-fn remember<T>(cache: &Mutex<HashMap<Pair, T>>, key: Pair, found: T) {
+fn remember<T>(cache: &Mutex<HashMap<ComparedPair, T>>, key: ComparedPair, found: T) {
     let mut known = cache.lock();
     if known.len() >= REMEMBERED {
         known.clear();

@@ -24,7 +24,7 @@ impl VisibleLines {
     /// Parses a unified diff as git prints it.
     #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
-        let files = Reader::of(patch).files;
+        let files = PatchReader::of(patch).files;
         Self { files }
     }
 }
@@ -44,7 +44,7 @@ impl AddedLines {
     /// Parses a unified diff as git prints it.
     #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
-        let files = Reader::of(patch).added;
+        let files = PatchReader::of(patch).added;
         Self { files }
     }
 }
@@ -68,7 +68,7 @@ impl Mirror {
 /// The state of reading a patch. Inside a hunk, the counts in its header decide which lines are content, however they
 /// look.
 #[derive(Default)]
-struct Reader {
+struct PatchReader {
     files: BTreeMap<RepoPath, Vec<RangeInclusive<u32>>>,
     added: BTreeMap<RepoPath, BTreeMap<u32, String>>,
     file: Option<RepoPath>,
@@ -81,7 +81,7 @@ struct Reader {
     new_left: u32,
 }
 
-impl Reader {
+impl PatchReader {
     fn of(patch: &[u8]) -> Self {
         let mut reader = Self::default();
         patch.split(|byte| *byte == b'\n').for_each(|line| reader.line(line));
@@ -169,11 +169,11 @@ fn new_name(name: &[u8]) -> Option<RepoPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use effort::{Reader, Text, assert_linear};
+    use effort::{PatchReader, Text, assert_linear};
 
     #[test]
     fn eight_times_the_patch_is_eight_times_the_work() {
-        assert_linear(&[Reader {
+        assert_linear(&[PatchReader {
             name: "patch",
             read: &|text| drop(AddedLines::of_patch(text.as_bytes())),
             own: &[

@@ -153,7 +153,7 @@ fn push(bytes: &mut Vec<u8>, part: &[u8]) {
 
 fn decode(bytes: &[u8]) -> Option<Mark> {
     use std::os::unix::ffi::OsStringExt;
-    let mut rest = Reader(bytes);
+    let mut rest = RecordReader(bytes);
     let home = OsString::from_vec(rest.part()?.to_vec());
     let head = std::str::from_utf8(rest.part()?).ok()?.parse().ok()?;
     let tree = match std::str::from_utf8(rest.part()?).ok()? {
@@ -180,9 +180,9 @@ fn is_one_name(name: &OsString) -> bool {
     matches!(parts.next(), Some(std::path::Component::Normal(_))) && parts.next().is_none()
 }
 
-struct Reader<'a>(&'a [u8]);
+struct RecordReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> RecordReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

@@ -19,12 +19,12 @@ use parking_lot::Mutex;
 use serde_json::json;
 
 /// A key pair: PKCS#8 PEM of the private key, base64 of the public one.
-type Pair = (String, String);
+type KeyTexts = (String, String);
 
 /// The key pairs made in this process. Generating one is slow, and only Apps of the same forge need different ones.
-static MADE: Mutex<Vec<Pair>> = Mutex::new(Vec::new());
+static MADE: Mutex<Vec<KeyTexts>> = Mutex::new(Vec::new());
 
-fn key_pair_unlike(state: &State) -> Result<Pair> {
+fn key_pair_unlike(state: &State) -> Result<KeyTexts> {
     let taken = |public: &String| state.apps.values().any(|app| app.public_key == *public);
     let mut made = MADE.lock();
     if let Some(free) = made.iter().find(|(_, public)| !taken(public)) {
@@ -35,7 +35,7 @@ fn key_pair_unlike(state: &State) -> Result<Pair> {
     Ok(pair)
 }
 
-fn key_pair() -> Result<Pair> {
+fn key_pair() -> Result<KeyTexts> {
     let failed = |_| Refusal::new(500, "no randomness for a key");
     let pair = KeyPair::generate(KeySize::Rsa2048).map_err(failed)?;
     let private: Pkcs8V1Der<'_> = pair.as_der().map_err(failed)?;

@@ -7,7 +7,7 @@ use crate::{
 };
 
 pub(super) fn read(bytes: &[u8]) -> Result<Measured, String> {
-    let mut report = Report::default();
+    let mut report = CoberturaReport::default();
     xml::read(bytes, |part| report.take(part)).map_err(|error| error.to_string())?;
     if !report.is_cobertura {
         return Err("it is XML, but not Cobertura's".to_owned());
@@ -23,7 +23,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Measured, String> {
 
 /// The part of the report that was read so far.
 #[derive(Default)]
-struct Report {
+struct CoberturaReport {
     measured: Measured,
     /// At most two source folders, since with more than one none can be the root.
     sources: Vec<String>,
@@ -41,7 +41,7 @@ enum Open {
     Other,
 }
 
-impl Report {
+impl CoberturaReport {
     fn take(&mut self, part: Part<'_>) {
         match part {
             Part::Start(element) => {

@@ -23,7 +23,7 @@ pub enum NotAReport {
 
 /// Returns the results of a report.
 pub fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
-    let mut report = Report::default();
+    let mut report = JunitReport::default();
     xml::read(bytes, |part| report.take(part))?;
     if report.has_suites { Ok(report.tally.read()) } else { Err(NotAReport::NoSuite) }
 }
@@ -32,7 +32,7 @@ pub fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
 /// the number of tests unknown.
 pub fn read_all(reports: &[Option<Vec<u8>>]) -> Option<Read> {
     let one = |bytes: &Option<Vec<u8>>| {
-        let mut report = Report::default();
+        let mut report = JunitReport::default();
         let read = bytes.as_ref().map(|bytes| xml::read(bytes, |part| report.take(part)));
         report.tally.has_uncounted = !matches!(read, Some(Ok(()))) || !report.has_suites;
         report.tally
@@ -49,7 +49,7 @@ pub(super) fn printed(text: &str) -> Option<Tally> {
         let Some((inside, after)) = from.split_once(END) else {
             break;
         };
-        let mut report = Report::default();
+        let mut report = JunitReport::default();
         let xml = format!("<testsuites{inside}{END}");
         if xml::read(xml.as_bytes(), |part| report.take(part)).is_ok() && report.has_suites {
             tallies.push(report.tally);
@@ -61,7 +61,7 @@ pub(super) fn printed(text: &str) -> Option<Tally> {
 
 /// The part of the report that was read so far.
 #[derive(Default)]
-struct Report {
+struct JunitReport {
     tally: Tally,
     /// `true` if the root is one or several suites.
     has_suites: bool,
@@ -91,7 +91,7 @@ impl Case {
     }
 }
 
-impl Report {
+impl JunitReport {
     fn take(&mut self, part: Part<'_>) {
         match part {
             Part::Start(element) => {

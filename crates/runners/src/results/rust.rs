@@ -122,7 +122,7 @@ fn by_expression(words: &[&str], asked: &SelectedTests<'_>) -> Option<Arguments>
 
 /// The reader's position in a test binary's output.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum OutputPart {
     /// Outside any binary's output.
     Between,
     /// After `running 3 tests`: one line per test; holds the announced number.
@@ -136,36 +136,36 @@ enum Part {
 pub(super) fn libtest(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     let mut seen = None;
-    let mut part = Part::Between;
+    let mut part = OutputPart::Between;
     let mut printed_sum = None;
     for line in text.lines() {
         if let Some(sum) = line.strip_prefix("test result: ").map(sum) {
             match part {
-                Part::Results(announced) if all(sum) != announced => {
+                OutputPart::Results(announced) if all(sum) != announced => {
                     printed_sum = Some(sum);
                     continue;
                 }
-                Part::Printed(announced) if all(sum) != announced => tally.has_uncounted = true,
-                Part::Results(_) | Part::Printed(_) | Part::Between => {}
+                OutputPart::Printed(announced) if all(sum) != announced => tally.has_uncounted = true,
+                OutputPart::Results(_) | OutputPart::Printed(_) | OutputPart::Between => {}
             }
             (seen, printed_sum) = (Some(()), None);
-            part = Part::Between;
+            part = OutputPart::Between;
             add(&mut tally, sum);
-        } else if let (Some(announced), Part::Between | Part::Results(_)) = (announced(line), part) {
+        } else if let (Some(announced), OutputPart::Between | OutputPart::Results(_)) = (announced(line), part) {
             // The next binary began, and the one before printed no summary.
-            if part != Part::Between {
+            if part != OutputPart::Between {
                 broken_off(&mut tally, printed_sum.take());
             }
-            part = Part::Results(announced);
-        } else if let (Part::Results(announced), "failures:") = (part, line) {
-            part = Part::Printed(announced);
-        } else if let (Part::Results(_), Some((name, outcome))) = (part, result(line)) {
+            part = OutputPart::Results(announced);
+        } else if let (OutputPart::Results(announced), "failures:") = (part, line) {
+            part = OutputPart::Printed(announced);
+        } else if let (OutputPart::Results(_), Some((name, outcome))) = (part, result(line)) {
             tally.test(name, outcome);
-        } else if let (Part::Printed(_), Some(name)) = (part, printed(line)) {
+        } else if let (OutputPart::Printed(_), Some(name)) = (part, printed(line)) {
             tally.mention(without_mark(name));
         }
     }
-    if matches!(part, Part::Results(_)) {
+    if matches!(part, OutputPart::Results(_)) {
         broken_off(&mut tally, printed_sum);
         seen = Some(());
     }

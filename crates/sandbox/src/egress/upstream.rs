@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use std::time::Duration;
 use uplink::{Connector, Uplink};
 
-type Upstream = Client<Connector, Body>;
+type ModelClient = Client<Connector, Body>;
 
 /// The longest time until a model's answer begins.
 const ANSWER: Duration = Duration::from_secs(900);
@@ -69,8 +69,8 @@ fn causes(error: &dyn std::error::Error) -> String {
 }
 
 /// Returns the client of an uplink. Each is made once, so that connections are reused.
-fn client(uplink: &Uplink) -> Result<Upstream, NoAnswer> {
-    static CLIENTS: Mutex<Vec<(Uplink, Upstream)>> = Mutex::new(Vec::new());
+fn client(uplink: &Uplink) -> Result<ModelClient, NoAnswer> {
+    static CLIENTS: Mutex<Vec<(Uplink, ModelClient)>> = Mutex::new(Vec::new());
     let mut clients = CLIENTS.lock();
     if let Some((_, client)) = clients.iter().find(|(known, _)| known.is(uplink)) {
         return Ok(client.clone());

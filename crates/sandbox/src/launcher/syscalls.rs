@@ -165,11 +165,10 @@ const OPENING: &[(i64, u8)] = &[(libc::SYS_open, 1), (libc::SYS_openat, 2)];
 #[cfg(not(target_arch = "x86_64"))]
 const OPENING: &[(i64, u8)] = &[(libc::SYS_openat, 2)];
 
-type Failure = seccompiler::Error;
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type CallRules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Takes the calls away from this thread and everything it starts, permanently.
-pub(super) fn restrict(level: Level, sockets: Sockets, truncation: Truncation) -> Result<(), Failure> {
+pub(super) fn restrict(level: Level, sockets: Sockets, truncation: Truncation) -> Result<(), seccompiler::Error> {
     if level == Level::L0 {
         return Ok(());
     }
@@ -189,17 +188,17 @@ pub(super) fn restrict(level: Level, sockets: Sockets, truncation: Truncation) -
     apply(with_second_way(refused(sockets)?), libc::EPERM)
 }
 
-fn apply(rules: Rules, errno: i32) -> Result<(), Failure> {
+fn apply(rules: CallRules, errno: i32) -> Result<(), seccompiler::Error> {
     let errno = u32::try_from(errno).unwrap_or_default();
-    let architecture = std::env::consts::ARCH.try_into().map_err(Failure::Backend)?;
+    let architecture = std::env::consts::ARCH.try_into().map_err(seccompiler::Error::Backend)?;
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), architecture)
-        .map_err(Failure::Backend)?;
-    let program: BpfProgram = filter.try_into().map_err(Failure::Backend)?;
+        .map_err(seccompiler::Error::Backend)?;
+    let program: BpfProgram = filter.try_into().map_err(seccompiler::Error::Backend)?;
     seccompiler::apply_filter(&program)
 }
 
-fn refused(sockets: Sockets) -> Result<Rules, Failure> {
-    let mut rules: Rules = NEVER.iter().chain(NEVER_HERE).map(|call| (*call, Vec::new())).collect();
+fn refused(sockets: Sockets) -> Result<CallRules, seccompiler::Error> {
+    let mut rules: CallRules = NEVER.iter().chain(NEVER_HERE).map(|call| (*call, Vec::new())).collect();
     let mut namespaces = Vec::new();
     for flag in NAMESPACES {
         let flag = u64::from(flag.unsigned_abs());
@@ -224,9 +223,9 @@ fn refused(sockets: Sockets) -> Result<Rules, Failure> {
 }
 
 /// Refuses to set limits, priority, processors and memory of other processes. Reading them is allowed.
-fn steering_rules() -> Result<Rules, Failure> {
+fn steering_rules() -> Result<CallRules, seccompiler::Error> {
     let another = |place| SeccompCondition::new(place, Dword, SeccompCmpOp::Ne, 0);
-    let mut rules = Rules::new();
+    let mut rules = CallRules::new();
     for (call, place) in STEERING {
         rules.insert(*call, vec![rule(vec![another(*place)])?]);
     }
@@ -240,8 +239,8 @@ fn steering_rules() -> Result<Rules, Failure> {
 }
 
 /// Refuses to shorten a file without a handle for writing.
-fn truncation_rules() -> Result<Rules, Failure> {
-    let mut rules: Rules = TRUNCATING.iter().map(|call| (*call, Vec::new())).collect();
+fn truncation_rules() -> Result<CallRules, seccompiler::Error> {
+    let mut rules: CallRules = TRUNCATING.iter().map(|call| (*call, Vec::new())).collect();
     let [empties, mask] = [libc::O_TRUNC, libc::O_TRUNC | libc::O_ACCMODE].map(|flags| u64::from(flags.unsigned_abs()));
     // An access mode of 3 is for `ioctl` alone.
     let without_writing = [libc::O_RDONLY, libc::O_ACCMODE].map(|mode| empties | u64::from(mode.unsigned_abs()));
@@ -258,7 +257,7 @@ fn equal(place: u8, value: u64) -> Result<SeccompCondition, seccompiler::Backend
 }
 
 /// Returns one rule for each kind of socket that is not allowed. An empty list refuses every socket.
-fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
+fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::Error> {
     let family = |operator, family: i32| SeccompCondition::new(0, Dword, operator, u64::from(family.unsigned_abs()));
     let not_internet = || vec![family(SeccompCmpOp::Ne, libc::AF_INET), family(SeccompCmpOp::Ne, libc::AF_INET6)];
     match sockets {
@@ -291,13 +290,13 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, Failure> {
     }
 }
 
-fn rule(conditions: Vec<Result<SeccompCondition, seccompiler::BackendError>>) -> Result<SeccompRule, Failure> {
+fn rule(conditions: Vec<Result<SeccompCondition, seccompiler::BackendError>>) -> Result<SeccompRule, seccompiler::Error> {
     let conditions = conditions.into_iter().collect::<Result<Vec<_>, _>>();
-    conditions.and_then(SeccompRule::new).map_err(Failure::Backend)
+    conditions.and_then(SeccompRule::new).map_err(seccompiler::Error::Backend)
 }
 
 #[cfg(target_arch = "x86_64")]
-fn with_second_way(mut rules: Rules) -> Rules {
+fn with_second_way(mut rules: CallRules) -> CallRules {
     let more: Vec<(i64, Vec<SeccompRule>)> =
         rules.iter().map(|(call, rules)| (SECOND_WAY | call, rules.clone())).collect();
     rules.extend(more);
@@ -306,7 +305,7 @@ fn with_second_way(mut rules: Rules) -> Rules {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn with_second_way(rules: Rules) -> Rules {
+fn with_second_way(rules: CallRules) -> CallRules {
     rules
 }
 
