@@ -40,31 +40,23 @@ words! {
     }
 }
 
-/// The commit that a workflow has when an event starts it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StartsOn {
-    /// The head of the branch or of the pull request.
-    Head,
-    /// The base or the default branch. The head is there only if a step fetches it.
-    Base,
-}
-
 impl Trigger {
-    /// Returns the commit on which it starts a workflow.
-    pub fn starts_on(self) -> StartsOn {
+    /// `true` if it starts a workflow on the head of the branch or of the pull request. Otherwise the workflow has the
+    /// base or the default branch, and the head is there only if a step fetches it.
+    pub fn starts_on_head(self) -> bool {
         match self {
             Self::Push
             | Self::PullRequest
             | Self::Create
             | Self::MergeGroup
             | Self::PullRequestReview
-            | Self::PullRequestReviewComment => StartsOn::Head,
+            | Self::PullRequestReviewComment => true,
             Self::PullRequestTarget
             | Self::WorkflowRun
             | Self::IssueComment
             | Self::CheckRun
             | Self::CheckSuite
-            | Self::Status => StartsOn::Base,
+            | Self::Status => false,
         }
     }
 

@@ -114,11 +114,6 @@ impl Rule {
         let may_stay = self == Self::Stub && kind == TaskType::Scaffolding;
         if may_stay { Weight::Informational } else { self.usual_weight() }
     }
-
-    /// `true` if a person may waive it by overriding the Coach: every rule but `Secret`.
-    pub fn can_be_waived(self) -> bool {
-        self != Self::Secret
-    }
 }
 
 /// A violation of a rule at one place.

@@ -252,9 +252,9 @@ impl Issue {
         Self::must_fix(Problem::Remark { category, text })
     }
 
-    /// `true` if no person may waive it.
+    /// `true` if no person may waive it by overriding the Coach: a secret, of all rules.
     pub fn is_never_waived(&self) -> bool {
-        self.rule().is_some_and(|rule| !rule.can_be_waived())
+        self.rule() == Some(Rule::Secret)
     }
 
     /// Returns the rule of integrity that is broken.

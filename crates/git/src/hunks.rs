@@ -169,11 +169,11 @@ fn new_name(name: &[u8]) -> Option<RepoPath> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use effort::{PatchReader, Text, assert_linear};
+    use effort::{Reader, Text, assert_linear};
 
     #[test]
     fn eight_times_the_patch_is_eight_times_the_work() {
-        assert_linear(&[PatchReader {
+        assert_linear(&[Reader {
             name: "patch",
             read: &|text| drop(AddedLines::of_patch(text.as_bytes())),
             own: &[

@@ -59,8 +59,11 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
 /// Returns a task that answers a person's request for changes on the feature pull request. Each item is a criterion.
 pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
     let (id, login) = (next(feature, TaskId::Review), &review.by.login);
-    let mut criteria: Vec<DraftCriterion> =
-        review.items.iter().map(|item| criterion_for_remark(feature, item)).collect();
+    let remark = |item: &Issue| DraftCriterion {
+        goal: Goal::Remark(item.clone()),
+        check: known_check(feature, item.file.as_deref()),
+    };
+    let mut criteria: Vec<DraftCriterion> = review.items.iter().map(remark).collect();
     if criteria.is_empty() {
         criteria.push(DraftCriterion::with_known_check(feature, Goal::Answered(login.clone())));
     }
@@ -92,10 +95,6 @@ impl DraftCriterion {
         let check = known_check(feature, None);
         Self { goal, check }
     }
-}
-
-fn criterion_for_remark(feature: &Feature, item: &Issue) -> DraftCriterion {
-    DraftCriterion { goal: Goal::Remark(item.clone()), check: known_check(feature, item.file.as_deref()) }
 }
 
 fn added(

@@ -9,7 +9,7 @@ use crate::{
     exposure::{job::Judge, trigger::Start},
     workflows::is_workflow,
 };
-use domain::exposure::{Grant, StartsOn, Trigger, Unjudged, WorkflowExposure};
+use domain::exposure::{Grant, Trigger, Unjudged, WorkflowExposure};
 use std::collections::{BTreeMap, BTreeSet};
 use text::node::Node;
 
@@ -63,10 +63,7 @@ fn exposure(files: &Files, around: &Surroundings, path: &str, text: Option<&str>
     let mut judge = Judge::new(files, around.has_hosted_runners);
     judge.workflow(path, &workflow, None);
     let takes_head = judge.takes_head;
-    let runs = |trigger: &Trigger| match trigger.starts_on() {
-        StartsOn::Head => true,
-        StartsOn::Base => takes_head,
-    };
+    let runs = |trigger: &Trigger| trigger.starts_on_head() || takes_head;
     let triggers = match start {
         Start::By(triggers) => {
             let triggers: BTreeSet<Trigger> = triggers.into_iter().filter(runs).collect();

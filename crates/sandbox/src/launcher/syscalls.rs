@@ -290,7 +290,9 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::Error
     }
 }
 
-fn rule(conditions: Vec<Result<SeccompCondition, seccompiler::BackendError>>) -> Result<SeccompRule, seccompiler::Error> {
+fn rule(
+    conditions: Vec<Result<SeccompCondition, seccompiler::BackendError>>,
+) -> Result<SeccompRule, seccompiler::Error> {
     let conditions = conditions.into_iter().collect::<Result<Vec<_>, _>>();
     conditions.and_then(SeccompRule::new).map_err(seccompiler::Error::Backend)
 }
