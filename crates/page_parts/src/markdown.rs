@@ -166,29 +166,22 @@ fn harmless(tag: &str) -> Option<String> {
 #[derive(Default)]
 struct Tables {
     headings: Vec<String>,
-    part: Part,
+    is_in_head: bool,
     /// The column of the next cell in a row of the body.
     column: usize,
-}
-
-#[derive(Default, PartialEq)]
-enum Part {
-    #[default]
-    Body,
-    Head,
 }
 
 impl Tables {
     /// Returns the event with the heading in it, if it starts a cell of the body.
     fn label<'a>(&mut self, event: Event<'a>) -> Event<'a> {
         match &event {
-            Event::Start(Tag::TableHead) => (self.headings, self.part) = (Vec::new(), Part::Head),
-            Event::End(TagEnd::TableHead) => self.part = Part::Body,
+            Event::Start(Tag::TableHead) => (self.headings, self.is_in_head) = (Vec::new(), true),
+            Event::End(TagEnd::TableHead) => self.is_in_head = false,
             Event::Start(Tag::TableRow) => self.column = 0,
-            Event::Start(Tag::TableCell) if self.part == Part::Head => self.headings.push(String::new()),
-            Event::Text(text) | Event::Code(text) if self.part == Part::Head => self.read(text),
+            Event::Start(Tag::TableCell) if self.is_in_head => self.headings.push(String::new()),
+            Event::Text(text) | Event::Code(text) if self.is_in_head => self.read(text),
             Event::Start(Tag::TableCell) => return Event::Html(self.opened().into()),
-            Event::End(TagEnd::TableCell) if self.part == Part::Body => return Event::Html("</td>".into()),
+            Event::End(TagEnd::TableCell) if !self.is_in_head => return Event::Html("</td>".into()),
             _ => {}
         }
         event

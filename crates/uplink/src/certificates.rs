@@ -58,7 +58,8 @@ impl Authorities {
 /// Returns the machine's certificates, then these.
 pub(crate) fn trusted(more: Option<&Authorities>) -> Vec<CertificateDer<'static>> {
     let more = more.into_iter().flat_map(|more| more.0.iter().cloned());
-    of_machine().into_iter().chain(more).collect()
+    let of_machine = rustls_native_certs::load_native_certs().certs;
+    of_machine.into_iter().chain(more).collect()
 }
 
 /// Returns certificates in PEM form.
@@ -77,10 +78,6 @@ pub fn pem<'a>(certificates: impl IntoIterator<Item = &'a CertificateDer<'static
         pem.push_str("-----END CERTIFICATE-----\n");
     }
     pem
-}
-
-fn of_machine() -> Vec<CertificateDer<'static>> {
-    rustls_native_certs::load_native_certs().certs
 }
 
 /// Returns the settings of connections that trust the machine's authorities and these.

@@ -26,25 +26,30 @@ pub struct Outgoing {
     direct: HttpConnector,
 }
 
-pub(crate) fn connector(uplink: &Uplink) -> Result<Connector, NoAuthorities> {
-    let mut direct = HttpConnector::new();
-    direct.enforce_http(false);
-    direct.set_nodelay(true);
-    direct.set_connect_timeout(Some(CONNECT));
-    let outgoing = Outgoing { uplink: uplink.clone(), direct };
-    Ok(HttpsConnectorBuilder::new()
-        .with_tls_config(ClientConfig::clone(&*uplink.tls()?))
-        .https_or_http()
-        .enable_http1()
-        .wrap_connector(outgoing))
+impl Uplink {
+    /// Returns a connector for HTTP clients.
+    ///
+    /// # Errors
+    ///
+    /// If there is no certificate authority to trust.
+    pub fn connector(&self) -> Result<Connector, NoAuthorities> {
+        let mut direct = HttpConnector::new();
+        direct.enforce_http(false);
+        direct.set_nodelay(true);
+        direct.set_connect_timeout(Some(CONNECT));
+        let outgoing = Outgoing { uplink: self.clone(), direct };
+        Ok(HttpsConnectorBuilder::new()
+            .with_tls_config(ClientConfig::clone(&*self.tls()?))
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(outgoing))
+    }
 }
-
-type Connecting = Pin<Box<dyn Future<Output = Result<TokioIo<Stream>, Box<dyn Error + Send + Sync>>> + Send>>;
 
 impl Service<Uri> for Outgoing {
     type Response = TokioIo<Stream>;
     type Error = Box<dyn Error + Send + Sync>;
-    type Future = Connecting;
+    type Future = Pin<Box<dyn Future<Output = Result<TokioIo<Stream>, Box<dyn Error + Send + Sync>>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.direct.poll_ready(context).map_err(Into::into)

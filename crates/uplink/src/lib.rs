@@ -79,13 +79,4 @@ impl Uplink {
         let made = Arc::new(certificates::client_config(self.authorities())?);
         Ok(Arc::clone(self.0.tls.get_or_init(|| made)))
     }
-
-    /// Returns a connector for HTTP clients.
-    ///
-    /// # Errors
-    ///
-    /// If there is no certificate authority to trust.
-    pub fn connector(&self) -> Result<Connector, NoAuthorities> {
-        connector::connector(self)
-    }
 }
