@@ -40,7 +40,6 @@ fn exchanged(world: &World, fields: &Fields<'_>) -> Value {
 }
 
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "one reason after the other")]
 async fn a_code_is_good_once_for_who_asked_for_it() {
     let world = World::new().await;
     let secret = world.forge.let_sign_in("worker", CALLBACK).unwrap();

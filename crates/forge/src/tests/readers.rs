@@ -141,7 +141,6 @@ async fn with_pull(forge: &Forge) -> u64 {
 }
 
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 async fn who_shows_the_key_acts_as_the_person_and_github_s_rules_hold() {
     let dir = tempfile::tempdir().unwrap();
     let forge = of_one_person(dir.path()).await;

@@ -94,7 +94,6 @@ async fn pull_requests_that_exist_or_would_be_empty_are_refused() {
     assert_eq!(open("absent").await.0, 422);
 }
 
-#[expect(clippy::too_many_lines, reason = "one reason after the other")]
 #[tokio::test]
 async fn merges_are_refused_for_githubs_reasons_and_then_done() {
     let (world, token, number, head) = with_pull().await;
