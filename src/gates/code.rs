@@ -30,7 +30,7 @@ impl SourceCode {
 
 /// Returns the source files at the change's commit; none if there are too many.
 pub(crate) async fn code(run: &Run<'_>) -> Result<Vec<SourceCode>, GateError> {
-    let mut files = run.list(is_code).await?;
+    let mut files = run.list(|path| role(path) == Role::Source && language::of(path).is_some()).await?;
     if files.len() > MOST_FILES {
         files.clear();
     }
@@ -40,8 +40,4 @@ pub(crate) async fn code(run: &Run<'_>) -> Result<Vec<SourceCode>, GateError> {
         Blob::Large(_) | Blob::None => None,
     };
     Ok(files.into_iter().zip(blobs).filter_map(read).collect())
-}
-
-fn is_code(path: &str) -> bool {
-    role(path) == Role::Source && language::of(path).is_some()
 }

@@ -60,7 +60,7 @@ static GATES: &[GateRow] = &[
         name: "checks on the base",
         needs: Needs::Ready,
         weight: |_| Some(Weight::Required),
-        run: |judging, _| Box::pin(judging.check_base()),
+        run: |judging, _| Box::pin(witness::note_base(judging.run, judging.table.as_ref(), &mut judging.checks)),
     },
     GateRow {
         name: "experiments",
@@ -175,10 +175,6 @@ impl Judging<'_> {
         let is_read = |topic: Topic| matches!(topic, Topic::Rule(_) | Topic::Outcome(TestOutcome::Loosened));
         let is_repeated = |question: &Question| test(question).is_some_and(|test| deaf.contains(&test));
         all.retain(|question| !is_read(question.topic) || !is_repeated(question));
-    }
-
-    async fn check_base(&mut self) -> Result<(), GateError> {
-        witness::note_base(self.run, self.table.as_ref(), &mut self.checks).await
     }
 
     async fn experiment(&mut self, weight: Weight) -> Result<(), GateError> {

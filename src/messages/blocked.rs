@@ -40,7 +40,10 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
             what_to_do(&report, task, measure),
             recurring(&report.recurring, measure),
             folded("The last feedback", &items::by_severity(&report.last_feedback, measure)),
-            gates_now(&report, task, measure),
+            match &report.gates {
+                Some(gates) => gates::folded_table(task.plan.kind, gates, &report.last_feedback, measure),
+                None => "No Gate has run in this attempt.".to_owned(),
+            },
             so_far(feature, task, &report, links),
         ])
     }))
@@ -195,13 +198,6 @@ pub(super) fn recurring(groups: &[Recurring], measure: &Measure) -> String {
         )
     });
     folded("Issues that came up again and again", &listed)
-}
-
-fn gates_now(report: &BlockedReport, task: &Task, measure: &Measure) -> String {
-    match &report.gates {
-        Some(gates) => gates::folded_table(task.plan.kind, gates, &report.last_feedback, measure),
-        None => "No Gate has run in this attempt.".to_owned(),
-    }
 }
 
 fn actions(report: &BlockedReport, criteria: &[Criterion], measure: &Measure) -> String {

@@ -95,7 +95,12 @@ fn with_plan(
         titled("### Before the work began", &preflight(feature, links, measure)),
         titled("### How it is checked", &checks(feature, version, measure)),
         titled("### What CI gives to this code", &exposure::rights_of_ci(&feature.ci.exposure, measure)),
-        titled("### For a person to check", &for_a_person(feature, measure)),
+        titled(
+            "### For a person to check",
+            &bullets(&human_criteria(feature), measure.rows, |(task, text)| {
+                format!("{task}: {}", untrusted::inline(text, measure.text))
+            }),
+        ),
         titled("### Notes on the plan", &list(&version.notes, measure.rows, measure.text)),
         yaml(feature, measure),
     ]
@@ -416,12 +421,6 @@ pub(super) fn wave_gate(feature: &Feature, links: &Links) -> String {
         ),
         None => String::new(),
     }
-}
-
-pub(super) fn for_a_person(feature: &Feature, measure: &Measure) -> String {
-    bullets(&human_criteria(feature), measure.rows, |(task, text)| {
-        format!("{task}: {}", untrusted::inline(text, measure.text))
-    })
 }
 
 /// Returns the criteria that no machine can check, with their tasks.

@@ -112,14 +112,14 @@ impl Sender {
                     return;
                 }
                 Err(error) if error.may_pass() && tries < TRIES => tokio::time::sleep(PAUSE).await,
-                Err(error) => return self.complain(spans.len(), &error),
+                Err(error) => {
+                    if !std::mem::replace(&mut self.has_complained, true) {
+                        let spans = spans.len();
+                        tracing::warn!(%error, "the OpenTelemetry collector took none of {spans} spans; they are lost");
+                    }
+                    return;
+                }
             }
-        }
-    }
-
-    fn complain(&mut self, spans: usize, error: &NotTaken) {
-        if !std::mem::replace(&mut self.has_complained, true) {
-            tracing::warn!(%error, "the OpenTelemetry collector took none of {spans} spans; they are lost");
         }
     }
 

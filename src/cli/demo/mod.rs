@@ -112,7 +112,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     transcript.opening(&stage.engine.sandbox, &stage.dashboard);
     let _leading = demo.open.then(|| open::open(&stage.dashboard));
     transcript.left_out(&material.left_out().await);
-    let following = transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing());
+    let following = transcript.follow(stage.forge.subscribe(), stage.forge.events(), stage.closing.clone());
     let mut human = Human::new(part(demo, &material));
     let filed = stage.file(&repository, &material.title, &material.body)?;
     stage.label(&filed, LABEL)?;

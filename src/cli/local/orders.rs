@@ -110,11 +110,6 @@ impl Order {
         format!("{}-{}", self.repository, self.number)
     }
 
-    /// Sets another commit as the base: the Feature starts from it, or merges it.
-    pub fn stand_on(&mut self, head: OwnHead) {
-        self.base.sha = head.sha;
-    }
-
     /// Adds a command to the order.
     pub fn add_command(&mut self, task: Option<TaskId>, text: String) {
         self.said.push(Saying { task, text });

@@ -66,7 +66,7 @@ impl Session {
         let fits = report.all.turns == 0 || self.repository.own.holds(&order.base.sha).await?;
         let is_news = fits && head.sha != order.base.sha;
         if is_news {
-            order.stand_on(head);
+            order.base.sha = head.sha;
         }
         Ok(is_news)
     }

@@ -303,7 +303,8 @@ impl Player {
         let source = RepoSource::Commit(&job.repository.own.work_tree, &order.base.sha, ON_FORGE);
         let repository = stage.repository(&order.on_forge(), source).await?;
         let path = job.orders.transcript(order.number);
-        let mut transcript = Transcript::open(stage, &repository, &path).await?.without_pages();
+        let mut transcript = Transcript::open(stage, &repository, &path).await?;
+        transcript.has_pages = false;
         let screen = job.screen;
         if order.number == job.number && !screen.quiet {
             transcript = transcript.shown_on(&screen.terminal, screen.json, screen.verbose);
@@ -312,7 +313,7 @@ impl Player {
         }
         let repo = RepoId(stage.forge.repo_id(&repository)?);
         stage.hold(repo, &order.settings);
-        let following = transcript.follow(stage.forge.subscribe(), Vec::new(), stage.closing());
+        let following = transcript.follow(stage.forge.subscribe(), Vec::new(), stage.closing.clone());
         let filed = file(stage, &repository, &order).await?;
         if order.number == job.number {
             job.report_status(stage, &filed).await?;

@@ -140,7 +140,8 @@ pub struct Stage {
     pub person: String,
     owner: &'static str,
     stop: CancellationToken,
-    closing: CancellationToken,
+    /// The token that is cancelled when nothing more will happen.
+    pub closing: CancellationToken,
     work: Vec<JoinHandle<()>>,
 }
 
@@ -239,11 +240,6 @@ impl Stage {
     pub fn label(&self, filed: &Filed, label: &str) -> anyhow::Result<()> {
         let person = self.forge.as_user(&self.person)?;
         Ok(person.label(&filed.repository, filed.issue.0, label)?)
-    }
-
-    /// Returns the token that is cancelled when nothing more will happen.
-    pub fn closing(&self) -> CancellationToken {
-        self.closing.clone()
     }
 
     /// Returns the existing branches that hold a Feature's work.

@@ -99,7 +99,7 @@ pub struct Transcript {
     /// The number of the last reply that was shown.
     replied: i64,
     /// `true` if the readers have pages. Posted texts are kept only then.
-    has_pages: bool,
+    pub has_pages: bool,
 }
 
 impl Transcript {
@@ -127,11 +127,6 @@ impl Transcript {
         };
         transcript.take_news().await?;
         Ok(transcript)
-    }
-
-    /// Leaves posted texts out, for readers without pages.
-    pub fn without_pages(self) -> Self {
-        Self { has_pages: false, ..self }
     }
 
     /// Shows the transcript on a terminal too.
@@ -282,7 +277,8 @@ impl Transcript {
             let next = last.map_or(FIRST_TOLD, |last| last + TOLD_EVERY);
             if seconds >= next {
                 self.told.insert(work.since.0, seconds);
-                self.timed(&at_work::plain(&work, now), Tone::Quiet);
+                let lead = self.lead("   · ");
+                self.behind(&lead, AFTER_TIME, &at_work::plain(&work, now), Tone::Quiet);
             }
         }
     }
@@ -359,12 +355,6 @@ impl Transcript {
 
     fn line(&mut self, text: &str, tone: Tone) {
         self.behind("", "", text, tone);
-    }
-
-    /// Writes a line with the time.
-    fn timed(&mut self, text: &str, tone: Tone) {
-        let lead = self.lead("   · ");
-        self.behind(&lead, AFTER_TIME, text, tone);
     }
 
     /// Writes to the terminal, wrapped to its width, and to the file.

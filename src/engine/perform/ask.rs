@@ -49,15 +49,6 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Returns the prompt for the next share of the budget, once a share is used up. A Player continues with its files
-    /// as they are. The other roles, which only read, start again.
-    fn with_the_next_share(&self) -> Prompt {
-        match self.role {
-            Role::Player => self.prompt.continued(StopCause::Share, Leftovers::Changes),
-            Role::Planner | Role::Designer | Role::Coach => self.prompt.begun_anew(StopCause::Share),
-        }
-    }
-
     /// Returns the first prompt, given how earlier runs of this effect were cut short. A Player's prompt already says
     /// what the Player continues from.
     fn after(&self, cuts: &[StopCause]) -> Prompt {
@@ -223,7 +214,11 @@ impl EffectContext<'_> {
                     let routed = || self.routed(&opened, failure.clone(), &record, question.task);
                     let refused = self.patiently(routed).await?;
                     refused.map_or(Ok(()), |refused| Err(refused.by(question.role)))?;
-                    prompt = question.with_the_next_share();
+                    // A Player continues with its files as they are. The other roles, which only read, start again.
+                    prompt = match question.role {
+                        Role::Player => question.prompt.continued(StopCause::Share, Leftovers::Changes),
+                        Role::Planner | Role::Designer | Role::Coach => question.prompt.begun_anew(StopCause::Share),
+                    };
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -265,12 +260,6 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Returns the model that a role's agent should use.
-    fn choose_model(&self, settings: &RepositorySettings, agent: &Backend, role: Role) -> Option<String> {
-        let usual = self.engine.agents.definition(role).model;
-        agent.model(&self.allowance().models, settings.model.of(role).as_deref(), usual)
-    }
-
     pub(super) fn ceiling(&self) -> Ceiling {
         self.engine.settings.ceiling(self.feature.installation)
     }
@@ -300,8 +289,10 @@ impl EffectContext<'_> {
         agent: &Backend,
         question: &Question<'_>,
     ) -> Result<Start, EffectError> {
-        let (deadline, wanted) =
-            (settings.timeouts.of(question.role), self.choose_model(settings, agent, question.role));
+        let deadline = settings.timeouts.of(question.role);
+        let usual = self.engine.agents.definition(question.role).model;
+        let named = settings.model.of(question.role).as_deref();
+        let wanted = agent.model(&self.allowance().models, named, usual);
         let open = async |model: Option<&str>| self.open_run(settings, agent, model, question, deadline).await;
         let fallback = agent.fallback_model(&self.allowance().models);
         match open(wanted.as_deref()).await {

@@ -51,7 +51,8 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             return Ok(context.event(Event::Stuck { emission, reason }));
         }
     };
-    let paths = paths_of(&branch).await?;
+    let paths = gates::commands::paths(&branch.mirror, &branch.head).await?;
+    let paths: BTreeSet<String> = paths.into_iter().collect();
     let chosen = gates::commands::at(&branch.mirror, &branch.head, &read.settings).await?;
     let protected = protected_paths(&read.settings)?;
     let plan_context = PlanContext {
@@ -77,9 +78,9 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             let inquired = Box::new(inquired(by, inquiries, &read, level));
             Event::Inquired { emission, inquired }
         }
-        Ok(PlannerOutcome::Plan { checked, pre_loop, inquiries }) => {
-            let checked = with_name(context, *checked);
-            let mut planned = planned((checked, pre_loop), (read, level), &branch, &paths, &chosen.why);
+        Ok(PlannerOutcome::Plan { mut checked, pre_loop, inquiries }) => {
+            checked.plan = checked.plan.or_named(&context.engine.secrets.mask(&feature.snapshot.title));
+            let mut planned = planned((*checked, pre_loop), (read, level), &branch, &paths, &chosen.why);
             let policy = planned.rules.ci;
             planned.exposure = context.engine.exposure(&context.feature.key, &branch, policy).await?;
             planned.notes.extend(messages::own_defaults(&inquiries));
@@ -87,18 +88,6 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
             Event::Planned { emission, planned }
         }
     }))
-}
-
-async fn paths_of(branch: &DefaultBranch) -> Result<BTreeSet<String>, EffectError> {
-    let paths = gates::commands::paths(&branch.mirror, &branch.head).await?;
-    Ok(paths.into_iter().collect())
-}
-
-/// Gives a plan without a name that of the issue.
-fn with_name(context: &EffectContext<'_>, mut checked: Checked) -> Checked {
-    let title = context.engine.secrets.mask(&context.feature.snapshot.title);
-    checked.plan = checked.plan.or_named(&title);
-    checked
 }
 
 fn inquired(by: Inquirer, inquiries: Inquiries, read: &Settings, level: Level) -> Inquired {

@@ -135,7 +135,7 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
         Gate::Check(number) => vec![format!(
             "Look at the check of criterion {number} on the branch ({}): resume with what it shows, or skip the task if the \
              check asks for the wrong thing",
-            what_ran(finding)
+            if finding.command.is_empty() { plain(&evidence::output(finding)) } else { code(&finding.command) }
         )],
         Gate::Smoke => vec![format!(
             "Start the result by hand with {}: it {}",
@@ -148,10 +148,6 @@ fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
             "If that run fails on the default branch too, fix it there, or set `ci: ignore`, then resume".to_owned(),
         ],
     }
-}
-
-fn what_ran(finding: &Finding) -> String {
-    if finding.command.is_empty() { plain(&evidence::output(finding)) } else { code(&finding.command) }
 }
 
 fn integrity(items: &[Issue]) -> Vec<String> {
