@@ -28,9 +28,20 @@ fn ended(evidence: &Evidence) -> (&'static str, Option<StartFailure>) {
     (evidence.word(), reason)
 }
 
+/// Returns the evidence of each line as the check of a criterion.
+async fn checked(lines: &[&str]) -> Vec<Evidence> {
+    let stage = Stage::new().await;
+    let mut case = Case::new(TaskType::Documentation, &format!("setup: {SETUP}"));
+    for line in lines {
+        case = case.checking(Check::Command((*line).to_owned()));
+    }
+    let fork = stage.commit(None, &FILES);
+    let report = stage.verified(&fork, &fork, &case).await;
+    (1..=lines.len()).map(|number| report.result(Gate::Check(number)).unwrap().evidence.clone()).collect()
+}
+
 #[tokio::test]
 async fn a_line_means_what_it_means_in_a_ci_file() {
-    let stage = Stage::new().await;
     let lines = [
         ("! grep -q y f", "passed"),
         ("! grep -q x f", "failed"),
@@ -56,21 +67,13 @@ async fn a_line_means_what_it_means_in_a_ci_file() {
         ("env -i PATH=\"$PATH\" sh -c 'exit 0'", "passed"),
         ("timeout 5 true && command true && exec true", "passed"),
     ];
-    let mut case = Case::new(TaskType::Documentation, &format!("setup: {SETUP}"));
-    for (line, _) in lines {
-        case = case.checking(Check::Command(line.to_owned()));
-    }
-    let fork = stage.commit(None, &FILES);
-    let report = stage.verified(&fork, &fork, &case).await;
-    for (number, (line, expected)) in (1..).zip(lines) {
-        let evidence = &report.result(Gate::Check(number)).unwrap().evidence;
-        assert_eq!(ended(evidence), (expected, None), "{line}: {evidence:?}");
+    for ((line, expected), evidence) in lines.into_iter().zip(checked(&lines.map(|(line, _)| line)).await) {
+        assert_eq!(ended(&evidence), (expected, None), "{line}: {evidence:?}");
     }
 }
 
 #[tokio::test]
 async fn a_word_that_is_no_command_means_that_the_line_cannot_start() {
-    let stage = Stage::new().await;
     let lines = [
         ("! grpe -q x f", "grpe"),
         ("grpe x f || true", "grpe"),
@@ -88,17 +91,10 @@ async fn a_word_that_is_no_command_means_that_the_line_cannot_start() {
         ("! /no/such/program", "/no/such/program"),
         ("! a-b-c; ! d-e-f", "a-b-c d-e-f"),
     ];
-    let mut case = Case::new(TaskType::Documentation, &format!("setup: {SETUP}"));
-    for (line, _) in lines {
-        case = case.checking(Check::Command(line.to_owned()));
-    }
-    let fork = stage.commit(None, &FILES);
-    let report = stage.verified(&fork, &fork, &case).await;
-    for (number, (line, expected)) in (1..).zip(lines) {
-        let evidence = &report.result(Gate::Check(number)).unwrap().evidence;
+    for ((line, expected), evidence) in lines.into_iter().zip(checked(&lines.map(|(line, _)| line)).await) {
         let missing = expected.split(' ').map(str::to_owned).collect();
         let reason = Some(StartFailure::NoPrograms(missing));
-        assert_eq!(ended(evidence), ("absent", reason), "{line}: {evidence:?}");
+        assert_eq!(ended(&evidence), ("absent", reason), "{line}: {evidence:?}");
     }
 }
 

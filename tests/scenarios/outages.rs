@@ -76,18 +76,23 @@ async fn a_wait_for_github_is_said_in_the_living_comment_and_holds_no_worker() {
     world.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_finished_run_that_was_given_up_at_its_push_is_pushed_after_resume() {
-    let world = World::new().await;
-    // The token is refused: this is neither a temporary failure nor a rule.
+/// A Player's finished run whose push GitHub refused: neither a temporary failure nor a rule. Returns the answer on the
+/// issue; from then on pushes pass.
+async fn refused_push(world: &World) -> String {
     let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(403)).containing("task-001");
     let order = world.forge.order(order.always());
     world.script.plans(&Plan::one()).plays(1);
     world.start().await;
     assert_eq!(world.tasks().await, ["blocked"]);
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("403"), "{said}");
     order.withdraw();
+    world.answers(ISSUE).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_finished_run_that_was_given_up_at_its_push_is_pushed_after_resume() {
+    let world = World::new().await;
+    let said = refused_push(&world).await;
+    assert!(said.contains("403"), "{said}");
     world.script.approves(1);
     world.say(WRITER, ISSUE, "/autobuild resume").await;
     assert_eq!(world.state().await, "in_review");
@@ -98,12 +103,7 @@ async fn a_finished_run_that_was_given_up_at_its_push_is_pushed_after_resume() {
 #[tokio::test(flavor = "multi_thread")]
 async fn guidance_after_a_push_that_was_given_up_starts_the_player_again() {
     let world = World::new().await;
-    let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(403)).containing("task-001");
-    let order = world.forge.order(order.always());
-    world.script.plans(&Plan::one()).plays(1);
-    world.start().await;
-    assert_eq!(world.tasks().await, ["blocked"]);
-    order.withdraw();
+    refused_push(&world).await;
     world.script.succeeds(1);
     world.say(WRITER, ISSUE, "/autobuild resume Say it louder").await;
     assert_eq!(world.state().await, "in_review");

@@ -42,8 +42,8 @@ async fn a_test_command_that_cannot_start_blocks_before_any_agent_and_resume_loo
     world.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
+/// A Feature that is blocked after its task's first turn, since the tests fail on the default branch too.
+async fn red_base() -> World {
     let world = Setup::new()
         .only_settings("test: sh tests/quiet.sh\nmode: standard")
         .with_file("tests/quiet.sh", "exit 1\n")
@@ -54,6 +54,12 @@ async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
     world.start().await;
     world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(world.state().await, "blocked");
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
+    let world = red_base().await;
     let before = world.feature().await.tasks[0].clone();
     assert!(before.head.is_some() && before.turns.len() == 1, "{before:?}");
     let mend = [("tests/quiet.sh", Some("true\n"))];
@@ -68,16 +74,7 @@ async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_resumed_task_that_waits_for_the_default_branch_takes_guidance_on_its_pull_request() {
-    let world = Setup::new()
-        .only_settings("test: sh tests/quiet.sh\nmode: standard")
-        .with_file("tests/quiet.sh", "exit 1\n")
-        .build()
-        .await;
-    world.script.plans(&Plan::one());
-    world.script.succeeds(1);
-    world.start().await;
-    world.say(WRITER, ISSUE, "/autobuild approve").await;
-    assert_eq!(world.state().await, "blocked");
+    let world = red_base().await;
     settings(&world, "test: ./no-such-runner\nmode: standard\n").await;
     let pull = world.pull(1).await;
     world.say(WRITER, pull, "/autobuild resume").await;
