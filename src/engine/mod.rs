@@ -11,7 +11,6 @@ pub mod deliveries;
 pub mod disk_room;
 pub mod exposure;
 pub mod figures;
-pub mod fruitless;
 pub mod heartbeat;
 mod housekeeping;
 mod in_flight;
@@ -43,15 +42,14 @@ pub mod worker;
 
 use crate::{
     engine::{
-        data_folder::DataFolder, fruitless::Fruitless, heartbeat::Heartbeat, label_looks::LabelLooks,
-        lease_clock::LeaseClock, remembered::Remembered, roster::Roster, running::Running, settings::EngineSettings,
-        strangers::Strangers,
+        data_folder::DataFolder, heartbeat::Heartbeat, label_looks::LabelLooks, lease_clock::LeaseClock,
+        remembered::Remembered, roster::Roster, running::Running, settings::EngineSettings, strangers::Strangers,
     },
     gates::CheckoutLocks,
     github::{Client, WriteSpacing},
     store::Store,
 };
-use domain::ids::{AppId, InstallationId, Millis, PullNumber, RepoId};
+use domain::ids::{AppId, FeatureKey, InstallationId, Millis, PullNumber, RepoId};
 use git::Mirrors;
 use sandbox::{Sandbox, egress::Door};
 use text::secret::Secrets;
@@ -86,8 +84,8 @@ pub struct Engine {
     pub git_door: Option<Door>,
     /// The permits to ask GitHub about labels that may not be ours.
     pub label_looks: LabelLooks,
-    /// The comments and reviews that a sweep read for nothing.
-    pub fruitless: Fruitless,
+    /// The comments and reviews that a sweep read for nothing, such as those that another App wrote for a person.
+    pub fruitless: Remembered<(FeatureKey, String), ()>,
     pub lease_clock: LeaseClock,
     /// The beat of the worker's loop.
     pub heartbeat: Heartbeat,

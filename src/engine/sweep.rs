@@ -251,7 +251,7 @@ impl Sweep<'_> {
         let events = self.engine.store.events(key).await?;
         let causes: BTreeSet<String> = events.into_iter().map(|stored| stored.event.cause).collect();
         let stored = Stored { feature: &feature, label: &lifecycle::label_of(&feature), causes: &causes };
-        let is_new = |one: &Difference| !self.engine.fruitless.has(*key, &one.fact);
+        let is_new = |one: &Difference| self.engine.fruitless.find(&(*key, format!("{:?}", one.fact))).is_none();
         let mut all = compare(stored, remote).into_iter().filter(is_new);
         Ok(all.find(|one| tried.insert(format!("{:?}", one.fact))))
     }
@@ -285,7 +285,7 @@ impl Sweep<'_> {
         }
         let after = engine.store.events(key).await?.len();
         if after == before && !is_state(fact) {
-            engine.fruitless.add(*key, fact);
+            engine.fruitless.remember((*key, format!("{fact:?}")), ());
         }
         if after > before {
             tracing::info!(feature = %key, fact = ?fact, "a fact that no delivery brought, found on GitHub");
