@@ -3,7 +3,7 @@
 use super::{
     error::GithubError,
     http::Reply,
-    model::{text, time},
+    model::{id_of, text, time},
     repo::Repo,
     rights::Rights,
 };
@@ -17,8 +17,8 @@ pub struct SeenCheck {
     #[serde(default)]
     pub app: Option<SeenApp>,
     /// The suite that it belongs to. Two workflows may have jobs of the same name.
-    #[serde(rename = "check_suite", default)]
-    pub suite: Option<Suite>,
+    #[serde(rename = "check_suite", default, deserialize_with = "id_of")]
+    pub suite: Option<u64>,
     pub name: String,
     /// `completed`, or the present state.
     #[serde(default, deserialize_with = "text")]
@@ -49,11 +49,6 @@ impl SeenApp {
     pub fn is_actions(&self) -> bool {
         self.slug == "github-actions"
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-pub struct Suite {
-    pub id: u64,
 }
 
 /// The text of a check run.

@@ -41,7 +41,7 @@ pub use app::{App, Identity, SetupError, lacking};
 pub use checks::{
     AnnotationLevel, CheckAction, CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, MOST_ANNOTATIONS,
 };
-pub use ci::{SeenApp, SeenCheck, SeenOutput, SeenStatus, Suite};
+pub use ci::{SeenApp, SeenCheck, SeenOutput, SeenStatus};
 pub use client::Client;
 pub use contents::Content;
 pub use error::{Cause, GithubError};

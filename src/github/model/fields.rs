@@ -1,7 +1,7 @@
 //! Fields that GitHub writes in more than one way. Each is read in one place.
 
 use crate::github::model::{issues::OpenState, pulls::ReviewState};
-use domain::ids::{AppId, Millis, RepoId, RepoName, Sha};
+use domain::ids::{Millis, RepoName, Sha};
 use serde::{
     Deserialize, Deserializer,
     de::{Error as _, IgnoredAny},
@@ -65,15 +65,11 @@ pub struct Named {
     pub name: String,
 }
 
-#[derive(Deserialize)]
-struct Identified {
-    id: Option<u64>,
-}
-
-pub fn app_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AppId>, D::Error> {
-    Ok(Option::<Identified>::deserialize(deserializer)?.and_then(|app| app.id).map(AppId))
-}
-
-pub fn repo_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RepoId>, D::Error> {
-    Ok(Option::<Identified>::deserialize(deserializer)?.and_then(|repo| repo.id).map(RepoId))
+/// Reads the id of a thing of which nothing else is read; `None` for `null` and a thing without an id.
+pub fn id_of<'de, D: Deserializer<'de>, Id: Deserialize<'de>>(deserializer: D) -> Result<Option<Id>, D::Error> {
+    #[derive(Deserialize)]
+    struct Identified<Id> {
+        id: Option<Id>,
+    }
+    Ok(Option::<Identified<Id>>::deserialize(deserializer)?.and_then(|thing| thing.id))
 }

@@ -1,6 +1,6 @@
 //! Issues and comments.
 
-use super::fields::{app_id, open_state, text, time};
+use super::fields::{id_of, open_state, text, time};
 use crate::github::model::actor::Actor;
 use domain::ids::{AppId, CommentId, IssueNumber, Millis};
 use serde::{Deserialize, Deserializer, de::IgnoredAny};
@@ -82,7 +82,7 @@ pub struct Comment {
     #[serde(rename = "user", default)]
     pub author: Option<Actor>,
     /// The App that wrote it on a person's behalf.
-    #[serde(rename = "performed_via_github_app", default, deserialize_with = "app_id")]
+    #[serde(rename = "performed_via_github_app", default, deserialize_with = "id_of")]
     pub via_app: Option<AppId>,
     #[serde(default, deserialize_with = "time")]
     pub created_at: Option<Millis>,

@@ -4,7 +4,6 @@
 //! absent, new or unusual. Users may be `null` everywhere, because a deleted account leaves `null` behind.
 
 mod actor;
-mod check;
 mod fields;
 mod issues;
 mod pulls;
@@ -12,8 +11,8 @@ mod repository;
 
 pub(super) use actor::account_type;
 pub use actor::{AccountType, Actor};
-pub(super) use check::Check;
-pub(super) use fields::{Named, app_id, review_state, sha, text, time};
+pub(super) use fields::{Named, id_of, review_state, sha, text, time};
 pub use issues::{Comment, Conversation, Issue, OpenState};
+pub(super) use pulls::Check;
 pub use pulls::{LineComment, Pull, PullHead, Review, ReviewState};
 pub use repository::{Repository, RepositoryRef};

@@ -1,8 +1,8 @@
-//! Pull requests and reviews.
+//! Pull requests, their reviews, and checks.
 
-use super::fields::{open_state, repo_id, review_state, sha, text, time};
+use super::fields::{id_of, open_state, review_state, sha, text, time};
 use crate::github::model::{actor::Actor, issues::OpenState};
-use domain::ids::{Millis, PullNumber, RepoId, ReviewId, Sha};
+use domain::ids::{AppId, CheckRunId, Millis, PullNumber, RepoId, ReviewId, Sha};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -12,7 +12,7 @@ pub struct PullHead {
     pub branch: String,
     pub sha: Sha,
     /// The repository that it is in; `None` for a deleted fork.
-    #[serde(rename = "repo", default, deserialize_with = "repo_id")]
+    #[serde(rename = "repo", default, deserialize_with = "id_of")]
     pub repo: Option<RepoId>,
 }
 
@@ -97,4 +97,14 @@ pub struct LineComment {
     pub original_line: Option<u32>,
     #[serde(default, deserialize_with = "text")]
     pub body: String,
+}
+
+/// A check run, or a suite of them, which has no external id.
+#[derive(Deserialize)]
+pub struct Check {
+    pub id: CheckRunId,
+    pub external_id: Option<String>,
+    pub head_sha: Sha,
+    #[serde(default, deserialize_with = "id_of")]
+    pub app: Option<AppId>,
 }
