@@ -361,7 +361,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "one row after the other")]
     fn an_app_is_held_to_what_it_needs() {
         let whole = || identity_with(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
         let of = |found: Result<Identity, Unasked>| identity(AUTOBUILD, AppId(7), &found);

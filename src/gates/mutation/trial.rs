@@ -123,7 +123,6 @@ mod tests {
     use domain::evidence::{Counts, Finding, TestNames};
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "a table")]
     fn a_test_notices_by_turning_red_and_code_that_does_not_build_says_nothing() {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
         let finding = |names: Option<(&[&str], &[&str])>| Finding {

@@ -205,7 +205,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::too_many_lines, reason = "a table")]
     fn a_used_place_is_put_back_or_given_up() {
         type Row = (&'static str, fn(&Path), Option<&'static [&'static str]>);
         let table: [Row; 9] = [

@@ -251,7 +251,6 @@ fn the_cure_of_an_unusable_answer_is_named() {
     }
 }
 
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn reasons() -> Vec<BlockReason> {
     let text = || "x".to_owned();
     let failures = [
