@@ -33,11 +33,6 @@ impl Parser {
         Self { found }
     }
 
-    fn write_spacing(&mut self) -> Duration {
-        let given = self.parse("WRITE_SPACING_MS", spacing);
-        given.unwrap_or(Duration::from_millis(1_000))
-    }
-
     /// Returns the pauses between replays and between sweeps.
     fn asking(&mut self) -> [Option<Duration>; 2] {
         [("REPLAY_SECONDS", 180), ("SWEEP_SECONDS", 240)].map(|(name, usual)| {
@@ -62,7 +57,9 @@ impl Parser {
         let data_dir = self.data_dir(environment);
         let database_url = self.database_url(data_dir.as_ref());
         let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
-        let (longest, [replay, sweep], write_spacing) = (self.longest(), self.asking(), self.write_spacing());
+        let (longest, [replay, sweep]) = (self.longest(), self.asking());
+        let spacing = |text: &str| whole_number(text, 0..=MAX_SPACING_MS, " of milliseconds");
+        let write_spacing = Duration::from_millis(self.parse("WRITE_SPACING_MS", spacing).unwrap_or(1_000));
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", log_format);
@@ -304,10 +301,6 @@ pub(super) fn whole_number<T: FromStr + PartialOrd + fmt::Display>(
     let number = text.parse().ok().filter(|number| allowed.contains(number));
     let (least, most) = (allowed.start(), allowed.end());
     number.ok_or_else(|| format!("must be a whole number{unit} from {least} to {most}"))
-}
-
-fn spacing(text: &str) -> Result<Duration, String> {
-    whole_number(text, 0..=MAX_SPACING_MS, " of milliseconds").map(Duration::from_millis)
 }
 
 fn pause(text: &str) -> Result<Option<Duration>, String> {

@@ -104,11 +104,6 @@ impl EffectContext<'_> {
         Ok(self.engine.store.look(&self.job.hold).await? == Lease::Mine)
     }
 
-    /// Returns the hidden mark that shows that a text comes from this effect.
-    pub(super) fn marker(&self) -> String {
-        self.job.marker()
-    }
-
     pub(super) async fn links(&self) -> Result<Links, EffectError> {
         let name = self.repo().name().await?;
         Ok(Links::new(self.engine.autobuild.urls.web(), &name))

@@ -127,7 +127,7 @@ async fn review(
     post: &Post<'_>,
     event: ReviewEvent,
 ) -> Result<Result<(), GithubError>, EffectError> {
-    let marker = context.marker();
+    let marker = context.job.marker();
     if !context.job.is_fresh() {
         match repo.find_review(post.pull, &marker).await {
             Ok(None) => {}

@@ -165,7 +165,7 @@ async fn close(context: &EffectContext<'_>, pull: PullNumber, text: &str) -> Res
         return Ok(Done::Nothing);
     }
     // Always looked up: an earlier run may have posted the comment and then been put off, which counts as no try.
-    let (thread, marker) = (IssueNumber(pull.0), context.marker());
+    let (thread, marker) = (IssueNumber(pull.0), context.job.marker());
     if repo.find_comment(thread, &marker).await?.is_none() {
         repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
         context.may_write().await?;

@@ -50,11 +50,6 @@ impl HeadResults {
             failed: compare::failed(tests).iter().cloned().collect(),
         }
     }
-
-    /// Returns results in which all of these tests pass.
-    fn all_pass(passed: BTreeSet<String>) -> Self {
-        Self { passed, failed: BTreeSet::new() }
-    }
 }
 
 #[derive(Default)]
