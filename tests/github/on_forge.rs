@@ -229,7 +229,6 @@ async fn a_pull_request_is_closed_and_opened_again() {
 }
 
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "one pull request reviewed in every way")]
 async fn the_coach_may_reject_what_autobuild_may_only_comment_on() {
     let world = World::new().await;
     let head = world.branches().await;

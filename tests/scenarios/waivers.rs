@@ -9,7 +9,6 @@ use domain::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks() {
     let greets = "[ ! -f hello/1.txt ] || grep -q 'hello 1' hello/1.txt\n";
     let setup = Setup::new().settings("max_turns: 1").with_file("tests/greets_test.sh", greets);

@@ -169,7 +169,6 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[expect(clippy::too_many_lines, reason = "one row after the other")]
 async fn each_row_of_the_service_is_seen_broken() {
     let beside = beside().await;
     let coachs_key = beside.apps[1].private_key.expose_secret().to_owned();

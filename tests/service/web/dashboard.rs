@@ -247,7 +247,6 @@ async fn an_address_without_a_page_answers_with_one() {
 }
 
 #[tokio::test]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 async fn a_failed_step_is_tried_again_by_the_pages_own_button_alone() {
     let service = Service::start().await;
     let session = signed_in(&service).await;

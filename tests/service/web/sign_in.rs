@@ -237,7 +237,6 @@ fn clock() -> Millis {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 async fn who_loses_the_right_to_read_stops_seeing_within_minutes() {
     let beside = beside().await;
     let (app, forge) = (&beside.apps[0], beside.forge.url());
