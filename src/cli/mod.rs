@@ -22,6 +22,7 @@ mod setup;
 mod stage;
 mod trace;
 
+use crate::cli::local::session::exit_code;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::{io, io::Write, process::ExitCode, time::Duration};
 
@@ -106,13 +107,13 @@ pub fn run() -> ExitCode {
             Command::Serve(serve) => serve::serve(serve).await,
             Command::Worker(worker) => serve::worker(worker).await,
             Command::Setup(setup) => setup::setup(setup).await,
-            Command::Run(run) => local::run(run).await,
-            Command::Plan(plan) => local::plan(plan).await,
-            Command::Feature(feature) => local::feature(feature).await,
-            Command::Task(task) => local::task(task).await,
-            Command::Status(status) => local::status(status).await,
-            Command::Resume(resume) => local::resume(resume).await,
-            Command::Complete(complete) => local::complete(complete).await,
+            Command::Run(run) => exit_code("run", run.who.json, local::run(&run).await),
+            Command::Plan(plan) => exit_code("plan", plan.who.json, local::plan(&plan).await),
+            Command::Feature(feature) => exit_code("feature", feature.who.json, local::feature(&feature).await),
+            Command::Task(task) => exit_code("task", task.who.json, local::task(&task).await),
+            Command::Status(status) => exit_code("status", status.json, local::status(&status).await),
+            Command::Resume(resume) => exit_code("resume", resume.who.json, local::resume(&resume).await),
+            Command::Complete(complete) => exit_code("complete", complete.who.json, local::complete(&complete).await),
             Command::Demo(demo) => demo::demo(demo).await,
             Command::Doctor(doctor) => doctor::doctor(doctor).await,
             Command::Effects(effects) => effects::effects(effects).await,

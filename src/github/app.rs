@@ -77,7 +77,8 @@ pub fn lacking(
     let has = |name: &str, level: &str| match permissions.get(name).map(String::as_str) {
         Some("write" | "admin") => true,
         Some(granted) => granted == level,
-        None => false,
+        // Every App may read metadata, also if GitHub does not list it.
+        None => name == "metadata",
     };
     let needed = needed.iter().copied();
     needed.filter(|(name, level)| !has(name, level)).collect()
@@ -106,5 +107,21 @@ pub(super) fn has_more(headers: &http::HeaderMap, found: usize) -> bool {
 pub(super) fn endless() -> GithubError {
     GithubError::Malformed {
         source: format!("a list of more than {} entries", MAX_PAGES.saturating_mul(PER_PAGE)).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lacking;
+    use crate::github::COACH_PERMISSIONS;
+
+    #[test]
+    fn what_an_app_lacks_is_named() {
+        let granted = |pairs: &[(&str, &str)]| {
+            let pairs = pairs.iter().map(|(name, level)| ((*name).to_owned(), (*level).to_owned()));
+            lacking(&pairs.collect(), COACH_PERMISSIONS)
+        };
+        assert_eq!(granted(&[("pull_requests", "write")]), []);
+        assert_eq!(granted(&[("pull_requests", "read"), ("contents", "write")]), [("pull_requests", "write")]);
     }
 }

@@ -6,7 +6,7 @@ use crate::cli::{
         named::NamedOrder,
         orders::{End, Order, Wish},
         report::Report,
-        session::{AgentArgs, Session, exit_code},
+        session::{AgentArgs, Session},
         standing::OrderStatus,
     },
     stage::{own_full_name, terminal::Tone},
@@ -36,14 +36,10 @@ pub struct Complete {
     #[arg(long, value_name = "FEAT")]
     feature: Option<String>,
     #[command(flatten)]
-    who: AgentArgs,
+    pub(in crate::cli) who: AgentArgs,
 }
 
-pub async fn complete(complete: Complete) -> ExitCode {
-    exit_code("complete", complete.who.json, clean_up(&complete).await)
-}
-
-async fn clean_up(complete: &Complete) -> anyhow::Result<ExitCode> {
+pub async fn complete(complete: &Complete) -> anyhow::Result<ExitCode> {
     let mut session = Session::open("complete", &complete.who).await?;
     let NamedOrder { mut order, task } = session.find(&complete.what, complete.feature.as_deref()).await?;
     let name = order.name();

@@ -4,7 +4,7 @@ use crate::{
     cli::{
         local::{
             orders::{PlanMode, Wish},
-            session::{AgentArgs, EXIT_CODES, Session, exit_code},
+            session::{AgentArgs, EXIT_CODES, Session},
             standing::OrderStatus,
         },
         stage::issue::IssueText,
@@ -34,7 +34,7 @@ pub struct Plan {
     #[arg(long)]
     structured: bool,
     #[command(flatten)]
-    who: AgentArgs,
+    pub(in crate::cli) who: AgentArgs,
 }
 
 /// The arguments of `task`.
@@ -50,7 +50,7 @@ pub struct TaskCommand {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
-    who: AgentArgs,
+    pub(in crate::cli) who: AgentArgs,
 }
 
 /// The arguments of `feature`.
@@ -73,7 +73,7 @@ pub struct FeatureCommand {
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
-    who: AgentArgs,
+    pub(in crate::cli) who: AgentArgs,
 }
 
 /// Settings for this once.
@@ -173,11 +173,7 @@ fn is_feature(given: &str) -> bool {
     number.strip_prefix("FEAT-").is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
-pub async fn plan(plan: Plan) -> ExitCode {
-    exit_code("plan", plan.who.json, make(&plan).await)
-}
-
-async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
+pub async fn plan(plan: &Plan) -> anyhow::Result<ExitCode> {
     let mut session = Session::open("plan", &plan.who).await?;
     let issue = issue(&plan.issue)?;
     // Even a small plan waits, since nothing is built before the person asks for it.
@@ -202,11 +198,7 @@ async fn make(plan: &Plan) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-pub async fn task(task: TaskCommand) -> ExitCode {
-    exit_code("task", task.who.json, one(&task).await)
-}
-
-async fn one(task: &TaskCommand) -> anyhow::Result<ExitCode> {
+pub async fn task(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     let session = Session::open("task", &task.who).await?;
     if task.task.to_ascii_uppercase().parse::<TaskId>().is_ok() {
         session.find(&task.task, None).await?.ensure_feature()?;
@@ -252,11 +244,7 @@ impl Session {
     }
 }
 
-pub async fn feature(feature: FeatureCommand) -> ExitCode {
-    exit_code("feature", feature.who.json, build(&feature).await)
-}
-
-async fn build(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
+pub async fn feature(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     let session = Session::open("feature", &feature.who).await?;
     let named = &feature.feature;
     anyhow::ensure!(

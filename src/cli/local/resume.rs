@@ -4,7 +4,7 @@ use crate::cli::local::{
     named::NamedOrder,
     orders::Order,
     report::Report,
-    session::{AgentArgs, EXIT_CODES, Session, exit_code},
+    session::{AgentArgs, EXIT_CODES, Session},
     standing::OrderStatus,
 };
 use clap::Args;
@@ -32,7 +32,7 @@ pub struct Resume {
     #[arg(long, value_name = "FEAT")]
     feature: Option<String>,
     #[command(flatten)]
-    who: AgentArgs,
+    pub(in crate::cli) who: AgentArgs,
 }
 
 /// A person's decision about a blocked task, other than another turn.
@@ -72,11 +72,7 @@ impl Session {
     }
 }
 
-pub async fn resume(resume: Resume) -> ExitCode {
-    exit_code("resume", resume.who.json, go_on(&resume).await)
-}
-
-async fn go_on(resume: &Resume) -> anyhow::Result<ExitCode> {
+pub async fn resume(resume: &Resume) -> anyhow::Result<ExitCode> {
     let session = Session::open("resume", &resume.who).await?;
     let NamedOrder { mut order, task } = session.find(&resume.what, resume.feature.as_deref()).await?;
     let name = order.name();

@@ -3,7 +3,7 @@
 use crate::cli::{
     local::{
         orders::{Order, PlanMode, Wish, branch_of, numbered, without_folder},
-        session::{AgentArgs, EXIT_CODES, Session, exit_code},
+        session::{AgentArgs, EXIT_CODES, Session},
     },
     own_agent::{agent, choose_agent},
     stage::{issue::IssueText, repository_name},
@@ -27,14 +27,10 @@ pub struct Run {
     #[arg(value_name = "ISSUE.md")]
     issue: PathBuf,
     #[command(flatten)]
-    who: AgentArgs,
+    pub(in crate::cli) who: AgentArgs,
 }
 
-pub async fn run(run: Run) -> ExitCode {
-    exit_code("run", run.who.json, work(&run).await)
-}
-
-async fn work(run: &Run) -> anyhow::Result<ExitCode> {
+pub async fn run(run: &Run) -> anyhow::Result<ExitCode> {
     let session = Session::open("run", &run.who).await?;
     let path = run.issue.display();
     let is_text = !run.issue.exists() && path.to_string().contains(char::is_whitespace);

@@ -51,7 +51,7 @@ pub struct AgentArgs {
     pub(super) use_my_login: bool,
     /// Prints JSON lines; the last one is the summary.
     #[arg(long)]
-    pub(super) json: bool,
+    pub(in crate::cli) json: bool,
     /// Shows the log, and texts in full.
     #[arg(long)]
     pub(super) verbose: bool,
@@ -224,7 +224,7 @@ pub(super) fn code(ok: bool) -> ExitCode {
 }
 
 /// Returns the exit code of a command, and prints the error if there is one.
-pub(super) fn exit_code(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
+pub(in crate::cli) fn exit_code(command: &str, json: bool, done: anyhow::Result<ExitCode>) -> ExitCode {
     let code = done.unwrap_or_else(|error| {
         let error = format!("{error:#}");
         print_error(json, &error);

@@ -6,7 +6,7 @@ use crate::cli::{
         named::NamedOrder,
         orders::{End, Order},
         report::{Report, money},
-        session::{AgentArgs, Session, exit_code},
+        session::{AgentArgs, Session},
         standing::OrderStatus,
     },
     stage::terminal::Tone,
@@ -25,14 +25,10 @@ pub struct Status {
     feature: Option<String>,
     /// Prints JSON.
     #[arg(long)]
-    json: bool,
+    pub(in crate::cli) json: bool,
 }
 
-pub async fn status(status: Status) -> ExitCode {
-    exit_code("status", status.json, show(&status).await)
-}
-
-async fn show(status: &Status) -> anyhow::Result<ExitCode> {
+pub async fn status(status: &Status) -> anyhow::Result<ExitCode> {
     let who = AgentArgs { agent: None, use_my_login: false, json: status.json, verbose: false };
     let session = Session::open("status", &who).await?;
     let holder = Lock::holder(&session.repository.folder);

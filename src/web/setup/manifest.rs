@@ -1,6 +1,9 @@
 //! Builds the manifests that are posted to GitHub from `app-manifest.yml`. Pure.
 
-use crate::config::{KeptApp, KeptApps};
+use crate::{
+    config::{KeptApp, KeptApps},
+    github::{AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -51,6 +54,14 @@ impl Which {
         }
     }
 
+    /// Returns the permissions that the App needs.
+    pub(super) fn permissions(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Autobuild => AUTOBUILD_PERMISSIONS,
+            Self::Coach => COACH_PERMISSIONS,
+        }
+    }
+
     pub(super) fn of_key(key: &str) -> Option<Self> {
         Self::BOTH.into_iter().find(|which| which.key() == key)
     }
@@ -67,7 +78,7 @@ pub(super) struct Manifest {
     _url: String,
     public: bool,
     hook_attributes: Hook,
-    pub(super) default_permissions: BTreeMap<String, String>,
+    default_permissions: BTreeMap<String, String>,
     #[serde(default)]
     default_events: Vec<String>,
 }
@@ -114,17 +125,6 @@ impl Manifest {
         }
         posted
     }
-
-    /// Returns the permissions that an App with `granted` lacks, each as (name, level).
-    pub(super) fn lacking(&self, granted: &BTreeMap<String, String>) -> Vec<(String, String)> {
-        let has = |name: &str, level: &str| match granted.get(name).map(String::as_str) {
-            Some("write" | "admin") => true,
-            Some(given) => given == level,
-            None => name == "metadata",
-        };
-        let needed = self.default_permissions.clone().into_iter();
-        needed.filter(|(name, level)| !has(name, level)).collect()
-    }
 }
 
 #[cfg(test)]
@@ -154,17 +154,5 @@ mod tests {
         let posted = coach.posted(&name, &service, &here);
         assert_eq!(posted["hook_attributes"]["active"], false);
         assert!(posted.get("default_events").is_none());
-    }
-
-    #[test]
-    fn what_an_app_lacks_is_named() {
-        let coach = Manifest::of(Which::Coach).unwrap();
-        let granted = |pairs: &[(&str, &str)]| {
-            let pairs = pairs.iter().map(|(name, level)| ((*name).to_owned(), (*level).to_owned()));
-            coach.lacking(&pairs.collect())
-        };
-        assert_eq!(granted(&[("pull_requests", "write")]), []);
-        let lacks = [("pull_requests".to_owned(), "write".to_owned())];
-        assert_eq!(granted(&[("pull_requests", "read"), ("contents", "write")]), lacks);
     }
 }

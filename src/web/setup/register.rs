@@ -3,14 +3,14 @@
 use super::{
     Instead, Setup, back,
     browser::{Browser, Form, Sent},
-    manifest::{Manifest, Which},
+    manifest::Which,
     page,
     page::Note,
     progress::{AppStatus, Choice, CodeAppStatus, Hash, NoReturn, NotOurs, Step, status},
 };
 use crate::{
     config::{KeptApp, KeptApps, OAuthClient, github_named},
-    github::{GithubError, GithubUrls, Identity, Registered, exchange},
+    github::{GithubError, GithubUrls, Identity, Registered, exchange, lacking},
 };
 use axum::{
     extract::{RawQuery, State},
@@ -240,8 +240,9 @@ impl Setup {
         if other.is_some_and(|other| other.id == app.id.0) {
             return Some(NotOurs::TheOther);
         }
-        let lacking = Manifest::of(which).map(|manifest| manifest.lacking(&app.permissions));
-        lacking.filter(|lacking| !lacking.is_empty()).map(NotOurs::Lacks)
+        let owned = |(name, level): (&str, &str)| (name.to_owned(), level.to_owned());
+        let lacking: Vec<_> = lacking(&app.permissions, which.permissions()).into_iter().map(owned).collect();
+        (!lacking.is_empty()).then_some(NotOurs::Lacks(lacking))
     }
 
     async fn imported(&self, form: &Form) -> Result<(), NotImported> {
