@@ -42,7 +42,7 @@ impl Engine {
         let clients: Vec<_> = std::iter::once(&self.autobuild).chain(self.coach.as_ref()).collect();
         let summary = match admit(&request.event, &request.body, &OwnApps::of(&clients))? {
             Admission::Keep(summary) => summary,
-            Admission::Drop(..) => return Ok(DeliveryOutcome::NotNeeded),
+            Admission::Own | Admission::Unneeded => return Ok(DeliveryOutcome::NotNeeded),
         };
         let payload = String::from_utf8(request.body).map_err(|_| WebhookError::NotUtf8)?;
         let (app, now) = (self.autobuild.id, self.now());

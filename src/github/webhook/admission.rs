@@ -5,7 +5,7 @@ use super::{
     parse::{WebhookError, parse},
 };
 use crate::github::client::Client;
-use domain::ids::{AppId, FeatureKey, InstallationId, IssueNumber, RepoId, User, UserId};
+use domain::ids::{AppId, FeatureKey, InstallationId, IssueNumber, RepoId, User};
 
 /// The prefix of every AutoBuild branch.
 const OUR_BRANCHES: &str = "autobuild/";
@@ -42,7 +42,6 @@ pub struct Summary {
     pub repo: Option<RepoId>,
     /// The issue that the event belongs to, or the pull request if the event does not name its issue.
     pub issue: Option<IssueNumber>,
-    pub sender: Option<UserId>,
 }
 
 /// The decision about a delivery.
@@ -50,29 +49,21 @@ pub struct Summary {
 pub enum Admission {
     /// Store it and act on it.
     Keep(Summary),
-    /// Acknowledge it and forget it.
-    Drop(Summary, DropReason),
-}
-
-/// Why a delivery is dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropReason {
-    /// AutoBuild does not act on such events.
+    /// Acknowledge it and forget it: AutoBuild does not act on such events.
     Unneeded,
-    /// One of our own Apps caused it.
+    /// Acknowledge it and forget it: one of our own Apps caused it.
     Own,
 }
 
 /// Decides if a delivery of `event` is stored. A payload that cannot be read is an error of the sender.
 pub fn admit(event: &str, body: &[u8], own: &OwnApps) -> Result<Admission, WebhookError> {
     let inbound = parse(event, body)?;
-    let summary = summary(event, &inbound);
     Ok(if is_own(&inbound, own) {
-        Admission::Drop(summary, DropReason::Own)
+        Admission::Own
     } else if is_needed(&inbound) {
-        Admission::Keep(summary)
+        Admission::Keep(summary(event, &inbound))
     } else {
-        Admission::Drop(summary, DropReason::Unneeded)
+        Admission::Unneeded
     })
 }
 
@@ -92,19 +83,12 @@ fn summary(event: &str, inbound: &Inbound) -> Summary {
         | Inbound::Ping
         | Inbound::Ignored => None,
     };
-    let of_account = if let Inbound::Installation { installation, sender, .. } = inbound {
-        Some((*installation, sender.user.id))
-    } else {
-        None
-    };
-    let of_origin = |origin: &EventOrigin| (origin.installation, origin.sender.user.id);
-    let caused = of_account.or(origin.map(of_origin));
+    let of_account = if let Inbound::Installation { installation, .. } = inbound { Some(*installation) } else { None };
     Summary {
         event: event.to_owned(),
-        installation: caused.map(|(installation, _)| installation),
+        installation: of_account.or(origin.map(|origin| origin.installation)),
         repo: origin.map(|origin| origin.repo.id),
         issue,
-        sender: caused.map(|(_, sender)| sender),
     }
 }
 

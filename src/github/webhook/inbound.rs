@@ -56,7 +56,7 @@ pub enum Inbound {
         event: RepositoryEvent,
     },
     /// Something happened to an installation.
-    Installation { installation: InstallationId, sender: Actor, event: InstallationEvent },
+    Installation { installation: InstallationId, event: InstallationEvent },
     /// GitHub tests the hook.
     Ping,
     /// An event or action that AutoBuild does not act on.

@@ -12,7 +12,7 @@ mod signature;
 #[cfg(test)]
 mod tests;
 
-pub use admission::{Admission, DropReason, OwnApps, Summary, admit};
+pub use admission::{Admission, OwnApps, Summary, admit};
 pub use headers::{DeliveryHeaders, HeaderError};
 pub use inbound::{
     EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,

@@ -185,11 +185,9 @@ fn repository(payload: Payload, event: RepositoryEvent) -> Result<Option<Inbound
 }
 
 fn installation(payload: Payload, event: InstallationEvent) -> Result<Option<Inbound>, WebhookError> {
-    Ok(Some(Inbound::Installation {
-        installation: need("installation", payload.installation)?.id,
-        sender: need("sender", payload.sender)?,
-        event,
-    }))
+    need("sender", payload.sender)?;
+    let installation = need("installation", payload.installation)?.id;
+    Ok(Some(Inbound::Installation { installation, event }))
 }
 
 fn push(payload: Payload) -> Result<Option<Inbound>, WebhookError> {
