@@ -99,7 +99,6 @@ pub struct LineComment {
     pub body: String,
 }
 
-/// A check run, or a suite of them, which has no external id.
 #[derive(Deserialize)]
 pub struct Check {
     pub id: CheckRunId,

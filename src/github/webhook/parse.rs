@@ -5,7 +5,7 @@ use super::inbound::{
     EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
     ReviewChange,
 };
-use crate::github::model::{Actor, Check, Comment, Issue, Named, Pull, Repository, RepositoryRef, Review, time};
+use crate::github::model::{Actor, Check, Comment, Issue, Named, Pull, Repository, RepositoryRef, Review, id_of, time};
 use domain::ids::{AppId, InstallationId, Millis, RepoId, Sha};
 use serde::{
     Deserialize, Deserializer,
@@ -273,7 +273,7 @@ struct Payload {
     forced: bool,
     commits: Option<Vec<CommitWire>>,
     check_run: Option<Check>,
-    check_suite: Option<Check>,
+    check_suite: Option<CheckSuiteWire>,
     requested_action: Option<ActionWire>,
     #[serde(default)]
     changes: ChangesWire,
@@ -311,6 +311,13 @@ struct CommitWire {
     added: Option<Vec<String>>,
     removed: Option<Vec<String>>,
     modified: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct CheckSuiteWire {
+    head_sha: Sha,
+    #[serde(default, deserialize_with = "id_of")]
+    app: Option<AppId>,
 }
 
 #[derive(Deserialize)]
