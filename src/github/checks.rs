@@ -3,10 +3,10 @@
 pub use domain::ci::CheckConclusion;
 
 use super::{error::GithubError, http::segment, repo::Repo, rights::Rights};
-use crate::github::{http::Reply, model::Check};
-use domain::ids::{CheckRunId, Sha};
+use crate::github::http::Reply;
+use domain::ids::{AppId, CheckRunId, Sha};
 use http::Method;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The most annotations that GitHub accepts in one request.
@@ -64,6 +64,14 @@ pub struct CheckReport<'a> {
     pub actions: Vec<CheckAction>,
 }
 
+#[derive(Deserialize)]
+struct CheckRunWire {
+    id: CheckRunId,
+    external_id: Option<String>,
+    #[serde(default, deserialize_with = "super::model::id_of")]
+    app: Option<AppId>,
+}
+
 impl Repo<'_> {
     /// Adds a check run to a commit. Call [`Repo::find_check`] first if an earlier attempt may have succeeded.
     pub async fn create_check(&self, report: &CheckReport<'_>) -> Result<CheckRunId, GithubError> {
@@ -110,8 +118,8 @@ impl Repo<'_> {
         let app = self.client.id;
         let tail = format!("/commits/{head}/check-runs?filter=all&app_id={app}&check_name={}", segment(name));
         let page = |reply: &Reply| reply.at("/check_runs");
-        let runs: Vec<Check> = self.list(Rights::Checks, &tail, page).await?;
-        let ours = |run: &Check| run.app == Some(app) && run.external_id.as_deref() == Some(external_id);
+        let runs: Vec<CheckRunWire> = self.list(Rights::Checks, &tail, page).await?;
+        let ours = |run: &CheckRunWire| run.app == Some(app) && run.external_id.as_deref() == Some(external_id);
         Ok(runs.into_iter().find(ours).map(|run| run.id))
     }
 }

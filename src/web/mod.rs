@@ -8,6 +8,7 @@ mod bodies;
 mod connections;
 mod dashboard;
 mod forms;
+mod frame;
 mod front_router;
 mod health;
 mod inbox;
@@ -30,27 +31,7 @@ use axum::{
     middleware::from_fn,
     routing::{get, post},
 };
-use maud::{DOCTYPE, Markup, html};
 use std::sync::Arc;
-
-/// Returns a whole page with this body and, if it has one, this script.
-fn html_page(title: &str, script: Option<&str>, body: &Markup) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                link rel="stylesheet" href="/assets/pages.css";
-                link rel="icon" href="/assets/icon.svg";
-                @if let Some(script) = script { script src=(script) defer {} }
-            }
-            body { a.skip href="#main" { "To the content" } (body) }
-        }
-    };
-    page.into_string()
-}
 
 /// The routes of a service that GitHub and people reach.
 pub fn router(inbox: Arc<Inbox>) -> Router {

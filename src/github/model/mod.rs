@@ -13,6 +13,5 @@ pub(super) use actor::account_type;
 pub use actor::{AccountType, Actor};
 pub(super) use fields::{Named, id_of, review_state, sha, text, time};
 pub use issues::{Comment, Conversation, Issue, OpenState};
-pub(super) use pulls::Check;
 pub use pulls::{LineComment, Pull, PullHead, Review, ReviewState};
 pub use repository::{Repository, RepositoryRef};

@@ -1,8 +1,8 @@
-//! Pull requests, their reviews, and checks.
+//! Pull requests and reviews.
 
 use super::fields::{id_of, open_state, review_state, sha, text, time};
 use crate::github::model::{actor::Actor, issues::OpenState};
-use domain::ids::{AppId, CheckRunId, Millis, PullNumber, RepoId, ReviewId, Sha};
+use domain::ids::{Millis, PullNumber, RepoId, ReviewId, Sha};
 use serde::Deserialize;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -97,13 +97,4 @@ pub struct LineComment {
     pub original_line: Option<u32>,
     #[serde(default, deserialize_with = "text")]
     pub body: String,
-}
-
-#[derive(Deserialize)]
-pub struct Check {
-    pub id: CheckRunId,
-    pub external_id: Option<String>,
-    pub head_sha: Sha,
-    #[serde(default, deserialize_with = "id_of")]
-    pub app: Option<AppId>,
 }

@@ -5,8 +5,8 @@ use super::inbound::{
     EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
     ReviewChange,
 };
-use crate::github::model::{Actor, Check, Comment, Issue, Named, Pull, Repository, RepositoryRef, Review, id_of, time};
-use domain::ids::{AppId, InstallationId, Millis, RepoId, Sha};
+use crate::github::model::{Actor, Comment, Issue, Named, Pull, Repository, RepositoryRef, Review, id_of, time};
+use domain::ids::{AppId, CheckRunId, InstallationId, Millis, RepoId, Sha};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny},
@@ -272,7 +272,7 @@ struct Payload {
     #[serde(default)]
     forced: bool,
     commits: Option<Vec<CommitWire>>,
-    check_run: Option<Check>,
+    check_run: Option<CheckRunWire>,
     check_suite: Option<CheckSuiteWire>,
     requested_action: Option<ActionWire>,
     #[serde(default)]
@@ -311,6 +311,15 @@ struct CommitWire {
     added: Option<Vec<String>>,
     removed: Option<Vec<String>>,
     modified: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct CheckRunWire {
+    id: CheckRunId,
+    external_id: Option<String>,
+    head_sha: Sha,
+    #[serde(default, deserialize_with = "id_of")]
+    app: Option<AppId>,
 }
 
 #[derive(Deserialize)]

@@ -25,7 +25,7 @@ use crate::{
             readings::{Page, Reading},
             sessions::{NotIn, Viewer},
         },
-        html_page,
+        frame::html_page,
         inbox::{Inbox, Viewers},
     },
 };

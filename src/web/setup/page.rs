@@ -13,7 +13,7 @@ use crate::{
     config::{GithubAddress, KEPT_APPS_FILE, KeptApp, KeptApps},
     engine::onboarding::Onboarded,
     messages,
-    web::html_page,
+    web::frame::html_page,
 };
 use axum::{
     http::{
