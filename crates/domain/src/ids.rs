@@ -203,7 +203,7 @@ impl FromStr for TaskId {
             _ => None,
         });
         let exact = parsed.filter(|id| id.to_string() == text);
-        exact.ok_or_else(|| not("a task id; task ids are TASK-001 to TASK-999", text))
+        exact.ok_or_else(|| not("a task id (TASK-001 to TASK-999)", text))
     }
 }
 

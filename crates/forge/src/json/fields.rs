@@ -1,6 +1,6 @@
 //! Times, fields and links as GitHub writes them.
 
-use crate::state::Moment;
+use crate::state::moment::Moment;
 use serde_json::{Map, Value};
 
 /// Returns a time as GitHub writes it: `2026-01-15T10:30:00Z`.

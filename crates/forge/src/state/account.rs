@@ -1,6 +1,6 @@
 //! People, organisations, Apps and their installations.
 
-use crate::state::Moment;
+use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

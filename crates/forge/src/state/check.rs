@@ -1,6 +1,6 @@
 //! Check runs and commit statuses.
 
-use crate::state::{Moment, Repo};
+use crate::state::{moment::Moment, repo::Repo};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;

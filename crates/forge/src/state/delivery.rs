@@ -1,6 +1,6 @@
 //! Webhook deliveries, sent or due.
 
-use crate::state::Moment;
+use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 
 /// One attempt to deliver an event to an App.

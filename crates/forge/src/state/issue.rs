@@ -1,6 +1,6 @@
 //! Issues and pull requests with their comments and reviews.
 
-use crate::state::Moment;
+use crate::state::moment::Moment;
 use serde::{Deserialize, Serialize};
 
 /// An issue, or the issue side of a pull request.

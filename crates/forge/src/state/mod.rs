@@ -4,6 +4,7 @@ mod account;
 mod check;
 mod delivery;
 mod issue;
+pub mod moment;
 mod repo;
 mod state;
 mod workflow;
@@ -12,9 +13,7 @@ pub use account::*;
 pub use check::*;
 pub use delivery::*;
 pub use issue::*;
+pub use moment::Moment;
 pub use repo::*;
 pub use state::*;
 pub use workflow::WorkflowEvent;
-
-/// A time. The dates of events are in whole seconds.
-pub type Moment = chrono::DateTime<chrono::Utc>;

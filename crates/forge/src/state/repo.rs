@@ -1,10 +1,10 @@
 //! Repositories, their settings, labels, rules and refs.
 
 use crate::state::{
-    Moment,
     account::Role,
     check::{CheckRun, CheckSuite, CiJob, Status},
     issue::{Issue, Pull},
+    moment::Moment,
     workflow::WorkflowEvent,
 };
 use serde::{Deserialize, Serialize};
