@@ -70,6 +70,24 @@ async fn a_file_of_certificates_is_seen_where_it_is_named() {
 }
 
 #[tokio::test]
+async fn of_a_tool_in_a_home_its_programs_are_seen_and_its_keys_are_not() {
+    if LEVEL == Level::L0 || !is_offered(LEVEL).await {
+        return;
+    }
+    let (folder, home) = (folder(), std::env::var_os("HOME").unwrap());
+    let tool = tempfile::tempdir_in(home).unwrap();
+    for (name, file) in [("bin", "bin/tool"), ("lib", "lib/part"), ("keys", "keys/key"), ("bin", "config.toml")] {
+        fs::create_dir_all(tool.path().join(name)).unwrap();
+        fs::write(tool.path().join(file), format!("{file}\n")).unwrap();
+    }
+    let mut spec = shell(folder.path(), "cd \"$TOOL\" && cat bin/tool lib/part keys/key config.toml");
+    let bin = tool.path().join("bin");
+    let path = std::env::split_paths(&spec.env[0].1).chain([bin]).collect::<Vec<_>>();
+    spec.env = vec![("PATH".into(), std::env::join_paths(path).unwrap()), ("TOOL".into(), tool.path().into())];
+    assert_eq!(run(&spec).await.stdout.text(), "bin/tool\nlib/part\n");
+}
+
+#[tokio::test]
 async fn what_cannot_start_is_typed() {
     if !is_offered(LEVEL).await {
         return;

@@ -67,9 +67,27 @@ const VERSIONED: &[&str] = &["ImageMagick-", "java-", "python3"];
 const PROGRAM_FOLDERS: &[&str] = &["bin", "sbin", ".bin", "shims"];
 /// Environment variables that name the home of a tool.
 const TOOL_HOMES: &[&str] = &["RUSTUP_HOME", "JAVA_HOME", "GOROOT", "PYENV_ROOT", "NVM_DIR"];
-/// Tool folders in a home that contain the user's account besides programs. Only their program folders are visible.
-const ACCOUNTS: &[&str] =
-    &[".aws", ".azure", ".claude", ".codex", ".config", ".docker", ".gemini", ".gnupg", ".kube", ".ssh"];
+/// The parts of an installation that its programs read. In a folder of a person, the tool's settings and keys lie beside
+/// them, under any name.
+const PARTS: &[&str] =
+    &["bin", "sbin", "lib", "lib32", "lib64", "libexec", "include", "share", "pyvenv.cfg", "version"];
+/// What some tools need besides, and the part by which such a tool is known.
+const PARTS_OF_TOOLS: &[(&str, &[&str])] = &[
+    ("jmods", &["conf", "jmods", "release"]), // Java
+    ("lib/modules", &["conf", "release"]),
+    ("jre/lib", &["jre", "release"]),
+    ("boot", &["boot", "conf/logging"]),                // Maven
+    ("pkg/tool", &["VERSION", "go.env", "pkg", "src"]), // Go
+    ("shims", &["installs", "plugins", "pyenv.d", "rbenv.d", "shims", "versions"]), // pyenv, rbenv, asdf, mise
+    ("layout.v4", &["layout.v4", "tools"]),             // Volta
+    ("conda-meta", &["conda-meta", "condabin", "ssl/cert.pem", "ssl/openssl.cnf"]), // Conda
+    ("Cellar", &["Cellar", "etc/ca-certificates", "etc/openssl@3", "opt"]), // Homebrew
+    ("specifications", &["extensions", "gems", "specifications"]), // RubyGems
+    ("global_packages", &["global_packages", "hosted"]), // Dart
+    ("ghc", &["cache", "ghc", "hls"]),                  // GHCup
+    ("install/global", &["install/global"]),            // Bun
+    ("packages/flutter", &["packages"]),                // Flutter
+];
 /// Names of files with the credentials of tools.
 const CREDENTIALS: &[&str] = &[
     "credentials",
@@ -203,19 +221,41 @@ fn folder_of_programs(folder: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let is_known = folder.file_name().is_some_and(|name| PROGRAM_FOLDERS.iter().any(|known| name == *known));
     let above = folder.parent().filter(|above| is_known && !is_wide(above, hidden));
     match above {
+        Some(tool) if is_personal(tool) => parts(tool, folder),
         Some(tool) => without_credentials(tool, hidden),
         None if is_wide(folder, hidden) => Vec::new(),
         None => without_credentials(folder, hidden),
     }
 }
 
-/// `true` if a folder contains more than one tool's files: a top-level folder of the system, a home, a tool's account
-/// folder, or a folder with a hidden path in it.
+/// `true` if a folder may contain what belongs to a person: it is in a home, or below a folder whose name begins with a
+/// dot, as a tool's folder in a home does. A folder of packages contains nothing else.
+fn is_personal(folder: &Path) -> bool {
+    let own = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.parent().is_some());
+    let mut homes = own.into_iter().chain(["/home".into(), "/root".into()]);
+    let is_dotted = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
+    let is_of_home = homes.any(|home| folder.starts_with(home)) || folder.components().any(is_dotted);
+    let is_of_packages = folder.ends_with("node_modules")
+        || folder.ends_with("vendor") && folder.join("composer/installed.php").exists();
+    is_of_home && !is_of_packages
+}
+
+/// Returns a folder of programs and the other parts of its tool.
+fn parts(tool: &Path, programs: &Path) -> Vec<PathBuf> {
+    let more = PARTS_OF_TOOLS.iter().filter(|(sign, _)| tool.join(sign).exists()).flat_map(|(_, parts)| *parts);
+    let named = PARTS.iter().chain(more).map(|part| tool.join(part)).filter(|part| part.exists());
+    let mut all: Vec<PathBuf> = named.chain([programs.to_path_buf()]).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// `true` if a folder contains more than one tool's files: a top-level folder of the system, a home, the folder of all
+/// of a user's tools, or a folder with a hidden path in it.
 fn is_wide(folder: &Path, hidden: &[PathBuf]) -> bool {
     let depth = folder.components().filter(|part| matches!(part, Component::Normal(_))).count();
     let below_homes = depth < 3 && folder.starts_with("/home");
-    let is_shared = |name: &OsStr| name == ".local" || ACCOUNTS.iter().any(|account| name == *account);
-    let shared = folder.file_name().is_some_and(is_shared);
+    let shared = folder.file_name().is_some_and(|name| name == ".local");
     depth < 2 || below_homes || shared || holds_more(folder, hidden)
 }
 
@@ -246,14 +286,14 @@ mod tests {
 
     #[test]
     fn a_folder_of_programs_brings_its_tool_and_never_a_home_or_what_is_hidden() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::Builder::new().prefix("tools").tempdir().unwrap();
         let tool = folder.path().join("tool");
         fs::create_dir_all(tool.join("bin")).unwrap();
         assert_eq!(folder_of_programs(&tool.join("bin"), &[]), std::slice::from_ref(&tool));
         let data = [tool.join("data")];
         assert_eq!(folder_of_programs(&tool.join("bin"), &data), [tool.join("bin")]);
         assert_eq!(folder_of_programs(&tool, &data), Vec::<PathBuf>::new());
-        for home in ["/home/mona/bin", "/home/mona/.local/bin", "/home/mona/.docker/bin"] {
+        for home in ["/home/mona/bin", "/home/mona/.local/bin", "/home/mona/.fly/bin", "/srv/mona/.fly/bin"] {
             assert_eq!(folder_of_programs(Path::new(home), &[]), [PathBuf::from(home)]);
         }
         for wide in ["/", "/tmp", "/home/mona", "/opt"] {
@@ -262,8 +302,26 @@ mod tests {
     }
 
     #[test]
+    fn of_a_tool_in_a_home_only_the_parts_of_its_installation_are_seen() {
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap());
+        let folder = tempfile::tempdir_in(home).unwrap();
+        let tool = folder.path().join("tool");
+        for name in ["bin", "lib", "conf", "pkg/tool", "src", "keys"] {
+            fs::create_dir_all(tool.join(name)).unwrap();
+        }
+        for name in ["config.yml", "VERSION", "pyvenv.cfg"] {
+            fs::write(tool.join(name), "").unwrap();
+        }
+        let seen = folder_of_programs(&tool.join("bin"), &[]);
+        assert_eq!(seen, ["VERSION", "bin", "lib", "pkg", "pyvenv.cfg", "src"].map(|name| tool.join(name)));
+        let packages = tool.join("node_modules");
+        fs::create_dir_all(packages.join(".bin")).unwrap();
+        assert_eq!(folder_of_programs(&packages.join(".bin"), &[]), [packages]);
+    }
+
+    #[test]
     fn a_virtual_environment_comes_as_a_whole_with_its_python() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::Builder::new().prefix("tools").tempdir().unwrap();
         let (venv, python) = (folder.path().join("venv"), folder.path().join("python"));
         for bin in [venv.join("bin"), python.join("bin")] {
             fs::create_dir_all(bin).unwrap();
