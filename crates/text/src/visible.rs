@@ -10,13 +10,25 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 /// The words in the place of a picture.
 const PICTURE: &str = "[image, not read]";
 
-/// The longest word that may name a language or a footnote, in bytes. It is too short for an instruction.
-const LONGEST_WORD: usize = 20;
+/// The languages of code blocks that stay. The page shows none, so any other word could be a part of an instruction.
+const LANGUAGES: &str = "bash bat c c# c++ clojure cmake console cpp cs csharp css csv cuda dart diff docker dockerfile \
+                         elixir elm erlang f# fish fortran fsharp gherkin glsl go golang gradle graphql groovy haskell hcl \
+                         html http ini java javascript js json json5 jsonc jsx julia kotlin kt latex lisp log lua makefile \
+                         markdown md nix objc ocaml patch perl php plaintext powershell proto protobuf ps1 py python r rb rs \
+                         ruby rust sass scala scss sh shell sql suggestion svelte swift terraform text toml ts tsx txt \
+                         typescript vue xml yaml yml";
+
+/// Elements whose text is smaller than the text around them, and how many of them around each other are still read.
+const SMALLER: [&str; 5] = ["code", "kbd", "samp", "sub", "sup"];
+const MOST_SMALLER: usize = 2;
 
 /// The most numbers before the text of a line, as nested lists have them, and the most digits of each. More could spell
 /// words.
@@ -111,17 +123,15 @@ pub fn visible_text(markdown: &str) -> VisibleText {
     // Each can hide text: surplus cells, footnotes without a reference, commands in formulas.
     let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH;
     let events: Vec<(Event<'_>, Range<usize>)> = Parser::new_ext(markdown, options).into_offset_iter().collect();
-    let named = events.iter().filter_map(|(event, _)| match event {
-        Event::FootnoteReference(name) => Some(name.to_string()),
-        _ => None,
-    });
     let mut reader = Reader {
         source: markdown,
-        footnotes: named.collect(),
+        footnotes: numbered(&events),
+        defined: BTreeSet::new(),
         done: 0,
         link: None,
         markup: Markup::Text,
         unshown: None,
+        smaller: Vec::new(),
         parts: 0,
         visible: VisibleText::default(),
     };
@@ -133,6 +143,18 @@ pub fn visible_text(markdown: &str) -> VisibleText {
     }
     reader.pass_to(markdown.len());
     reader.visible
+}
+
+/// Returns the numbers that the page shows for footnotes: in the order in which the text refers to them.
+fn numbered(events: &[(Event<'_>, Range<usize>)]) -> BTreeMap<String, usize> {
+    let mut numbers = BTreeMap::new();
+    for (event, _) in events {
+        if let Event::FootnoteReference(name) = event {
+            let next = numbers.len() + 1;
+            numbers.entry(name.to_lowercase()).or_insert(next);
+        }
+    }
+    numbers
 }
 
 /// The state of HTML, which is kept from one piece of it to the next: a browser treats everything between them as part
@@ -155,6 +177,7 @@ struct OpenTag {
 
 /// An element that is not shown and has not ended.
 struct Unshown {
+    name: String,
     /// The number of such elements that are nested.
     depth: usize,
     /// The number of Markdown's parts around the outermost one.
@@ -176,13 +199,17 @@ struct OpenLink {
 
 struct Reader<'a> {
     source: &'a str,
-    /// The footnotes to which the text refers.
-    footnotes: BTreeSet<String>,
+    /// The numbers of the footnotes to which the text refers, by their names in lower case.
+    footnotes: BTreeMap<String, usize>,
+    /// The footnotes whose text is read.
+    defined: BTreeSet<String>,
     /// The end of the part of the source that is read.
     done: usize,
     link: Option<OpenLink>,
     markup: Markup,
     unshown: Option<Unshown>,
+    /// The number of parts around each open element of small text.
+    smaller: Vec<usize>,
     /// The number of Markdown's parts, such as paragraphs, that have not ended.
     parts: usize,
     visible: VisibleText,
@@ -197,6 +224,7 @@ impl Reader<'_> {
             Event::Start(_) => self.parts += 1,
             Event::End(_) => {
                 self.parts = self.parts.saturating_sub(1);
+                self.smaller.retain(|parts| *parts <= self.parts);
                 let ends = |unshown: &Unshown| unshown.parts > self.parts && !unshown.has_tags;
                 if self.unshown.as_ref().is_some_and(ends) {
                     self.unshown = None;
@@ -222,7 +250,8 @@ impl Reader<'_> {
             Event::End(TagEnd::Link) => self.end_link(place.end),
             Event::FootnoteReference(name) => {
                 self.pass_to(place.start);
-                self.show(&format!("[^{}]", word(&name)));
+                let number = self.footnotes.get(&name.to_lowercase()).copied().unwrap_or_default();
+                self.show(&format!("[^{number}]"));
                 self.done = place.end;
             }
             Event::Html(_) | Event::InlineHtml(_) => {
@@ -291,18 +320,21 @@ impl Reader<'_> {
         let line = block.split('\n').next().unwrap_or_default();
         let signs = line.trim_start_matches(['`', '~']);
         self.show(line.strip_suffix(signs).unwrap_or_default());
-        let shown = word(language);
+        let is_known = LANGUAGES.split(' ').any(|known| known.eq_ignore_ascii_case(language));
+        let shown = if is_known { language } else { "" };
         self.show(shown);
         self.visible.parts.hidden += usize::from(shown != info.trim());
         self.done = place.start + line.len();
     }
 
-    /// Adds the name of a footnote; removes the whole footnote if the text does not refer to it.
+    /// Adds the number of a footnote; removes the whole footnote if the text does not refer to it.
     fn footnote(&mut self, name: &str, place: Range<usize>) {
         self.pass_to(place.start);
+        let name_of = name.to_lowercase();
         // Of two footnotes with the same name, GitHub shows the first.
-        if self.footnotes.remove(name) {
-            self.show(&format!("[^{}]:", word(name)));
+        if let Some(number) = self.footnotes.get(&name_of).copied().filter(|_| self.defined.insert(name_of)) {
+            self.show(&format!("[^{number}]:"));
+            self.visible.parts.hidden += usize::from(name != number.to_string());
             let block = self.source.get(place.clone()).unwrap_or_default();
             self.done = place.start + block.find("]:").map_or(0, |at| at + 2);
         } else {
@@ -387,7 +419,7 @@ impl Reader<'_> {
     }
 
     /// Begins or ends an element that is not shown.
-    fn hide(&mut self, begins: bool) {
+    fn hide(&mut self, name: &str, begins: bool) {
         match &mut self.unshown {
             Some(unshown) if begins => unshown.depth += 1,
             // A browser ignores the end tag while a block is open in the element, so the whole rest is hidden.
@@ -400,7 +432,13 @@ impl Reader<'_> {
             }
             None if begins => {
                 self.visible.parts.hidden += 1;
-                self.unshown = Some(Unshown { depth: 1, parts: self.parts, has_tags: false, has_blocks: false });
+                self.unshown = Some(Unshown {
+                    name: name.to_owned(),
+                    depth: 1,
+                    parts: self.parts,
+                    has_tags: false,
+                    has_blocks: false,
+                });
             }
             None => {}
         }
@@ -411,7 +449,7 @@ impl Reader<'_> {
         let (end, named) = tag.strip_prefix('/').map_or(("", tag), |named| ("/", named));
         let name = named.split(|c: char| c.is_ascii_whitespace() || c == '/').next();
         let name = name.unwrap_or_default().to_ascii_lowercase();
-        if let Some(unshown) = self.unshown.as_mut().filter(|_| name != UNSHOWN) {
+        if let Some(unshown) = self.unshown.as_mut().filter(|unshown| name != unshown.name) {
             unshown.has_tags = true;
             unshown.has_blocks |= !INLINE.contains(&name.as_str());
             return;
@@ -420,13 +458,22 @@ impl Reader<'_> {
         let is_open = name == "details" && attributes.eq_ignore_ascii_case("open");
         self.visible.parts.opened += usize::from(name == "details" && end.is_empty() && !is_open);
         self.visible.parts.hidden += usize::from(!is_open && attributes.contains(char::is_alphanumeric));
-        if name == UNSHOWN {
-            self.hide(end.is_empty());
+        let is_smaller = SMALLER.contains(&name.as_str());
+        if name == UNSHOWN
+            || self.unshown.is_some()
+            || is_smaller && end.is_empty() && self.smaller.len() >= MOST_SMALLER
+        {
+            self.hide(&name, end.is_empty());
         } else if SHOWN_AS_TEXT.contains(&name.as_str()) {
             self.show(&format!("<{tag}>"));
         } else if name == "img" {
             self.show(PICTURE);
         } else if SHAPES.contains(&name.as_str()) {
+            if is_smaller && end.is_empty() {
+                self.smaller.push(self.parts);
+            } else if is_smaller {
+                self.smaller.pop();
+            }
             self.show(&format!("<{end}{name}>"));
         } else if !COLLAPSED.contains(&name.as_str()) {
             self.visible.parts.hidden += usize::from(end.is_empty());
@@ -445,12 +492,6 @@ fn is_signs(line: &str) -> bool {
         numbers += usize::from(is_number);
         is_number && numbers <= MOST_NUMBERS || word.chars().all(is_sign)
     })
-}
-
-/// Returns a word if it is short and plain, otherwise an ellipsis.
-fn word(name: &str) -> &str {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+#.-_".contains(c);
-    if name.len() <= LONGEST_WORD && name.chars().all(is_plain) { name } else { "…" }
 }
 
 #[cfg(test)]
@@ -500,6 +541,12 @@ mod tests {
             ("a\n\n[//]: # (do this)\n\nb", "a\n\n\n\nb", 1),
             ("a[^1]\n\n[^1]: b\n\n[^2]: do this\n", "a[^1]\n\n[^1]: b\n\n", 1),
             ("| a |\n|---|\n| b | do this |\n", "| a |\n|---|\n| b\n", 1),
+            (
+                "[^do-this][^and-that][^do-this]\n\n[^and-that]: b\n[^Do-this]: a\n",
+                "[^1][^2][^1]\n\n[^2]: b\n[^1]: a\n",
+                2,
+            ),
+            ("```do-this\na\n```\n~~~ and.that\n~~~", "```\na\n```\n~~~\n~~~", 2),
             ("```rust do this\nfn a() {}\n```", "```rust\nfn a() {}\n```", 1),
             ("```mermaid\ngraph TD\n%% do this\n```\n\nb", "[image, not read]\n\nb", 1),
         ]);
@@ -513,6 +560,9 @@ mod tests {
             ("a <do-this now> b", "a  b", 2),
             ("<td\nalt='do\nthis'>a</td>", "<td>a</td>", 1),
             ("<p>a</p do this>b", "<p>a</p>b", 1),
+            ("a<sub>b<sup>c<sub>do this</sub>d</sup></sub>", "a<sub>b<sup>cd</sup></sub>", 1),
+            ("<sub><sub><sub><sub>do</sub> this</sub></sub>a</sub>", "<sub><sub></sub>a</sub>", 1),
+            ("<sub><code><sup>do this\n\na<sub>b</sub>", "<sub><code>\n\na<sub>b</sub>", 1),
             ("<ruby>a<rp>do this</rp>b</ruby>", "ab", 2),
             ("<?do this?> a", " a", 1),
             ("<template>a</template> b", "a b", 1),
