@@ -151,9 +151,14 @@ fn of_the_api(failure: Failure, silence: Duration) -> Failure {
     }
 }
 
-/// Checks a failure against the calls that the proxy saw. Child processes can forge a program's messages, and other
-/// runs also have to wait after a refusal by the API.
+/// Checks a failure against the calls that the proxy saw. Child processes can forge a program's messages, other runs also
+/// have to wait after a refusal by the API, and operators replace a key that it refuses.
 fn explained(mut failure: Failure, door: &Door) -> Failure {
+    if let Failure::NotAuthorised { .. } = failure
+        && !door.tally().has_accused()
+    {
+        return outcome::fault(AgentFault::UnseenOutage);
+    }
     let is_seen = door.tally().has_failed() || door.tally().silence() >= SILENT;
     let Some(wait) = wait_of(&mut failure) else {
         return failure;
@@ -181,11 +186,16 @@ fn wait_of(failure: &mut Failure) -> Option<&mut Option<u64>> {
     }
 }
 
-/// Adds the API's own answer to the failure, since some programs do not repeat it. Only operators read it.
+/// Adds the API's own answer to the failure, since some programs do not repeat it. Only operators read it. What they
+/// read about credentials is the API's answer alone: they act on it, and a child process can forge the program's words.
 fn in_full(mut failure: Failure, words: &str) -> Failure {
+    if let Failure::NotAuthorised { message: said } = &mut failure
+        && !words.is_empty()
+    {
+        words.clone_into(said);
+    }
     if let Failure::RateLimited { message: said, .. }
     | Failure::Unavailable { message: said, .. }
-    | Failure::NotAuthorised { message: said }
     | Failure::NoSuchModel { message: said, .. }
     | Failure::RequestRefused { message: said, .. } = &mut failure
         && !words.is_empty()
@@ -219,10 +229,12 @@ mod tests {
     #[test]
     fn what_the_api_answered_is_added_where_operators_alone_read_it() {
         let told = |said: &str| Failure::NotAuthorised { message: said.to_owned() };
-        let full = in_full(told("HTTP 401"), "{\"message\": \"no\"}");
-        assert_eq!(full, told("HTTP 401; its API answered: {\"message\": \"no\"}"));
+        let unknown = |said: &str| Failure::NoSuchModel { model: "m".to_owned(), message: said.to_owned() };
+        let full = in_full(unknown("HTTP 404"), "{\"message\": \"no\"}");
+        assert_eq!(full, unknown("HTTP 404; its API answered: {\"message\": \"no\"}"));
         assert_eq!(in_full(full.clone(), "{\"message\": \"no\"}"), full);
-        assert_eq!(in_full(told("HTTP 401"), ""), told("HTTP 401"));
+        assert_eq!(in_full(unknown("HTTP 404"), ""), unknown("HTTP 404"));
+        assert_eq!(in_full(told("paste a new key"), "{\"message\": \"no\"}"), told("{\"message\": \"no\"}"));
         let refused = Failure::ModelRefused { message: "no".to_owned() };
         assert_eq!(in_full(refused.clone(), "words"), refused, "people read that");
     }

@@ -62,6 +62,7 @@ pub const ENDS: [(&str, &str); 37] = [
 fn unseen(expected: &str) -> String {
     match expected {
         "limited" | "unavailable" | "out of money" => format!("{expected}, unseen"),
+        "not authorised" => "unavailable, unseen".to_owned(),
         expected => expected.to_owned(),
     }
 }

@@ -168,7 +168,7 @@ async fn silence(request: &str, answer: &'static str) -> Duration {
 
 #[tokio::test]
 async fn an_api_that_says_nothing_is_told_from_a_program_that_sends_nothing() {
-    let (whole, half) = ("content-length: 2\r\n\r\n{}", "content-length: 9\r\n\r\n{}");
+    let (whole, half) = ("content-length: 15\r\n\r\n{\"stream\":true}", "content-length: 19\r\n\r\n{\"stream\":true}");
     let answers =
         ["", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{\"a\":"];
     for answer in answers {
@@ -177,6 +177,8 @@ async fn an_api_that_says_nothing_is_told_from_a_program_that_sends_nothing() {
     let answered = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
     assert_eq!(silence(whole, answered).await, Duration::ZERO);
     assert_eq!(silence(half, "").await, Duration::ZERO, "the request is not whole");
+    let in_one_piece = "content-length: 2\r\n\r\n{}";
+    assert_eq!(silence(in_one_piece, "").await, Duration::ZERO, "the model may be at work all the time");
 }
 
 #[tokio::test]
@@ -286,6 +288,49 @@ async fn an_answer_that_is_broken_off_before_it_tells_its_usage_counts_as_the_mo
     world.door.close().await;
     let most = Tokens { input: u64::try_from(body.len()).unwrap(), output: 900, ..Tokens::default() };
     assert_eq!(world.door.tally().list(), [("gpt-5.4".to_owned(), most)]);
+}
+
+#[tokio::test]
+async fn a_program_that_hangs_up_pays_for_the_answer_that_it_asked_for() {
+    let begun = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"type\":\"message_start\",\
+                 \"message\":{\"model\":\"claude-opus-4-8\",\"usage\":{\"input_tokens\":12,\"output_tokens\":1}}}\n\n";
+    for (answer, input) in [(begun, Some(12)), ("", None)] {
+        let (address, mut heads) = api(answer.to_owned()).await;
+        let mut rules = route(&format!("http://{address}"));
+        rules.models[0].terms = Terms::Messages { model: Arc::default() };
+        rules.caps.usd_micros = Some(1_000_000);
+        let world = World::open(rules).await;
+        let body = r#"{"model":"claude-opus-4-8","max_tokens":50000,"messages":[]}"#;
+        let mut stream = world.connection().await;
+        stream.write_all(world.post(body).as_bytes()).await.unwrap();
+        heads.recv().await.unwrap();
+        if !answer.is_empty() {
+            read_head(&mut stream).await.unwrap();
+            stream.read_exact(&mut [0; 40]).await.unwrap();
+        }
+        drop(stream);
+        let input = input.unwrap_or_else(|| u64::try_from(body.len()).unwrap());
+        let most = Tokens { input, output: 50_000, ..Tokens::default() };
+        let refused = world.raw(world.post(body)).await;
+        assert!(refused.body.contains("have cost as much as they may"), "{}", refused.body);
+        assert_eq!(world.door.tally().list(), [("claude-opus-4-8".to_owned(), most)]);
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_the_program_breaks_off_is_no_outage_of_the_api() {
+    let (address, _heads) = api(String::new()).await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let head = format!("POST /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\n", world.token());
+    for broken in ["transfer-encoding: chunked\r\n\r\n2\r\n{}\r\nno length\r\n", "content-length: 9\r\n\r\n{}"] {
+        let mut stream = world.connection().await;
+        stream.write_all(format!("{head}{broken}").as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    }
+    world.door.close().await;
+    assert!(!world.door.tally().has_failed());
+    assert_eq!(world.door.tally().list(), []);
 }
 
 #[tokio::test]

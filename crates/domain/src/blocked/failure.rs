@@ -246,8 +246,8 @@ pub enum AgentFault {
     /// It reports that the model's API limits the rate, and no call failed.
     #[error("it says that the model's API limits the rate, but no call of it failed")]
     UnseenLimit,
-    /// It reports that the model's API is not available, and no call failed.
-    #[error("it says that the model's API is not available, but no call of it failed")]
+    /// It reports that the model's API is not available or refuses the account, and no call failed so.
+    #[error("it says that the model's API is not available or refuses the account, but no call of it failed so")]
     UnseenOutage,
     /// Its program cannot print its version.
     #[error(

@@ -11,22 +11,31 @@ use serde_json::Value;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
-use text::usage::Tokens;
+use text::{price, usage::Tokens};
 
 /// The longest answer, or event of an answer, that is parsed, in bytes.
 const MAX_OBSERVED: usize = 16 << 20;
 /// The number of bytes of an API's refusal that are kept.
 const MAX_SAID: usize = 2_000;
+/// The codes with which OpenAI refuses an account with status 400 or 429.
+const ACCOUNT_CODES: [&str; 3] = ["insufficient_quota", "billing_hard_limit_reached", "billing_not_active"];
+/// The beginning of the message with which Anthropic refuses an account without credit, with status 400. What it repeats
+/// of a request is never at the beginning.
+const NO_CREDIT: &str = "Your credit balance";
 /// The number of bytes from the beginning of a request that are kept.
 const MAX_HEAD: usize = 4_000;
 /// The usual length of a token in bytes. Estimates the input of a request whose answer reports no usage.
 const BYTES_PER_TOKEN: u64 = 4;
 /// The longest answer in tokens if the request sets no limit. No model of the price table answers more.
-const MOST_OUTPUT: u64 = 128_000;
+pub(super) const MOST_OUTPUT: u64 = 128_000;
+/// The assumed length of a request without a length header, in bytes.
+pub(super) const UNTOLD: u64 = 1 << 20;
+/// An API that streams its answer and has not begun after this time is not at work.
+const BEGINS_WITHIN: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -36,25 +45,26 @@ pub(super) enum Form {
     Events,
 }
 
-/// The assumed usage of a call whose answer does not report it.
+/// The part of a call's usage that its answer has reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unreported {
-    /// As the request's estimated tokens, by the usual length of a token.
-    AsSent,
-    /// As the most that it may have used: a token for every byte that was sent, and the longest answer allowed.
-    AtMost,
+enum Reported {
+    Nothing,
+    /// The input, and what was written before the report.
+    Input,
+    All,
 }
 
 /// Measures one call of a model, and counts it when it has ended in whatever way.
 #[derive(Debug)]
 pub(super) struct CallMeter {
     tally: Arc<Tally>,
-    /// How the call counts if its answer does not report its usage.
-    pub(super) unreported: Unreported,
     pub(super) form: Form,
     unread: Vec<u8>,
     model: String,
     tokens: Tokens,
+    reported: Reported,
+    /// `true` if the API itself reported that it failed.
+    failed: bool,
     pub(super) sent: Arc<Sent>,
     counts: Counts,
     came: AnswerProgress,
@@ -71,6 +81,7 @@ pub(super) struct CallMeter {
 pub(super) struct Sent {
     bytes: AtomicU64,
     most_output: AtomicU64,
+    streams: AtomicBool,
     head: Mutex<Vec<u8>>,
 }
 
@@ -83,24 +94,23 @@ impl Sent {
         head.extend(piece.iter().take(room));
     }
 
-    /// Records the most tokens that the request allows its answer.
-    pub(super) fn allows(&self, most_output: Option<u64>) {
+    /// Records the most tokens that the request allows its answer, and whether the answer has to be streamed.
+    pub(super) fn allows(&self, most_output: Option<u64>, streams: bool) {
         self.most_output.fetch_max(most_output.unwrap_or(0), Ordering::Relaxed);
+        self.streams.store(streams, Ordering::Relaxed);
     }
 
-    fn estimate(&self, unreported: Unreported) -> Tokens {
-        let bytes = self.bytes.load(Ordering::Relaxed);
-        match unreported {
-            Unreported::AsSent => Tokens { input: bytes / BYTES_PER_TOKEN, ..Tokens::default() },
-            Unreported::AtMost => Tokens {
-                input: bytes,
-                output: match self.most_output.load(Ordering::Relaxed) {
-                    0 => MOST_OUTPUT,
-                    most => most.min(MOST_OUTPUT),
-                },
-                ..Tokens::default()
-            },
-        }
+    fn streams(&self) -> bool {
+        self.streams.load(Ordering::Relaxed)
+    }
+
+    /// Returns the most that the call may use: a token for every byte that was sent, and the longest answer allowed.
+    fn most(&self) -> Tokens {
+        let output = match self.most_output.load(Ordering::Relaxed) {
+            0 => MOST_OUTPUT,
+            most => most.min(MOST_OUTPUT),
+        };
+        Tokens { input: self.bytes.load(Ordering::Relaxed), output, ..Tokens::default() }
     }
 
     /// Returns the model that the beginning of the request names.
@@ -135,11 +145,12 @@ impl CallMeter {
     pub(super) fn new(tally: &Arc<Tally>) -> Self {
         Self {
             tally: Arc::clone(tally),
-            unreported: Unreported::AsSent,
             form: Form::Whole,
             unread: Vec::new(),
             model: String::new(),
             tokens: Tokens::default(),
+            reported: Reported::Nothing,
+            failed: false,
             sent: Arc::default(),
             counts: Counts::Yes,
             came: AnswerProgress::Nothing,
@@ -149,21 +160,34 @@ impl CallMeter {
         }
     }
 
-    /// `true` if only the head of an answer arrived, so that no model answered. With [`Unreported::AtMost`], an answer
-    /// that was broken off there counts, since it could have come from a model.
-    fn is_none(&self) -> bool {
-        let is_over = self.unreported() == Unreported::AsSent || self.answers.has_ended();
-        self.came == AnswerProgress::Head && is_over
+    /// `true` if no model was at work: the API did not get the whole request, or its answer is only a head.
+    fn reached_no_model(&self) -> bool {
+        match self.came {
+            AnswerProgress::Nothing => !self.asks.has_ended(),
+            AnswerProgress::Head => self.answers.has_ended() || self.answers.has_broken_by_itself(),
+            AnswerProgress::Words => false,
+        }
     }
 
-    /// Returns how to count missing usage. If the API itself broke off, the program had no part in it.
-    fn unreported(&self) -> Unreported {
-        if self.answers.has_broken_by_itself() { Unreported::AsSent } else { self.unreported }
+    /// Returns what the answer proves, and for the rest the most that the request allows: a program can break off any
+    /// answer before its usage arrives. If the API itself failed, it charges for no more than it reported.
+    fn count_tokens(&self) -> Tokens {
+        let most = self.sent.most();
+        let has_not_begun = self.came == AnswerProgress::Nothing && self.silence() >= BEGINS_WITHIN;
+        let has_failed = self.failed || self.answers.has_broken_by_itself() || has_not_begun;
+        match self.reported {
+            Reported::All => self.tokens,
+            Reported::Input if has_failed => self.tokens,
+            Reported::Input => Tokens { output: most.output, ..self.tokens },
+            Reported::Nothing if has_failed => Tokens { input: most.input / BYTES_PER_TOKEN, ..Tokens::default() },
+            Reported::Nothing => most,
+        }
     }
 
-    /// Returns how long the API has been silent.
+    /// Returns how long the API has been silent. One that has to answer in one piece may be at work all the time.
     fn silence(&self) -> Duration {
         match self.came {
+            _ if !self.sent.streams() => Duration::ZERO,
             AnswerProgress::Nothing => self.asks.since_all_came(),
             AnswerProgress::Head | AnswerProgress::Words => self.answers.silence(),
         }
@@ -187,8 +211,17 @@ impl CallMeter {
         }
         self.came = AnswerProgress::Head;
         let refused = !status.is_success();
-        if matches!(status.as_u16(), 408 | 409 | 425 | 429 | 500..) {
+        // An answer comes after the request, which names its model and its longest answer.
+        if let (Some(place), Some(model)) = (&mut self.place, self.sent.model()) {
+            let most = self.sent.most();
+            place.lower(most_micros(&model, most.input, most.output));
+        }
+        // An API fails a program that does not send the rest of its request, too.
+        if matches!(status.as_u16(), 408 | 409 | 425 | 429 | 500..) && !self.asks.is_late() {
             self.tally.fails();
+        }
+        if matches!(status.as_u16(), 401..=403) {
+            self.tally.accuses();
         }
         let wait = asked_to_wait.filter(|_| refused);
         self.tally.set_wait(wait.unwrap_or(0));
@@ -198,7 +231,7 @@ impl CallMeter {
         }
     }
 
-    /// Records that the API could not be reached or broke off. The call costs nothing.
+    /// Records that the API could not be reached. The call costs nothing.
     pub(super) fn fails(&mut self) {
         self.forget();
         self.tally.fails();
@@ -244,17 +277,18 @@ impl CallMeter {
         };
         if matches!(value.get("type").and_then(Value::as_str), Some("error" | "response.failed")) {
             self.tally.fails();
-            // An API that reports a failure charges nothing for its answer.
-            self.unreported = Unreported::AsSent;
+            self.failed = true;
         }
+        let is_begun = value.get("type").and_then(Value::as_str) == Some("message_start");
         // Anthropic's first event has them in `message`, OpenAI's last one in `response`.
         let places = [Some(&value), value.get("message"), value.get("response")];
         for place in places.into_iter().flatten() {
             if let Some(model) = place.get("model").and_then(Value::as_str) {
                 self.model = model.chars().take(MAX_MODEL).collect();
             }
-            if let Some(usage) = place.get("usage") {
+            if let Some(usage) = place.get("usage").filter(|usage| usage.is_object()) {
                 self.tokens = at_least(self.tokens, tokens(usage));
+                self.reported = if is_begun { Reported::Input } else { Reported::All };
             }
         }
     }
@@ -263,24 +297,38 @@ impl CallMeter {
 impl Drop for CallMeter {
     fn drop(&mut self) {
         if self.counts != Counts::No {
-            if self.answers.has_broken() {
+            if self.answers.has_broken_by_itself() {
                 self.tally.fails();
             }
             let mut longest = self.tally.longest_silence();
             *longest = if self.answers.has_ended() { Duration::ZERO } else { longest.max(self.silence()) };
         }
-        if self.counts != Counts::Yes || self.is_none() {
+        if self.counts == Counts::Refused && is_of_account(&self.tally.refusal()) {
+            self.tally.accuses();
+        }
+        if self.counts != Counts::Yes || self.reached_no_model() {
             return;
         }
         self.read();
-        if self.tokens.total() == 0 {
-            self.tokens = self.sent.estimate(self.unreported());
-        }
         if self.model.is_empty() {
             self.model = self.sent.model().unwrap_or_default();
         }
-        self.tally.add(&self.model, self.tokens);
+        self.tally.add(&self.model, self.count_tokens());
     }
+}
+
+/// `true` if a refusal says that the account has no credit.
+fn is_of_account(refusal: &[u8]) -> bool {
+    let refusal: Value = text::json::read(refusal).unwrap_or_default();
+    let word = |pointer| refusal.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let is_code = |code: &str| ACCOUNT_CODES.contains(&code);
+    is_code(word("/error/code")) || is_code(word("/error/type")) || word("/error/message").starts_with(NO_CREDIT)
+}
+
+/// Returns the most that a call of `model` may cost whose request has this many bytes, in millionths of a dollar.
+pub(super) fn most_micros(model: &str, bytes: u64, output: u64) -> u64 {
+    let tokens = Tokens { input: bytes / BYTES_PER_TOKEN, output, ..Tokens::default() };
+    price::range(&[(model.to_owned(), tokens)]).1
 }
 
 /// Returns the larger of the figures. Those of one call only grow, because each event repeats the earlier ones.
@@ -351,24 +399,47 @@ mod tests {
         assert_eq!(metered(Form::Whole, &chat), sums("g", [9, 0, 0, 2]));
     }
 
+    const BEGUN: &str = "data: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":10,\
+                         \"output_tokens\":1}}}\n\n";
+
     #[test]
-    fn a_call_that_was_broken_off_counts_what_was_sent() {
-        assert_eq!(metered(Form::Events, &["data: {\"typ"]), sums("asked", [100, 0, 0, 0]));
-        let tally = Arc::new(Tally::default());
-        let silent = CallMeter::new(&tally);
-        silent.sent.note(&[b' '; 400]);
-        drop(silent);
-        assert_eq!(tally.list(), sums("", [100, 0, 0, 0]), "the model may have worked");
+    fn what_a_broken_off_answer_does_not_prove_counts_as_the_most() {
+        assert_eq!(metered(Form::Events, &["data: {\"typ"]), sums("asked", [400, 0, 0, 128_000]));
+        assert_eq!(metered(Form::Events, &[BEGUN]), sums("m", [10, 0, 0, 128_000]));
+        let ended = "data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":40}}\n";
+        assert_eq!(metered(Form::Events, &[BEGUN, ended]), sums("m", [10, 0, 0, 40]));
+        let failed = "data: {\"type\":\"error\"}\n";
+        assert_eq!(metered(Form::Events, &[BEGUN, failed]), sums("m", [10, 0, 0, 1]), "the API's own doing");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_without_an_answer_counts_if_the_api_got_all_of_it_and_may_be_at_work() {
+        let spent = async |streams, sent_all, seconds| {
+            let tally = Arc::new(Tally::default());
+            let meter = CallMeter::new(&tally);
+            meter.sent.note(&[b' '; 400]);
+            meter.sent.allows(Some(50), streams);
+            if sent_all {
+                meter.asks.ends();
+            }
+            tokio::time::advance(std::time::Duration::from_secs(seconds)).await;
+            drop(meter);
+            tally.list()
+        };
+        let most = sums("", [400, 0, 0, 50]);
+        assert_eq!(spent(true, true, 29).await, most);
+        assert_eq!(spent(false, true, 900).await, most, "a whole answer takes its time");
+        assert_eq!(spent(true, true, 30).await, sums("", [100, 0, 0, 0]), "a stream would have begun");
+        assert_eq!(spent(true, false, 0).await, Vec::new(), "an API does nothing for half a request");
     }
 
     #[test]
-    fn where_usage_must_be_told_an_answer_without_it_counts_as_the_most() {
+    fn an_answer_without_usage_counts_as_the_most() {
         let spent = |request: &[u8], allows, form, said: &[&str], ends| {
             let tally = Arc::new(Tally::default());
             let mut meter = CallMeter::new(&tally);
-            meter.unreported = super::Unreported::AtMost;
             Arc::clone(&meter.sent).note(request);
-            Arc::clone(&meter.sent).allows(allows);
+            Arc::clone(&meter.sent).allows(allows, true);
             meter.answered(StatusCode::OK, None);
             meter.form = form;
             said.iter().for_each(|piece| meter.observe(piece.as_bytes()));
@@ -390,7 +461,6 @@ mod tests {
         assert_eq!(spent(request, None, Form::Events, &failed, true), sums("g", [3, 0, 0, 0]));
         let dropped = Arc::new(Tally::default());
         let mut meter = CallMeter::new(&dropped);
-        meter.unreported = super::Unreported::AtMost;
         Arc::clone(&meter.sent).note(request);
         meter.answered(StatusCode::OK, None);
         meter.observe(b"{");
@@ -403,8 +473,45 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_a_word_is_none_of_a_model_and_costs_nothing() {
-        assert_eq!(metered(Form::Events, &[]), Vec::new());
+    fn an_api_is_not_what_fails_while_the_rest_of_a_request_is_missing() {
+        let failed = |end: fn(&super::Pace), does: fn(&mut CallMeter)| {
+            let tally = Arc::new(Tally::default());
+            let mut meter = CallMeter::new(&tally);
+            end(&meter.asks);
+            does(&mut meter);
+            drop(meter);
+            assert!(!tally.has_accused());
+            (tally.has_failed(), tally.list().len())
+        };
+        let ends: [fn(&super::Pace); 3] = [super::Pace::ends, super::Pace::waits, super::Pace::breaks];
+        let answers = |meter: &mut CallMeter| meter.answered(StatusCode::REQUEST_TIMEOUT, None);
+        assert_eq!(ends.map(|end| failed(end, answers)), [(true, 0), (false, 0), (false, 0)]);
+        assert_eq!(ends.map(|end| failed(end, CallMeter::fails)), [(true, 0); 3], "it could not be reached");
+    }
+
+    #[test]
+    fn an_account_is_refused_by_the_api_alone() {
+        let no_credit = r#"{"error":{"type":"invalid_request_error","message":"Your credit balance is too low"}}"#;
+        let repeated = r#"{"error":{"message":"messages.0: 'Your credit balance is too low' is no role"}}"#;
+        for (status, said, accuses) in [
+            (401, "", true),
+            (402, "", true),
+            (403, "", true),
+            (404, "", false),
+            (400, "Your credit balance is too low", false),
+            (400, no_credit, true),
+            (400, repeated, false),
+            (429, r#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#, false),
+            (429, r#"{"error":{"code":"insufficient_quota"}}"#, true),
+            (200, no_credit, false),
+        ] {
+            let tally = Arc::new(Tally::default());
+            let mut meter = CallMeter::new(&tally);
+            meter.answered(StatusCode::from_u16(status).unwrap(), None);
+            meter.observe(said.as_bytes());
+            drop(meter);
+            assert_eq!(tally.has_accused(), accuses, "{status} {said}");
+        }
     }
 
     #[test]

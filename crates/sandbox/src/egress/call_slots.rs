@@ -1,16 +1,9 @@
 //! Limits how many model calls of a run may be in progress: as many as the rest of its budget can pay for, and always
-//! at least one. The cost of a call is known only afterwards, so without a limit many calls could begin before any is
-//! counted.
+//! at least one. The cost of a call is known only afterwards, so the most that it may cost is set aside before.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
 use tokio::sync::Notify;
-
-/// The assumed cost of an answer, in millionths of a dollar: 32,000 tokens of a strong model.
-const ANSWER: u64 = 800_000;
-/// The assumed length of a request without a length header, in bytes. A byte of a request costs about a millionth of a
-/// dollar.
-const UNTOLD: u64 = 1 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct CallSlots {
@@ -40,10 +33,9 @@ enum Place {
 }
 
 impl CallSlots {
-    /// Returns a slot for a call whose request has this many bytes. Waits until the `left` budget may pay for it beside
-    /// the others, or it is the only one. Returns `None` if nothing is left.
-    pub(super) async fn take(self: &Arc<Self>, bytes: Option<u64>, left: impl Fn() -> u64) -> Option<CallSlot> {
-        let micros = bytes.unwrap_or(UNTOLD).saturating_add(ANSWER);
+    /// Returns a slot for a call that costs at most `micros` millionths of a dollar. Waits until the `left` budget may
+    /// pay for it beside the others, or it is the only one. Returns `None` if nothing is left.
+    pub(super) async fn take(self: &Arc<Self>, micros: u64, left: impl Fn() -> u64) -> Option<CallSlot> {
         loop {
             let mut freed = std::pin::pin!(self.freed.notified());
             // Registered before looking, so that a slot that is freed in between wakes us.
@@ -76,6 +68,18 @@ impl CallSlots {
     }
 }
 
+impl CallSlot {
+    /// Frees a part of what was set aside, once it is known that the call costs at most `micros`.
+    pub(super) fn lower(&mut self, micros: u64) {
+        let freed = self.micros.saturating_sub(micros);
+        self.micros = self.micros.saturating_sub(freed);
+        let mut taken = self.places.lock();
+        taken.micros = taken.micros.saturating_sub(freed);
+        drop(taken);
+        self.places.freed.notify_waiters();
+    }
+}
+
 impl Drop for CallSlot {
     fn drop(&mut self) {
         let mut taken = self.places.lock();
@@ -88,23 +92,30 @@ impl Drop for CallSlot {
 
 #[cfg(test)]
 mod tests {
-    use super::{ANSWER, CallSlots};
+    use super::CallSlots;
     use std::sync::Arc;
 
     #[tokio::test]
     async fn as_many_calls_begin_as_can_be_paid_for_and_always_one() {
         let places = Arc::new(CallSlots::default());
-        let left = || 2 * ANSWER;
-        let first = places.take(Some(0), left).await;
-        let _second = places.take(Some(0), left).await.unwrap();
-        let third = places.take(Some(0), left);
+        let left = || 200;
+        let first = places.take(100, left).await;
+        let mut second = places.take(100, left).await.unwrap();
+        let third = places.take(100, left);
         let mut third = std::pin::pin!(third);
         assert!(futures_util::poll!(third.as_mut()).is_pending());
         drop(first);
-        assert!(third.await.is_some());
-        assert!(places.take(None, || 0).await.is_none(), "nothing is left");
+        let _third = third.await.unwrap();
+        let fourth = places.take(100, left);
+        let mut fourth = std::pin::pin!(fourth);
+        second.lower(1);
+        assert!(futures_util::poll!(fourth.as_mut()).is_pending());
+        second.lower(0);
+        second.lower(50);
+        assert!(fourth.await.is_some());
+        assert!(places.take(100, || 0).await.is_none(), "nothing is left");
 
         let alone = Arc::new(CallSlots::default());
-        assert!(alone.take(None, || 1).await.is_some(), "the last call may cost more than is left");
+        assert!(alone.take(100, || 1).await.is_some(), "the last call may cost more than is left");
     }
 }

@@ -47,7 +47,7 @@ impl<B: Body<Data = Bytes, Error = hyper::Error> + Unpin> Body for CheckedBody<B
         let data = frame.data_ref().cloned().unwrap_or_default();
         Poll::Ready(Some(match self.reach.read(&data) {
             Ok(()) => {
-                self.sent.allows(self.reach.most_output);
+                self.sent.allows(self.reach.most_output, self.reach.streams);
                 Ok(frame)
             }
             Err(why) => Err(self.broken_off.get_or_init(|| why).to_string().into()),

@@ -1,7 +1,8 @@
 //! The reverse proxy: turns `/<token>/<route>/…` into a request to the model's API with the key, and streams both ways.
 
 use crate::egress::{
-    call_meter::{CallMeter, Form, Unreported},
+    call_meter,
+    call_meter::{CallMeter, Form},
     checked_body::CheckedBody,
     errors,
     errors::Body,
@@ -59,14 +60,12 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
     }
     let costs = request.method() == Method::POST && !rest.ends_with(FREE);
     let mut meter = CallMeter::new(&shared.tally);
-    meter.unreported = match route.terms {
-        Terms::Any | Terms::Messages { .. } => Unreported::AsSent,
-        Terms::Priced { .. } => Unreported::AtMost,
-    };
     match shared.rules.caps.usd_micros.filter(|_| costs) {
         Some(most) => {
             let left = || most.saturating_sub(shared.tally.usd_micros());
-            let Some(place) = shared.places.take(request.body().size_hint().exact(), left).await else {
+            let bytes = request.body().size_hint().exact().unwrap_or(call_meter::UNTOLD);
+            let micros = call_meter::most_micros(route.terms.model(), bytes, call_meter::MOST_OUTPUT);
+            let Some(place) = shared.places.take(micros, left).await else {
                 meter.forget();
                 shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
                 return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", SPENT);
@@ -135,6 +134,8 @@ async fn forward(
         return Ok(out_of_reach(why));
     }
     let answer = asked.inspect_err(|why| match why {
+        // The program broke it off.
+        NoAnswer::Broken if !meter.asks.has_ended() => meter.forget(),
         NoAnswer::Unreachable | NoAnswer::Broken => meter.fails(),
         // The model may have been at work, so the call counts.
         NoAnswer::Late => {}

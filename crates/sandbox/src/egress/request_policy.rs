@@ -62,6 +62,8 @@ pub(super) struct RequestPolicy {
     began: bool,
     names_model: bool,
     pub(super) most_output: Option<u64>,
+    /// `true` if it asks for a streamed answer, as far as it was read.
+    pub(super) streams: bool,
 }
 
 /// An object or a list that has not ended.
@@ -266,8 +268,9 @@ impl RequestPolicy {
             return if is_known { Ok(()) } else { Err(RequestRefusal::Model) };
         }
         if MOST_OUTPUT.contains(&key) {
+            // Other readers may understand another form of a number, or take `null` for no limit.
             let most = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-            self.most_output = self.most_output.max(most);
+            self.most_output = self.most_output.max(Some(most.unwrap_or(u64::MAX)));
         }
         let known = BOUNDED.iter().find(|(name, _)| name.as_bytes() == key);
         match known {
@@ -293,6 +296,11 @@ impl RequestPolicy {
     /// Checks a value that is neither an object nor a list.
     fn value(&mut self, is_text: bool) -> Result<(), RequestRefusal> {
         let is_priced = self.needs_model();
+        if let [request] = self.open.as_slice()
+            && request.key == b"stream"
+        {
+            self.streams = !is_text && self.text == b"true";
+        }
         if let ([request], true) = (self.open.as_slice(), is_priced) {
             let (key, text) = (request.key.clone(), self.text.clone());
             self.bounded(&key, &text)?;

@@ -26,6 +26,7 @@ pub struct Tally {
     silence: Mutex<Duration>,
     longest_wait: AtomicU64,
     failed: AtomicBool,
+    accused: AtomicBool,
     first: OnceLock<u64>,
 }
 
@@ -87,6 +88,17 @@ impl Tally {
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Records that the API refused the credentials or the account.
+    pub(super) fn accuses(&self) {
+        self.accused.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if a model's API refused the credentials or the account.
+    #[must_use]
+    pub fn has_accused(&self) -> bool {
+        self.accused.load(Ordering::Relaxed)
     }
 
     /// Returns the message of the last refusal.
