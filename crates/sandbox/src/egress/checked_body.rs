@@ -4,7 +4,6 @@
 use crate::egress::{
     call_meter::Sent,
     request_policy::{RequestPolicy, RequestRefusal},
-    rules::Terms,
 };
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
@@ -25,8 +24,13 @@ pub(super) struct CheckedBody<B> {
 
 impl<B> CheckedBody<B> {
     /// Wraps a body. The output limit that it asks for goes to `sent`, the reason for breaking off to `broken_off`.
-    pub(super) fn new(body: B, terms: Terms, sent: Arc<Sent>, broken_off: Arc<OnceLock<RequestRefusal>>) -> Self {
-        Self { body, reach: RequestPolicy::under(terms), sent, broken_off }
+    pub(super) fn new(
+        body: B,
+        reach: RequestPolicy,
+        sent: Arc<Sent>,
+        broken_off: Arc<OnceLock<RequestRefusal>>,
+    ) -> Self {
+        Self { body, reach, sent, broken_off }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::egress::{
     messages_api,
     pace::Pace,
     patience,
-    request_policy::RequestRefusal,
+    request_policy::{RequestPolicy, RequestRefusal},
     rules::{ModelRoute, Terms},
     serve::Shared,
     upstream,
@@ -114,7 +114,8 @@ async fn forward(
     let body =
         ObservedBody::new(body, Arc::clone(&meter.asks), KeyMask::nothing(), move |piece: &Bytes| sent.note(piece));
     let broken_off = Arc::default();
-    let checked_body = CheckedBody::new(body, route.terms.clone(), Arc::clone(&meter.sent), Arc::clone(&broken_off));
+    let policy = RequestPolicy::under(route.terms.clone()).at(rest);
+    let checked_body = CheckedBody::new(body, policy, Arc::clone(&meter.sent), Arc::clone(&broken_off));
     let mut outward = Request::new(checked_body.boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;

@@ -46,6 +46,8 @@ pub(super) enum RequestRefusal {
     Form,
     #[error("it has `{0}`, which this version of AutoBuild does not know")]
     Unknown(String),
+    #[error("it does not say `\"store\":false`, so the model's service would keep it")]
+    Stored,
     #[error("it asks for tools of the model's service, and what those cost is not bounded")]
     Priceless,
     #[error("it does not ask for this run's model")]
@@ -64,6 +66,7 @@ pub(super) struct RequestPolicy {
     pub(super) most_output: Option<u64>,
     /// `true` if it asks for a streamed answer, as far as it was read.
     pub(super) streams: bool,
+    is_stored: bool,
 }
 
 /// An object or a list that has not ended.
@@ -106,6 +109,12 @@ enum Lex {
 impl RequestPolicy {
     pub(super) fn under(terms: Terms) -> Self {
         Self { terms, ..Self::default() }
+    }
+
+    /// Sets the path of the request. OpenAI stores what comes to this one, unless the request refuses that.
+    pub(super) fn at(mut self, path: &str) -> Self {
+        self.is_stored = matches!(self.terms, Terms::Priced { .. }) && path.ends_with("/responses");
+        self
     }
 
     /// Reads the next piece. On an error the request must not continue.
@@ -183,6 +192,7 @@ impl RequestPolicy {
                 Some(_) if self.open.is_empty() && self.needs_model() && !self.names_model => {
                     Err(RequestRefusal::Model)
                 }
+                Some(_) if self.open.is_empty() && self.is_stored => Err(RequestRefusal::Stored),
                 _ => Ok(()),
             },
             b',' | b':' => {
@@ -266,6 +276,9 @@ impl RequestPolicy {
         if let Some(is_known) = is_known {
             self.names_model = true;
             return if is_known { Ok(()) } else { Err(RequestRefusal::Model) };
+        }
+        if key == b"store" {
+            self.is_stored = value != b"false";
         }
         if MOST_OUTPUT.contains(&key) {
             // Other readers may understand another form of a number, or take `null` for no limit.
@@ -401,6 +414,8 @@ mod tests {
             (r#"{"model":"gpt-5.4","stream":true,"store":false,"input":[]}"#, None),
             (r#"{"max_output_tokens":7,"model":"gpt-5.4","n":1,"background":false,"prompt":null}"#, Some(7)),
             (r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":9,"service_tier":"flex"}"#, Some(9)),
+            (r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":9e5}"#, Some(u64::MAX)),
+            (r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":null}"#, Some(u64::MAX)),
             (r#"{"model":"gpt-5.4","input":[{"prompt":{"id":"x"},"background":true,"model":"other","n":3}]}"#, None),
             (
                 r#"{"model":"gpt-5.4","tools":[{"type":"function","name":"shell","parameters":{"type":"object",
@@ -412,6 +427,29 @@ mod tests {
         ] {
             assert_eq!(priced(request), Ok(most), "{request}");
         }
+    }
+
+    #[test]
+    fn what_the_service_would_store_does_not_pass() {
+        let read = |path: &str, request: &str| {
+            let terms = Terms::Priced { model: Arc::new("gpt-5.4".to_owned().into()) };
+            RequestPolicy::under(terms).at(path).read(request.as_bytes())
+        };
+        let stored = [
+            r#"{"model":"gpt-5.4","store":true,"input":[]}"#,
+            r#"{"model":"gpt-5.4","store":false,"store":null}"#,
+            r#"{"model":"gpt-5.4","store":{}}"#,
+        ];
+        for request in stored {
+            for path in ["/responses", "/chat/completions"] {
+                assert_eq!(read(path, request), Err(RequestRefusal::Stored), "{path} {request}");
+            }
+        }
+        for request in [r#"{"model":"gpt-5.4"}"#, r#"{"model":"gpt-5.4","input":[{"store":false}]}"#] {
+            assert_eq!(read("/responses", request), Err(RequestRefusal::Stored), "the service's default: {request}");
+            assert_eq!(read("/chat/completions", request), Ok(()), "{request}");
+        }
+        assert_eq!(read("/responses", r#"{"store":false,"model":"gpt-5.4"}"#), Ok(()));
     }
 
     #[test]
