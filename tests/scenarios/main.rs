@@ -25,6 +25,7 @@ mod held_ci;
 mod inquiries;
 mod labels;
 mod loop_of_one_task;
+mod merging;
 mod misbehaving;
 mod on_postgres;
 mod outages;

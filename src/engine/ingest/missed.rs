@@ -15,6 +15,7 @@ use domain::{
         sweep::{Difference, RemoteAccount, RemoteFact},
     },
     ids::{IssueNumber, PullNumber, ReviewId, Sha, User, UserId},
+    task,
 };
 
 /// The delivery or fact that is made from a difference.
@@ -39,7 +40,7 @@ pub async fn inbound(engine: &Engine, feature: &Feature, difference: &Difference
         RemoteFact::BranchMoved(branch) => return find_push(&repo, origin, feature, branch).await,
         RemoteFact::BranchDeleted => return deleted(&repo, origin, feature).await,
         RemoteFact::DefaultMoved(head) => return Ok(default_moved(origin, head)),
-        RemoteFact::PullClosed(number) => return closed(&repo, origin, *number).await,
+        RemoteFact::PullClosed(number) => return closed(engine, &repo, origin, feature, *number).await,
         RemoteFact::PullReopened(number) => return reopened(&repo, origin, *number).await,
         RemoteFact::Commented(on, id) => {
             let comment = repo.comment(*id).await?;
@@ -133,13 +134,30 @@ fn default_moved(origin: Box<EventOrigin>, head: &Sha) -> Missed {
     delivery(Inbound::Push { origin, push })
 }
 
-async fn closed(repo: &Repo<'_>, origin: Box<EventOrigin>, number: PullNumber) -> Result<Missed, EffectError> {
+async fn closed(
+    engine: &Engine,
+    repo: &Repo<'_>,
+    origin: Box<EventOrigin>,
+    feature: &Feature,
+    number: PullNumber,
+) -> Result<Missed, EffectError> {
     let pull = Box::new(repo.pull(number).await?);
     let event = PullEvent::Closed;
-    Ok(match pull.state {
-        OpenState::Open => Missed::Nothing,
-        OpenState::Closed => delivery(Inbound::Pull { origin, pull, event }),
-    })
+    if pull.state == OpenState::Open {
+        return Ok(Missed::Nothing);
+    }
+    let task = feature.tasks.iter().find(|task| task.pull == Some(number));
+    if let (Some(task), true, Some(commit)) = (task, pull.is_merged(), &pull.merge_commit_sha)
+        && origin.sender.kind == AccountType::Bot
+        && origin.sender.is(engine.autobuild.bot(origin.installation).await?)
+    {
+        // The end of the merge's effect was lost, and deliveries about our own acts are ignored.
+        let event = task::Event::Merged { emission: task.emitted, commit: commit.clone() };
+        let event = Event::Task { task: task.id, event };
+        let cause = format!("pull/{number}/merged");
+        return Ok(Missed::Fact(Box::new(fact(engine, event, cause, &origin.sender.user))));
+    }
+    Ok(delivery(Inbound::Pull { origin, pull, event }))
 }
 
 async fn reopened(repo: &Repo<'_>, origin: Box<EventOrigin>, number: PullNumber) -> Result<Missed, EffectError> {

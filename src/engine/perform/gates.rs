@@ -5,7 +5,7 @@ use crate::{
     config::RepositorySettings,
     engine::{
         job::{Done, EffectError, of_host},
-        perform::{claims, context::EffectContext, sync, sync::fork_of, turn},
+        perform::{claims, context::EffectContext, merge, sync, sync::fork_of, turn},
         running::{OnBoard, Work, Worker},
         spans,
     },
@@ -27,6 +27,9 @@ pub(super) fn asked_deadlines(settings: &RepositorySettings) -> Deadlines {
 
 pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
+    if let Some(merged) = merge::find_unheard(context, task, task.pull).await? {
+        return Ok(merged);
+    }
     let mirror = context.holding(head).await?;
     if let Some(event) = sync::onto_measured(context, &mirror, task, emission, head).await? {
         return Ok(context.task_event(task.id, event));

@@ -8,11 +8,13 @@ use crate::{
     },
     github::{Merge, MergeMethod, MergeRefusal},
     messages,
+    store::{EffectState, StoredEffect},
 };
 use domain::{
     blocked::{Defect, Failure},
     ci::{CiTreatment, held_message, without_instructions},
-    ids::Emission,
+    effect::{Effect, TaskWork},
+    ids::{Emission, PullNumber, TaskId},
     task,
     task::{Origin, Task},
 };
@@ -70,6 +72,33 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     }
     let rule = messages::no_merge_method();
     Ok(context.task_event(task.id, task::Event::MergeRefused { emission, rule }))
+}
+
+/// Returns the merge of a pull request if an effect asked for it, was then stopped or given up, and GitHub obeyed all the
+/// same. Only if there is such an effect, GitHub is asked.
+pub(super) async fn find_unheard(
+    context: &EffectContext<'_>,
+    task: &Task,
+    pull: Option<PullNumber>,
+) -> Result<Option<Done>, EffectError> {
+    let Some(pull) = pull else {
+        return Ok(None);
+    };
+    let effects = context.engine.store.effects_of(&context.feature.key).await?;
+    let is_merge =
+        |effect: &StoredEffect| serde_json::from_str(&effect.payload).is_ok_and(|asked| is_of(&asked, task.id));
+    let asked = effects.iter().rev().find(|effect| effect.fence > 0 && is_merge(effect));
+    if asked.is_none_or(|effect| effect.state == EffectState::Done) {
+        return Ok(None);
+    }
+    let now = context.repo().pull(pull).await?;
+    let commit = now.merge_commit_sha.filter(|_| now.merged_at.is_some());
+    let merged = commit.map(|commit| task::Event::Merged { emission: task.emitted, commit });
+    Ok(merged.map(|event| context.task_event(task.id, event)))
+}
+
+fn is_of(effect: &Effect, id: TaskId) -> bool {
+    matches!(effect, Effect::Task { task, work: TaskWork::Merge, .. } if *task == id)
 }
 
 /// Handles GitHub's "not mergeable", which GitHub also says while it still computes. Git finds out whether there is a

@@ -12,7 +12,7 @@ use crate::{
             context::EffectContext,
             give_up,
             ground::{Ground, StartOutcome, ground},
-            inspect, left_out,
+            inspect, left_out, merge,
             run_result::{Finished, MadeCommit, RunResult, held_id, left_behind},
             sync::fork_of,
             turn,
@@ -37,6 +37,9 @@ use git::{Changes, CommitRequest, Packed, Prepared, RepoPath, TakeOutLimits};
 use std::collections::BTreeSet;
 
 pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
+    if let Some(merged) = merge::find_unheard(context, task, task.pull).await? {
+        return Ok(merged);
+    }
     if let Some(result) = RunResult::of(&context.job.effect)
         && let Some(done) = result.publish(context, task, emission).await?
     {

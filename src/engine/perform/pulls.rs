@@ -6,7 +6,7 @@ use crate::{
         perform::{
             branches::{branch_name, push},
             context::EffectContext,
-            held_ci, obeyed, records,
+            held_ci, merge, obeyed, records,
         },
         repository::DefaultBranch,
     },
@@ -149,6 +149,9 @@ pub(super) async fn close_pull(
     pull: PullNumber,
     why: &ClosedWhy,
 ) -> Result<Done, EffectError> {
+    if let Some(merged) = merge::find_unheard(context, task, Some(pull)).await? {
+        return Ok(merged);
+    }
     let text = messages::closed_pull(&context.feature, task, why, &context.links().await?);
     close(context, pull, &text).await
 }

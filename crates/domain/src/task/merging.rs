@@ -54,11 +54,14 @@ fn gated_turn(task: &Task, emission: Emission) -> Option<TurnNumber> {
     (task.state == State::CoachTurn { turn, stage, emission }).then_some(turn)
 }
 
-pub(super) fn merged(mut task: Task, emission: Emission, commit: Sha) -> Step {
-    if is_due(&task, emission) {
-        task.state = State::Completed { commit: Some(commit), by: MergedBy::AutoBuild };
+/// Completes a task that GitHub merged for AutoBuild, in any state: the work is in.
+pub(super) fn merged(mut task: Task, commit: Sha) -> Step {
+    if task.is_completed() {
+        return unchanged(task);
     }
-    unchanged(task)
+    task.pause = None;
+    task.state = State::Completed { commit: Some(commit), by: MergedBy::AutoBuild };
+    stops(task, None)
 }
 
 /// Handles a merge that a rule refused: the task stays approved and waits for a person.

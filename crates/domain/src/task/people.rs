@@ -155,8 +155,8 @@ pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32) -> Step {
     go_on(task, turns)
 }
 
-/// Completes a task that a person merged, with any verdict of the Coach. A cancelled task completes too: GitHub merges
-/// only open pull requests, so someone reopened it first.
+/// Completes a task that a person merged, with any verdict of the Coach. One that was given up completes too: GitHub
+/// merges only open pull requests, so someone reopened it first.
 pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
     let is_approved = match task.state {
         State::Approved { .. } => true,
@@ -165,8 +165,9 @@ pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> S
         | State::PreLoop { .. }
         | State::PlayerTurn { .. }
         | State::CoachTurn { .. }
+        | State::Skipped { .. }
         | State::Cancelled => false,
-        State::Completed { .. } | State::Skipped { .. } => return unchanged(task),
+        State::Completed { .. } => return unchanged(task),
     };
     let by = if is_approved { MergedBy::Person(by) } else { MergedBy::PersonWithoutApproval(by) };
     task.state = State::Completed { commit, by };

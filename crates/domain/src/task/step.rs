@@ -40,7 +40,7 @@ fn apply_event(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
             let reason = BlockReason::Failed { step: WorkStep::Coach, failure, printed };
             coach::coach_failed(task, emission, reason)
         }
-        Event::Merged { emission, commit } => merging::merged(task, emission, commit),
+        Event::Merged { commit, .. } => merging::merged(task, commit),
         Event::MergeRefused { emission, rule } => merging::merge_refused(task, emission, rule),
         Event::CaughtUp { emission, head } => merging::caught_up(task, emission, head, at),
         Event::MergeConflict { emission, files } => merging::merge_conflict(task, emission, files, at),

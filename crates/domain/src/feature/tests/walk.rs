@@ -225,11 +225,19 @@ fn check_move(before: &Feature, event: &Event, done: &Step) {
         };
         if old.is_over() && old.state != task.state {
             let allowed = match (&old.state, event) {
-                (task::State::Skipped { .. }, Event::Commanded(said)) => matches!(said.command, Command::Retry { .. }),
-                (task::State::Cancelled, Event::Commanded(said)) => matches!(said.command, Command::Retry { .. }),
+                (task::State::Skipped { .. } | task::State::Cancelled, Event::Commanded(said)) => {
+                    matches!(said.command, Command::Retry { .. })
+                }
                 (task::State::Cancelled, Event::Task { event: task::Event::Person { did, .. }, .. }) => {
                     matches!(did, PersonDid::ReopenPull { .. } | PersonDid::MergePull { .. })
                 }
+                (task::State::Skipped { .. }, Event::Task { event: task::Event::Person { did, .. }, .. }) => {
+                    matches!(did, PersonDid::MergePull { .. })
+                }
+                (
+                    task::State::Skipped { .. } | task::State::Cancelled,
+                    Event::Task { event: task::Event::Merged { .. }, .. },
+                ) => true,
                 _ => false,
             };
             assert!(allowed, "{:?} was left by {event:?}", old.state);
@@ -462,8 +470,8 @@ impl World {
         }
     }
 
-    /// Delivers a late or repeated result, and checks that nothing follows. Only a late feature pull request still
-    /// counts.
+    /// Delivers a late or repeated result, and checks that nothing follows. Only a late feature pull request and a late
+    /// merge still count: GitHub has them.
     fn late(&mut self, dice: &mut Dice<'_>) {
         if !self.told.is_empty() {
             let event = dice.pick(&self.told);
@@ -477,6 +485,8 @@ impl World {
         if let Some(event) = self.outcome(&effect, dice) {
             if late_pull {
                 self.result(event);
+            } else if matches!(event, Event::Task { event: task::Event::Merged { .. }, .. }) {
+                self.apply(event);
             } else {
                 self.is_ignored(&event);
             }

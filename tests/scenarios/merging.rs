@@ -1,0 +1,82 @@
+//! Merges that GitHub made while AutoBuild did not hear of them, and pull requests whose base is another.
+
+use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
+use forge::{Fault, FaultOrder, Mishap};
+
+/// A task is merged on GitHub, and the answer is held back.
+async fn merged_unheard(world: &World) -> FaultOrder {
+    let order = world.forge.order(Fault::on("PUT", "*/merge", Mishap::HoldReply));
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    order.struck().await;
+    order
+}
+
+async fn push(world: &World) {
+    let branch = world.branch(1).await;
+    let files = [("hello/more.txt", Some("hello\n"))];
+    world.by(WRITER).push(REPO, &branch, "Say more", &files).await.unwrap();
+    let mut wakeups = world.engine.store.wakeups();
+    while world.tasks().await == ["approved"] {
+        wakeups.next().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_merge_that_github_made_counts_whatever_a_person_did_meanwhile() {
+    let world = World::new().await;
+    let order = merged_unheard(&world).await;
+    push(&world).await;
+    order.release().await;
+    world.settle().await;
+    assert_eq!((world.tasks().await, world.state().await), (vec!["completed".to_owned()], "in_review".to_owned()));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_agent_is_paid_for_a_task_that_was_merged_unheard() {
+    let world = World::new().await;
+    let order = merged_unheard(&world).await;
+    push(&world).await;
+    order.cut();
+    world.settle().await;
+    assert_eq!((world.tasks().await, world.state().await), (vec!["completed".to_owned()], "in_review".to_owned()));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_was_merged_unheard_is_not_skipped() {
+    let world = Setup::new().slow().build().await;
+    world.script.plans(&Plan::of([Task::new(1), Task::new(2)])).succeeds(1).succeeds(2);
+    world.forge.order(Fault::on("PUT", "*/merge", Mishap::LoseReply).containing("TASK-001"));
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    world.idle().await;
+    assert_eq!(world.tasks().await, ["approved", "completed"]);
+    world.say(WRITER, ISSUE, "/autobuild skip TASK-001").await;
+    assert_eq!(world.tasks().await, ["completed", "completed"]);
+    let pull = world.pull_json(world.feature_pull().await).await;
+    let body = pull["body"].as_str().unwrap();
+    assert!(!body.contains("skipped"), "{body}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sweep_finds_a_merge_of_ours_that_nobody_heard_of() {
+    let world = Setup::new().slow().build().await;
+    world.script.plans(&Plan::of([Task::new(1), Task::new(2)])).succeeds(1).succeeds(2);
+    world.forge.order(Fault::on("PUT", "*/merge", Mishap::LoseReply).containing("TASK-001"));
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    world.idle().await;
+    let pull = world.pull(1).await;
+    world.by(WRITER).comment(REPO, pull, "/autobuild pause").unwrap();
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["blocked", "completed"]);
+    assert_eq!(world.engine.sweep().await.unwrap(), 1);
+    world.settle().await;
+    assert_eq!((world.tasks().await[0].clone(), world.state().await), ("completed".to_owned(), "in_review".to_owned()));
+    assert_eq!(world.engine.sweep().await.unwrap(), 0);
+    world.end().await;
+}
