@@ -63,6 +63,10 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
         words: &feature.words(),
     };
     let test = chosen.test.map(|command| command.to_string());
+    let level = context.engine.sandbox.level();
+    // Read before the planner runs, so that a failure of GitHub cannot make its run be paid for again.
+    let policy = rules(&read.settings, level).ci;
+    let exposure = context.engine.exposure(&context.feature.key, &branch, policy).await?;
     let made = match feature.given_plan() {
         // The person's text is public already, but secrets in it must not get into commits and branch names.
         Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context)
@@ -71,7 +75,6 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
         None if wanted == Wanted::OneTask => one_task(context, &read, &branch, &paths, test, &plan_context).await?,
         None => planner(context, &read, &branch, &paths, test, &plan_context).await?,
     };
-    let level = context.engine.sandbox.level();
     Ok(context.event(match made {
         Err(refused) => refused.event(emission),
         Ok(PlannerOutcome::Inquiries { by, inquiries }) => {
@@ -81,8 +84,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
         Ok(PlannerOutcome::Plan { mut checked, pre_loop, inquiries }) => {
             checked.plan = checked.plan.or_named(&context.engine.secrets.mask(&feature.snapshot.title));
             let mut planned = planned((*checked, pre_loop), (read, level), &branch, &paths, &chosen.why);
-            let policy = planned.rules.ci;
-            planned.exposure = context.engine.exposure(&context.feature.key, &branch, policy).await?;
+            planned.exposure = exposure;
             planned.notes.extend(messages::own_defaults(&inquiries));
             let planned = Box::new(planned);
             Event::Planned { emission, planned }
