@@ -112,6 +112,47 @@ async fn guidance_after_a_push_that_was_given_up_starts_the_player_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn words_with_a_resume_do_not_throw_finished_work_away() {
+    for is_mended in [true, false] {
+        let world = World::new().await;
+        let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(403)).containing("task-001");
+        let order = world.forge.order(order.always());
+        world.script.plans(&Plan::one());
+        world.script.writes(1, &[("hello/1.txt", "hello 1\n"), ("hello/first.txt", "by the first run\n")]);
+        world.start().await;
+        assert_eq!(world.tasks().await, ["blocked"]);
+        if is_mended {
+            order.withdraw();
+            world.script.writes(1, &[("hello/second.txt", "by the second run\n")]).approves(1);
+        }
+        world.say(WRITER, ISSUE, "/autobuild resume I fixed the rule").await;
+        let runs = player_runs(&world).await;
+        if is_mended {
+            assert_eq!((world.state().await, runs), ("in_review".to_owned(), 2));
+            let first = world.file("autobuild/1/integration", "hello/first.txt");
+            assert_eq!(first.as_deref(), Some("by the first run\n"));
+        } else {
+            assert_eq!(
+                (world.state().await, runs),
+                ("blocked".to_owned(), 1),
+                "nobody is paid before the push is let in"
+            );
+        }
+        world.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_planner_is_not_paid_again_for_what_github_does_not_show_then() {
+    let world = World::new().await;
+    let order = world.forge.order(Fault::on("GET", "*/check-runs*", Mishap::fail(502)).times(20));
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!((world.state().await, order.hits()), ("in_review".to_owned(), 20));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_effect_that_cannot_be_read_is_our_own_mistake_and_people_hear_of_it() {
     let world = World::new().await;
     let order = Fault::on("POST", "*/git-receive-pack", Mishap::fail(500)).containing("task-001");

@@ -54,7 +54,7 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
         }
     };
     if let Some(result) = left_behind(context, task, turn, &ground).await?
-        && let Some(done) = result.publish(context, task, emission).await?
+        && let Some(done) = result.take_over(context, task, turn, emission).await?
     {
         return Ok(done);
     }

@@ -129,6 +129,32 @@ impl RunResult {
         Ok(Some(context.task_event(task.id, task::Event::Played { emission, outcome })))
     }
 
+    /// Handles the result of an earlier effect: publishes it, or only pushes its commit if people said more since. Then a
+    /// Player goes on from there.
+    pub(super) async fn take_over(
+        self,
+        context: &EffectContext<'_>,
+        task: &Task,
+        turn: &Turn,
+        emission: Emission,
+    ) -> Result<Option<Done>, EffectError> {
+        if turn.told.guidance.is_empty() && turn.told.reviews.is_empty() {
+            self.record(context).await?;
+            return self.publish(context, task, emission).await;
+        }
+        let Some(commit) = self.commit() else {
+            return Ok(None);
+        };
+        let event = match self.land(context, task, commit).await? {
+            None => return Ok(None),
+            Some(Landed::There(head) | Landed::Overtaken(head)) => {
+                task::Event::Played { emission, outcome: Box::new(Played::Overtaken { head }) }
+            }
+            Some(Landed::Rejected(rule)) => task::Event::Stuck { emission, reason: BlockReason::BranchRule { rule } },
+        };
+        Ok(Some(context.task_event(task.id, event)))
+    }
+
     /// Pushes the commit, provided that the branch still has its earlier head. Returns `None` if neither this machine, nor
     /// the database, nor GitHub has the commit.
     async fn land(
@@ -225,26 +251,18 @@ async fn is_at_hand(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Res
     }
 }
 
-/// Returns the result of an earlier run that nobody judged, and records it with this effect. Either the branch's head
-/// on GitHub is its commit, or the commit was never pushed and neither the branch nor its merge's other side has
-/// changed since. If instructions came since, a Player has to run instead.
+/// Returns the result of an earlier run that nobody judged. Either the branch's head on GitHub is its commit, or the
+/// commit was never pushed and neither the branch nor its merge's other side has changed since.
 pub(super) async fn left_behind(
     context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
     ground: &Ground,
 ) -> Result<Option<RunResult>, EffectError> {
-    if !turn.told.guidance.is_empty() || !turn.told.reviews.is_empty() {
-        return Ok(None);
+    match pushed_unheard(context, task, ground).await? {
+        Some(result) => Ok(Some(result)),
+        None => unpushed(context, task, turn, ground).await,
     }
-    let result = match pushed_unheard(context, task, ground).await? {
-        Some(result) => Some(result),
-        None => unpushed(context, task, turn, ground).await?,
-    };
-    if let Some(result) = &result {
-        result.record(context).await?;
-    }
-    Ok(result)
 }
 
 /// Returns the result whose commit is on GitHub although no event reported it.
