@@ -147,6 +147,24 @@ fi
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn answers_of_a_coach_are_kept_while_the_next_one_waits_for_its_model() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).plays(1);
+    world.script.step(decision("probe", &json!({"commands": ["cat hello/1.txt"]})));
+    world.script.fails("coach", "rate_limited");
+    world.script.step(json!({"role": "coach", "answer": {"decision": "approve", "summary": "Fine.", "criteria": []}}));
+    world.script.fails("coach", "unavailable");
+    let found = json!([{"criterion": 1, "met": true, "evidence": "hello/1.txt:1"}]);
+    world.script.step(json!({"role": "coach", "answer": {"criteria": found}}));
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let turn = world.feature().await.tasks[0].turns[0].clone();
+    let gates: Vec<String> = turn.gates.unwrap().more.iter().map(|more| more.gate.name()).collect();
+    assert!(gates.iter().any(|gate| gate == "probe 1"), "{gates:?}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_second_probe_is_no_decision() {
     let world = World::new().await;
     world.script.plans(&Plan::one()).plays(1);

@@ -8,6 +8,7 @@ use crate::{
         perform::{ask::Question, context::EffectContext, sync::fork_of, turn},
     },
     gates, messages,
+    store::StoredEffect,
 };
 use domain::{
     blocked::{Defect, Failure},
@@ -23,6 +24,7 @@ use domain::{
     task::{Task, Turn},
 };
 use git::{Checkout, Mirror, TakeOutError};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use text::{secret::Secrets, shell_command::ShellCommand};
 
@@ -50,17 +52,13 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
     let mut gates = turn.gates.clone().ok_or_else(|| EffectError::defect(Defect::NoGates))?;
     let mirror = context.holding(head).await?;
     let look = Look { context, mirror: &mirror, settings: &context.settings(), task, turn, head };
-    let (mut decision, mut checkout) = look.ask(&gates, Probing::Allowed).await?;
-    let mut probes = Vec::new();
-    if decision.decision == DecisionKind::Probe {
-        probes = look.probe(&decision.commands).await?;
-        gates.more.extend(probes.iter().cloned());
-        let (decided, second) = look.ask(&gates, Probing::Over).await?;
-        decision = decided;
-        checkout = checkout.and(second);
-    }
-    let facts = || look.with_facts(&decision, &gates, &checkout, missing);
+    let reviewed = look.review(&mut gates).await?;
+    let facts = || look.with_facts(&reviewed.decision, &gates, &reviewed.checkout, missing);
     let lacking = context.patiently(facts).await?;
+    if !lacking.is_empty() {
+        reviewed.record(context).await?;
+    }
+    let Reviewed { mut decision, mut checkout, probes } = reviewed;
     if !lacking.is_empty() {
         let (supplement, last) = look.ask_for_missing(&gates, &decision, &lacking).await?;
         let criteria: Vec<usize> = lacking.criteria.iter().map(|open| open.number).collect();
@@ -74,7 +72,53 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
     Ok(context.task_event(task.id, judged))
 }
 
+/// The part of a review that is done. It is recorded with the effect before the Coach is asked again, so that what was
+/// paid for is kept if the next answer has to wait.
+#[derive(Serialize, Deserialize)]
+struct Reviewed {
+    decision: CoachDecision,
+    checkout: CheckoutState,
+    /// The results of the commands that the Coach asked for.
+    probes: Vec<GateResult>,
+}
+
+impl Reviewed {
+    fn of(effect: &StoredEffect) -> Option<Self> {
+        serde_json::from_str(effect.external_id.as_deref()?).ok()
+    }
+
+    async fn record(&self, context: &EffectContext<'_>) -> Result<(), EffectError> {
+        let text =
+            serde_json::to_string(self).map_err(|error| EffectError::defect(Defect::Other(error.to_string())))?;
+        context.store_result((&text, None), None).await
+    }
+}
+
 impl Look<'_> {
+    /// Asks the Coach, and once more with the results of its commands if it asks for some. Continues from what an earlier
+    /// try recorded. The results join `gates`.
+    async fn review(&self, gates: &mut GateReport) -> Result<Reviewed, EffectError> {
+        let mut reviewed = match Reviewed::of(&self.context.job.effect) {
+            Some(recorded) => recorded,
+            None => {
+                let (decision, checkout) = self.ask(gates, Probing::Allowed).await?;
+                Reviewed { decision, checkout, probes: Vec::new() }
+            }
+        };
+        let is_probe = reviewed.decision.decision == DecisionKind::Probe;
+        if is_probe && reviewed.probes.is_empty() {
+            reviewed.record(self.context).await?;
+            reviewed.probes = self.probe(&reviewed.decision.commands).await?;
+            reviewed.record(self.context).await?;
+        }
+        gates.more.extend(reviewed.probes.iter().cloned());
+        if is_probe {
+            let (decision, second) = self.ask(gates, Probing::Over).await?;
+            reviewed = Reviewed { decision, checkout: reviewed.checkout.and(second), probes: reviewed.probes };
+        }
+        Ok(reviewed)
+    }
+
     /// Asks the Coach in a fresh checkout and a fresh context. Also returns the state of the checkout afterwards, since
     /// the Coach must not change it.
     async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), EffectError> {
