@@ -26,8 +26,6 @@ pub enum Merge {
         /// The commit that the merge made.
         sha: Sha,
     },
-    /// The head is not the commit that was to be merged.
-    HeadMoved,
     /// GitHub refused.
     Refused {
         /// The reason, as far as it is known.
@@ -42,6 +40,8 @@ pub enum Merge {
 pub enum MergeRefusal {
     /// The base branch moved meanwhile. Try again.
     Transient,
+    /// The head is not the commit that was to be merged.
+    HeadMoved,
     /// The branches conflict, or the pull request is closed. Its `mergeable` and state show which.
     Conflict,
     /// It is still a draft.
@@ -82,10 +82,10 @@ fn refused(status: u16, text: String) -> Result<Merge, GithubError> {
     let why = if matches!(status, 403 | 404) {
         // The App may not merge at all, which is not a rule of the branch.
         return Err(GithubError::Refused { status, text });
-    } else if status == 409 && says("head branch was modified") {
-        return Ok(Merge::HeadMoved);
     } else if says("draft") {
         MergeRefusal::Draft
+    } else if status == 409 && says("head branch was modified") {
+        MergeRefusal::HeadMoved
     } else if says("base branch was modified") || says("already in progress") {
         MergeRefusal::Transient
     } else if says("are not allowed on this repository") {
@@ -105,7 +105,7 @@ mod tests {
     fn why(status: u16, text: &str) -> Option<MergeRefusal> {
         match refused(status, text.to_owned()).unwrap() {
             Merge::Refused { why, .. } => Some(why),
-            Merge::Merged { .. } | Merge::HeadMoved => None,
+            Merge::Merged { .. } => None,
         }
     }
 

@@ -92,7 +92,9 @@ pub use plan_file::{
     final_plan_file, is_record, plan_file, plan_file_path, plan_files, task_file, task_file_path, whole_plan_file,
 };
 pub use problems::{breach, claim, contradiction, criterion_of_decision, placed, problem, question_of_decision};
-pub use reasons::{answer_is_in_the_log, machine_note, no_merge_method, not_served_for, settings_mistake, step};
+pub use reasons::{
+    answer_is_in_the_log, machine_note, no_merge_method, not_served_for, other_base, settings_mistake, step,
+};
 pub use refusal::{lacks_criteria, no_usable_criteria};
 pub use refused_host::refused_host;
 pub use reply::{about_command, reply, reply_in_terminal};

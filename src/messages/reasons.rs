@@ -438,6 +438,11 @@ pub fn no_merge_method() -> String {
     "the repository allows no way of merging".to_owned()
 }
 
+/// States why a task whose pull request has this base is not merged.
+pub fn other_base(branch: &str) -> String {
+    format!("the base of the pull request is `{branch}` now, and not the integration branch")
+}
+
 /// States how long the API of a model has been unavailable.
 pub fn not_served_for(hours: i64) -> String {
     format!("it has not served for {hours} hours")

@@ -140,7 +140,14 @@ async fn a_draft_is_made_ready_once() {
 async fn a_merge_always_names_the_head() {
     let table = [
         (200, json!({"sha": sha(), "merged": true}), Merge::Merged { sha: sha() }),
-        (409, json!({"message": "Head branch was modified. Review and try the merge again."}), Merge::HeadMoved),
+        (
+            409,
+            json!({"message": "Head branch was modified. Review and try the merge again."}),
+            Merge::Refused {
+                why: MergeRefusal::HeadMoved,
+                text: "Head branch was modified. Review and try the merge again.".to_owned(),
+            },
+        ),
         (
             405,
             json!({"message": "Pull Request is still a draft"}),

@@ -2,6 +2,7 @@
 
 use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
 use forge::{Fault, FaultOrder, Mishap};
+use serde_json::json;
 
 /// A task is merged on GitHub, and the answer is held back.
 async fn merged_unheard(world: &World) -> FaultOrder {
@@ -78,5 +79,38 @@ async fn the_sweep_finds_a_merge_of_ours_that_nobody_heard_of() {
     world.settle().await;
     assert_eq!((world.tasks().await[0].clone(), world.state().await), ("completed".to_owned(), "in_review".to_owned()));
     assert_eq!(world.engine.sweep().await.unwrap(), 0);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_merged_into_another_branch_than_the_integration_branch() {
+    let world = World::new().await;
+    let order = world.forge.order(Fault::on("POST", "*/reviews", Mishap::Hold).containing("APPROVE"));
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    order.struck().await;
+    let pull = world.pull(1).await;
+    world.by(WRITER).change_base(REPO, pull, "main").await.unwrap();
+    order.release().await;
+    world.settle().await;
+    assert_eq!(world.file("main", "hello/1.txt"), None);
+    assert_eq!(world.tasks().await, ["approved"]);
+    let said = world.living().await;
+    assert!(said.contains("`main`"), "{said}");
+    world.by(WRITER).change_base(REPO, pull, "autobuild/1/integration").await.unwrap();
+    world.say(WRITER, pull, "/autobuild resume").await;
+    assert_eq!((world.tasks().await, world.state().await), (vec!["completed".to_owned()], "in_review".to_owned()));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_is_put_back_before_its_push_is_read_is_merged() {
+    let world = World::new().await;
+    let body = json!({ "message": "Head branch was modified. Review and try the merge again." }).to_string();
+    world.forge.order(Fault::on("PUT", "*/merge", Mishap::Fail { status: 409, body, headers: Vec::new() }));
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!((world.tasks().await, world.state().await), (vec!["completed".to_owned()], "in_review".to_owned()));
     world.end().await;
 }

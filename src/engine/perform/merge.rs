@@ -38,11 +38,15 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     };
     let repo = context.repo();
     context.may_write().await?;
-    if !context.job.is_fresh() {
-        let now = repo.pull(pull).await?;
-        if let (true, Some(commit)) = (now.is_merged(), now.merge_commit_sha) {
-            return Ok(context.task_event(task.id, task::Event::Merged { emission, commit }));
-        }
+    let now = repo.pull(pull).await?;
+    if let (true, false, Some(commit)) = (now.is_merged(), context.job.is_fresh(), now.merge_commit_sha) {
+        return Ok(context.task_event(task.id, task::Event::Merged { emission, commit }));
+    }
+    // A person may have changed the base. GitHub does so too: it moves an open pull request to the default branch when
+    // its base is merged and deleted.
+    if now.base.branch != context.feature.integration_branch() {
+        let rule = messages::other_base(&now.base.branch);
+        return Ok(context.task_event(task.id, task::Event::MergeRefused { emission, rule }));
     }
     let text = messages::squash(&context.feature, task);
     let (title, mut body) = (without_instructions(&text.title), without_instructions(&text.body));
@@ -52,13 +56,15 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     for method in METHODS {
         let event = match repo.merge_pull(pull, head, method, &title, &body).await? {
             Merge::Merged { sha } => task::Event::Merged { emission, commit: sha },
-            // A person pushed. The push event informs the task, so this merge reports nothing.
-            Merge::HeadMoved => return Ok(Done::Nothing),
             Merge::Refused { why: MergeRefusal::Method, .. } => {
                 context.may_write().await?;
                 continue;
             }
-            Merge::Refused { why: MergeRefusal::Transient, text } => {
+            // A person pushed. The push event informs the task, unless the head is back before anybody reads it.
+            Merge::Refused { why: MergeRefusal::HeadMoved, .. } if repo.pull(pull).await?.head.sha != *head => {
+                return Ok(Done::Nothing);
+            }
+            Merge::Refused { why: MergeRefusal::Transient | MergeRefusal::HeadMoved, text } => {
                 return Err(Failure::GitHubUnclear { message: text }.into());
             }
             Merge::Refused { why: MergeRefusal::Conflict, text } => {

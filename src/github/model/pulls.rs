@@ -17,6 +17,13 @@ pub struct PullHead {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct PullBase {
+    /// The branch name, without `refs/heads/`.
+    #[serde(rename = "ref")]
+    pub branch: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Pull {
     pub number: PullNumber,
     /// The GraphQL id; empty if GitHub gives none.
@@ -35,6 +42,8 @@ pub struct Pull {
     pub merge_commit_sha: Option<Sha>,
     pub title: String,
     pub head: PullHead,
+    /// The branch that it is merged into.
+    pub base: PullBase,
     #[serde(default, deserialize_with = "time")]
     pub closed_at: Option<Millis>,
 }

@@ -159,6 +159,13 @@ impl Person<'_> {
         Ok(self.forge.site.open_pull(at, &new).await?)
     }
 
+    /// Sets the branch that a pull request is merged into.
+    pub async fn change_base(&self, repo: &str, number: u64, base: &str) -> Done {
+        let at = self.touch_issue(repo, number)?;
+        let change = IssueChange { base: Some(base.to_owned()), ..IssueChange::default() };
+        Ok(self.forge.site.change_pull(at, number, &change).await?)
+    }
+
     /// Marks a pull request as a draft, or as ready for review.
     pub fn set_draft(&self, repo: &str, number: u64, draft: bool) -> Done {
         let at = self.enter(repo, EVERYONE)?;
