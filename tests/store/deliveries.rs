@@ -1,7 +1,7 @@
 //! Deliveries: stored before they are acknowledged, once.
 
 use crate::contract::{APP, Database, LATER, NOW, claim_at, delivery, effect};
-use autobuild::store::{Accepted, Fenced, Lane, LaneLimits, MAX_EFFECT_PAYLOAD, Outcome, StoreError};
+use autobuild::store::{Accepted, Fenced, Lane, LaneLimits, MAX_EFFECT_PAYLOAD, Outcome, StoreError, WaitsOn};
 
 on_both! {
     a_delivery_is_new_once_and_known_ever_after
@@ -42,6 +42,8 @@ async fn a_delivery_that_failed_is_done_again_when_it_is_sent_again(db: Database
         assert_eq!(store.finish(&claimed.hold, &outcome).await.unwrap(), Fenced::Written);
     };
     store.accept_delivery(delivery("d1"), ingest()).await.unwrap();
+    let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Control), NOW).await.expect("it is due").hold;
+    store.wait_out(&hold, (&WaitsOn::Unknown, "who knows"), NOW, NOW, &[]).await.unwrap();
     end(Outcome::Failed { error: "GitHub said no".to_owned() }).await;
     store.finish_delivery(APP, "d1", "failed: GitHub said no").await.unwrap();
     store.blank_payloads(LATER).await.unwrap();
@@ -53,6 +55,8 @@ async fn a_delivery_that_failed_is_done_again_when_it_is_sent_again(db: Database
     assert_eq!((both.0.unwrap(), both.1.unwrap()), (Accepted::Again, Accepted::Known));
     let kept = store.delivery(APP, "d1").await.unwrap().unwrap();
     assert_eq!((kept.payload, kept.received_at, kept.outcome), (Some(repeat.payload.to_string()), LATER, None));
+    let effect = store.effect("ingest:d1").await.unwrap().expect("it is stored");
+    assert_eq!(effect.waits_since(&WaitsOn::Unknown), None, "patience starts anew");
     end(Outcome::Done).await;
     store.finish_delivery(APP, "d1", "done").await.unwrap();
 
