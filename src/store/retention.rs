@@ -30,6 +30,7 @@ statements! {
     TRIM_EFFECTS = "DELETE FROM effect WHERE feature_id = $1 AND state <> 'running'";
     TRIM_RUNS = "UPDATE run SET events = NULL, calls = NULL WHERE feature_id = $1";
     TRIM_TURNS = "UPDATE turn SET evidence = NULL WHERE task_id IN (SELECT id FROM task WHERE feature_id = $1)";
+    TRIM_EVENTS = "UPDATE event SET body = '{}' WHERE stream = $1";
     TRIMMED = "UPDATE feature SET trimmed = 1 WHERE id = $1";
     DEPART = "INSERT INTO departed (installation_id, since, repos) VALUES ($1, $2, '[]') ON CONFLICT DO NOTHING";
     STAYED = "DELETE FROM departed WHERE installation_id = $1 AND purged = 0";
@@ -80,13 +81,13 @@ impl Store {
     }
 
     /// Deletes the effects, traces and evidence of some Features whose last event was before `before`. The Features, their
-    /// plans, tasks, reviews, events and costs stay.
+    /// plans, tasks, reviews and costs stay; of the events, who caused which kind when.
     pub async fn trim_ended_features(&self, before: Millis) -> Result<More, StoreError> {
         let rows = self.db.rows(ENDED, args![before.0, AT_ONCE]).await?;
         for row in &rows {
             let id = row.text("id")?;
             let mut tx = self.db.write().await?;
-            for sql in [TRIM_EFFECTS, TRIM_RUNS, TRIM_TURNS, TRIMMED] {
+            for sql in [TRIM_EFFECTS, TRIM_RUNS, TRIM_TURNS, TRIM_EVENTS, TRIMMED] {
                 tx.run(sql, args![&id]).await?;
             }
             tx.commit().await?;

@@ -53,6 +53,9 @@ async fn an_ended_feature_loses_its_steps_and_stays(db: Database) {
     store.trim_ended_features(LATER).await.unwrap();
     assert_eq!(count(&store).await, 1);
     assert!(store.feature(&key(1, 1)).await.unwrap().is_some());
+    let body = async |issue| store.events(&key(issue, 1)).await.unwrap().remove(0).event.body;
+    assert_eq!(body(1).await, "{}", "it may hold a report of the Gates");
+    assert_ne!(body(2).await, "{}");
 }
 
 async fn an_installation_that_is_gone_leaves_nothing(db: Database) {
