@@ -248,8 +248,7 @@ impl Sweep<'_> {
         let Some(feature) = self.engine.feature(key).await?.filter(Feature::is_comparable) else {
             return Ok(None);
         };
-        let events = self.engine.store.events(key).await?;
-        let causes: BTreeSet<String> = events.into_iter().map(|stored| stored.event.cause).collect();
+        let causes: BTreeSet<String> = self.engine.store.causes(key).await?.into_iter().collect();
         let stored = Stored { feature: &feature, label: &lifecycle::label_of(&feature), causes: &causes };
         let is_new = |one: &Difference| self.engine.fruitless.find(&(*key, format!("{:?}", one.fact))).is_none();
         let mut all = compare(stored, remote).into_iter().filter(is_new);
@@ -264,7 +263,7 @@ impl Sweep<'_> {
         inbound: Result<missed::Missed, EffectError>,
     ) -> Result<u64, EffectError> {
         let (engine, key) = (self.engine, &feature.key);
-        let before = engine.store.events(key).await?.len();
+        let before = engine.store.causes(key).await?.len();
         let done = match inbound? {
             missed::Missed::Delivery(inbound) => Box::pin(understand(engine, *inbound, engine.now(), "sweep")).await?,
             missed::Missed::Fact(fact) => Done::Fact(*key, fact),
@@ -283,7 +282,7 @@ impl Sweep<'_> {
                 }
             }
         }
-        let after = engine.store.events(key).await?.len();
+        let after = engine.store.causes(key).await?.len();
         if after == before && !is_state(fact) {
             engine.fruitless.remember((*key, format!("{fact:?}")), ());
         }

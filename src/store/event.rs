@@ -12,6 +12,7 @@ statements! {
     APPEND = "INSERT INTO event (stream, seq, kind, body, cause, actor, at) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     KNOWN = "SELECT seq FROM event WHERE stream = $1 AND cause = $2";
     READ = "SELECT stream, seq, kind, body, cause, actor, at FROM event WHERE stream = $1 ORDER BY seq";
+    CAUSES = "SELECT cause FROM event WHERE stream = $1 ORDER BY seq";
     // Leaves out acts that every Feature needs (label, merge), and events around the Feature (pushes to the default
     // branch, suspensions).
     HELP = "SELECT COUNT(*) AS deeds FROM event WHERE stream = $1 AND actor <> 'autobuild' AND kind NOT IN \
@@ -48,6 +49,12 @@ impl Store {
     pub async fn events(&self, stream: &FeatureKey) -> Result<Vec<StoredEvent>, StoreError> {
         let rows = self.db.rows(READ, args![&stream.to_string()]).await?;
         rows.iter().map(read).collect()
+    }
+
+    /// Returns the causes of all events of a Feature, oldest first.
+    pub async fn causes(&self, stream: &FeatureKey) -> Result<Vec<String>, StoreError> {
+        let rows = self.db.rows(CAUSES, args![&stream.to_string()]).await?;
+        rows.iter().map(|row| row.text("cause")).collect()
     }
 }
 
