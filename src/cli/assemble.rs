@@ -176,6 +176,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
     let agents = roster(&blueprint.agents, &sandbox, &blueprint.data_dir)?;
     let gap = u32::try_from(blueprint.settings.write_spacing_ms).unwrap_or(u32::MAX);
     let store = open_store(&blueprint.database_url, blueprint.connections).await?;
+    let lease_clock = LeaseClock::started(&store, blueprint.settings.clock, blueprint.settings.lease).await;
     Ok(Arc::new(Engine {
         store,
         autobuild,
@@ -195,7 +196,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         running: Running::default(),
         checkout_locks: CheckoutLocks::default(),
         git_door,
-        lease_clock: LeaseClock::default(),
+        lease_clock,
         heartbeat: Heartbeat::default(),
         data_folder,
     }))

@@ -107,7 +107,7 @@ impl Engine {
     /// Renews the lease; `None` if the database fails. Then this process takes back no effects for the time of a lease,
     /// since its own would look abandoned once the database can be written again.
     async fn renew(&self, job: &Job) -> Option<Lease> {
-        let end = self.lease_clock.of(self.now()).plus(self.lease_ms());
+        let end = self.now().plus(self.lease_ms());
         match self.store.renew(&job.hold, end).await {
             Ok(lease) => Some(lease),
             Err(error) => {

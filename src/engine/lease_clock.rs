@@ -38,6 +38,15 @@ impl Contact {
 }
 
 impl LeaseClock {
+    /// Returns the clock after its first reading. While the database does not tell its time, this machine's counts.
+    pub async fn started(store: &Store, now: impl Fn() -> Millis, lease: Duration) -> Self {
+        let clock = Self::default();
+        if let Err(error) = clock.read(store, now, lease).await {
+            tracing::warn!(%error, "the database's clock could not be read");
+        }
+        clock
+    }
+
     /// Reads the database's clock. Returns `true` if the contact has lasted a whole lease, so that a lease that looks
     /// over is over for everybody.
     pub(super) async fn read(

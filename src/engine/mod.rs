@@ -94,7 +94,13 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// Returns the time by the database's clock, which all replicas share.
     pub fn now(&self) -> Millis {
+        self.lease_clock.of(self.own_time())
+    }
+
+    /// Returns the time by this machine's clock.
+    fn own_time(&self) -> Millis {
         (self.settings.clock)()
     }
 

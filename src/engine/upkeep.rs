@@ -60,7 +60,7 @@ impl Engine {
     }
 
     async fn reap(&self) {
-        match self.lease_clock.read(&self.store, || self.now(), self.settings.lease).await {
+        match self.lease_clock.read(&self.store, || self.own_time(), self.settings.lease).await {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => {
@@ -68,7 +68,7 @@ impl Engine {
                 return;
             }
         }
-        match self.store.reap(self.lease_clock.of(self.now())).await {
+        match self.store.reap(self.now()).await {
             Ok(taken) => taken.iter().for_each(|id| tracing::warn!(%id, "the lease of {id} ran out")),
             Err(error) => tracing::warn!(%error, "lost work could not be taken back"),
         }

@@ -23,9 +23,6 @@ const LAST_STEPS: Duration = Duration::from_secs(15);
 impl Engine {
     /// Takes back the effects of an earlier process, then works until `stop`, and until all effects have ended.
     pub async fn work(self: Arc<Self>, stop: CancellationToken) {
-        if let Err(error) = self.lease_clock.read(&self.store, || self.now(), self.settings.lease).await {
-            tracing::warn!(%error, "the database's clock could not be read");
-        }
         if let Err(error) = self.store.take_back(self.now()).await {
             tracing::error!(%error, "what an earlier process held could not be taken back");
         }
@@ -137,7 +134,7 @@ impl Engine {
             lanes: &lanes,
             others: &self.settings.others.all(),
             now,
-            lease_until: self.lease_clock.of(now).plus(self.lease_ms()),
+            lease_until: now.plus(self.lease_ms()),
         };
         self.store.claim(&request).await
     }

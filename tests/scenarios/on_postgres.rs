@@ -6,6 +6,7 @@ use crate::{
     world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World},
 };
 use autobuild::{
+    cli::assemble,
     config::Role,
     engine::Engine,
     web,
@@ -43,6 +44,18 @@ async fn waves_of_tasks_become_a_merged_feature() {
     world.by(ADMIN).merge(REPO, world.feature_pull().await, "merge").await.unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "completed");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_whose_clock_is_an_hour_ahead_uses_the_clock_of_the_database() {
+    let ahead = || assemble::clock().plus(3_600_000);
+    let world = Setup::new().clock(ahead).database(postgres::database().await).build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let theirs = world.engine.store.clock().await.unwrap().expect("it has one");
+    let off = world.engine.now().0 - theirs.0;
+    assert!(off.abs() < 600_000, "{off} ms off");
     world.end().await;
 }
 

@@ -19,7 +19,7 @@ use autobuild::{
 use domain::{
     budget::Limits,
     ci::CiTimes,
-    ids::{AppId, InstallationId, RepoId},
+    ids::{AppId, InstallationId, Millis, RepoId},
     isolation::{Bounds, Level},
     routing::Waits,
 };
@@ -67,6 +67,7 @@ pub struct Setup {
     waits: Waits,
     backoff: Backoff,
     lease: Duration,
+    clock: fn() -> Millis,
     month: Limits,
     allowances: Allowances,
     own_allowance: Option<Allowance>,
@@ -94,6 +95,7 @@ impl Setup {
             waits: SHORT,
             backoff: Backoff { first: Duration::from_millis(1), most: Duration::from_millis(5) },
             lease: Duration::from_secs(60),
+            clock: assemble::clock,
             month: Limits::default(),
             allowances: Allowances::default(),
             own_allowance: None,
@@ -175,6 +177,12 @@ impl Setup {
     /// Sets the duration of a lease.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
+        self
+    }
+
+    /// The clock of this machine.
+    pub fn clock(mut self, clock: fn() -> Millis) -> Self {
+        self.clock = clock;
         self
     }
 
@@ -313,7 +321,7 @@ impl Setup {
     }
 
     fn usual(&self, data_dir: &Path) -> EngineSettings {
-        let mut settings = EngineSettings::service(assemble::worker_name(), data_dir.to_owned(), assemble::clock);
+        let mut settings = EngineSettings::service(assemble::worker_name(), data_dir.to_owned(), self.clock);
         if self.replicas > 1 {
             settings.slots.agent = 3;
             settings.concurrency.per_installation = Some(100);
