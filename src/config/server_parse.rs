@@ -41,6 +41,12 @@ impl Parser {
         })
     }
 
+    /// Returns the pause between two writes to GitHub.
+    fn write_spacing(&mut self) -> Duration {
+        let spacing = |text: &str| whole_number(text, 0..=MAX_SPACING_MS, " of milliseconds");
+        Duration::from_millis(self.parse("WRITE_SPACING_MS", spacing).unwrap_or(1_000))
+    }
+
     /// Returns the longest times for set-up and for the tests.
     fn longest(&mut self) -> [Duration; 2] {
         [("MAX_SETUP_TIME", 2), ("MAX_TEST_TIME", 4)].map(|(name, hours)| {
@@ -57,9 +63,7 @@ impl Parser {
         let data_dir = self.data_dir(environment);
         let database_url = self.database_url(data_dir.as_ref());
         let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
-        let (longest, [replay, sweep]) = (self.longest(), self.asking());
-        let spacing = |text: &str| whole_number(text, 0..=MAX_SPACING_MS, " of milliseconds");
-        let write_spacing = Duration::from_millis(self.parse("WRITE_SPACING_MS", spacing).unwrap_or(1_000));
+        let (longest, [replay, sweep], write_spacing) = (self.longest(), self.asking(), self.write_spacing());
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", log_format);
