@@ -5,7 +5,7 @@ use crate::{
     Outcome,
     repository::{Repository, Work},
 };
-use autobuild::gates::Chosen;
+use autobuild::gates::CommandChoice;
 use std::{
     env, fs,
     path::Path,
@@ -14,7 +14,7 @@ use std::{
 };
 
 /// Returns the processor time of a plain run on the head, in seconds. Its exit status does not matter.
-pub fn run(repository: &Repository, work: &Work, chosen: &Chosen, patience: Duration) -> Outcome<f64> {
+pub fn run(repository: &Repository, work: &Work, chosen: &CommandChoice, patience: Duration) -> Outcome<f64> {
     let Some(test) = &chosen.test else { return Ok(0.0) };
     let folder = repository.check_out(&work.base)?;
     for command in chosen.setup.iter().chain([test]) {
