@@ -113,7 +113,7 @@ pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings
 
 /// Returns the names of others who report on a commit: Apps that are not GitHub Actions, and the contexts of statuses.
 async fn others(repo: &Repo<'_>, commit: &Sha, ours: &[AppId]) -> Result<BTreeSet<String>, EffectError> {
-    let checks = repo.seen_checks(commit).await?;
+    let checks = repo.seen_checks(commit, None).await?;
     let apps = checks.into_iter().filter_map(|check| check.app);
     let foreign = apps.filter(|app| !app.is_actions() && !ours.contains(&AppId(app.id)));
     let statuses = repo.seen_statuses(commit).await?;

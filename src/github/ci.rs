@@ -7,8 +7,9 @@ use super::{
     repo::Repo,
     rights::Rights,
 };
-use domain::ids::{Millis, Sha};
+use domain::ids::{Millis, PullNumber, Sha};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SeenCheck {
@@ -51,6 +52,19 @@ impl SeenApp {
     }
 }
 
+/// A check suite with the pull requests that it belongs to.
+#[derive(Deserialize)]
+struct SeenSuite {
+    id: u64,
+    #[serde(default)]
+    pull_requests: Option<Vec<SuitePull>>,
+}
+
+#[derive(Deserialize)]
+struct SuitePull {
+    number: u64,
+}
+
 /// The text of a check run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct SeenOutput {
@@ -83,10 +97,27 @@ pub struct SeenStatus {
 
 impl Repo<'_> {
     /// Returns the check runs of all Apps on a commit. Of repeated runs, only the latest.
-    pub async fn seen_checks(&self, head: &Sha) -> Result<Vec<SeenCheck>, GithubError> {
+    ///
+    /// With a pull request, only those of suites that name it: a stranger's pull request may have the same commit, and
+    /// starts workflows whose results GitHub shows on it. GitHub lists a pull request by the branch of the suite, and
+    /// none if the branch is a fork's. The pull requests of a run would not do, because they go by the commit.
+    pub async fn seen_checks(&self, head: &Sha, of: Option<PullNumber>) -> Result<Vec<SeenCheck>, GithubError> {
         let tail = format!("/commits/{head}/check-runs?filter=latest");
         let page = |reply: &Reply| reply.at("/check_runs");
-        self.list(Rights::Evidence, &tail, page).await
+        let mut runs: Vec<SeenCheck> = self.list(Rights::Evidence, &tail, page).await?;
+        if let Some(pull) = of.filter(|_| !runs.is_empty()) {
+            let suites = self.suites_of(head, pull).await?;
+            runs.retain(|run| run.suite.is_none_or(|suite| suites.contains(&suite)));
+        }
+        Ok(runs)
+    }
+
+    async fn suites_of(&self, head: &Sha, pull: PullNumber) -> Result<BTreeSet<u64>, GithubError> {
+        let tail = format!("/commits/{head}/check-suites");
+        let page = |reply: &Reply| reply.at("/check_suites");
+        let seen: Vec<SeenSuite> = self.list(Rights::Evidence, &tail, page).await?;
+        let is_of_pull = |seen: &SeenSuite| seen.pull_requests.iter().flatten().any(|one| one.number == pull.0);
+        Ok(seen.into_iter().filter(is_of_pull).map(|seen| seen.id).collect())
     }
 
     /// Returns the newest status of every context. GitHub's combined state is not read, because it is `pending` if

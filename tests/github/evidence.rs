@@ -30,7 +30,7 @@ async fn every_page_of_checks_is_read() {
             .mount(&world.server)
             .await;
     }
-    assert_eq!(world.repo().seen_checks(&sha()).await.unwrap().len(), 103);
+    assert_eq!(world.repo().seen_checks(&sha(), None).await.unwrap().len(), 103);
 }
 
 #[tokio::test]
@@ -44,11 +44,31 @@ async fn a_check_run_may_lack_all_but_its_name() {
          "details_url": "https://ci.example/2", "completed_at": "2026-01-15T10:30:00Z"},
     ]});
     world.answers("GET", &runs_path(), 200, runs).await;
-    let seen = world.repo().seen_checks(&sha()).await.unwrap();
+    let seen = world.repo().seen_checks(&sha(), None).await.unwrap();
     assert_eq!((seen[0].conclusion.as_str(), seen[0].app.as_ref(), seen[0].completed_at), ("", None, None));
     assert_eq!((seen[1].app.as_ref().map(|app| app.id), seen[1].suite), (Some(9), Some(4)));
     assert_eq!(seen[1].completed_at, Some(START));
     assert_eq!(seen[1].output.as_ref().unwrap().title, "1 failed");
+}
+
+#[tokio::test]
+async fn a_check_run_counts_for_the_pull_requests_that_its_suite_names() {
+    let world = World::installed().await;
+    let suite = |id: u64, branch: Value, pulls: Value| json!({"id": id, "head_branch": branch, "pull_requests": pulls});
+    let suites = json!([
+        suite(1, json!("autobuild/1/task-001"), json!([{"number": PULL.0, "id": 70}])),
+        suite(2, json!(null), json!([])),
+        suite(3, json!("autobuild/1/task-001"), json!(null)),
+        suite(4, json!("other"), json!([{"number": PULL.0 + 1}])),
+    ]);
+    let path = format!("/repos/acme/shop/commits/{}/check-suites", sha());
+    world.answers("GET", &path, 200, json!({"total_count": 4, "check_suites": suites})).await;
+    let run = |suite: u64| json!({"id": suite * 10, "name": "build", "check_suite": {"id": suite}});
+    let runs: Vec<Value> = (1..=4).map(run).collect();
+    world.answers("GET", &runs_path(), 200, json!({"total_count": 4, "check_runs": runs})).await;
+    let seen = world.repo().seen_checks(&sha(), Some(PULL)).await.unwrap();
+    assert_eq!(seen.iter().map(|run| run.id).collect::<Vec<_>>(), [10]);
+    assert_eq!(world.repo().seen_checks(&sha(), None).await.unwrap().len(), 4);
 }
 
 #[tokio::test]
@@ -63,7 +83,7 @@ async fn a_commit_without_statuses_is_not_pending_whatever_github_adds_them_up_t
 async fn evidence_is_read_with_a_token_that_can_only_read() {
     let world = World::installed().await;
     world.answers("GET", &runs_path(), 200, json!({"total_count": 0, "check_runs": []})).await;
-    world.repo().seen_checks(&sha()).await.unwrap();
+    world.repo().seen_checks(&sha(), None).await.unwrap();
     let minted = world.bodies_sent("POST", "/app/installations/11/access_tokens").await;
     let asked =
         minted.iter().map(|body| body["permissions"].clone()).find(|permissions| permissions.get("checks").is_some());

@@ -58,6 +58,22 @@ impl World {
     async fn turns(&self) -> usize {
         self.feature().await.tasks[0].turns.len()
     }
+
+    /// Starts the Feature. Returns the head of its task, which waits for CI that has not ended.
+    async fn head_waiting_for_ci(&self) -> String {
+        self.open_issue(WRITER, "Say hello in files");
+        self.by(WRITER).label(REPO, 1, "autobuild").unwrap();
+        loop {
+            self.idle().await;
+            let feature = self.feature_of(1).await;
+            let head = feature.and_then(|feature| feature.tasks.first()?.head.clone());
+            let tally = self.engine.store.tally(None, self.engine.now()).await.unwrap();
+            match head {
+                Some(head) if tally.waiting > 0 => return head.to_string(),
+                _ => tokio::task::yield_now().await,
+            }
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -156,22 +172,30 @@ async fn a_check_that_still_runs_holds_no_worker_and_its_end_counts() {
     let running = NewCiJob { branches: "autobuild/*/task-*", ..job(None, "") };
     let world = world(Setup::new().ci(times), &[running]).await;
     world.script.succeeds(1);
-    world.open_issue(WRITER, "Say hello in files");
-    world.by(WRITER).label(REPO, 1, "autobuild").unwrap();
-    let head = loop {
-        world.idle().await;
-        let feature = world.feature_of(1).await;
-        let head = feature.and_then(|feature| feature.tasks.first()?.head.clone());
-        let tally = world.engine.store.tally(None, world.engine.now()).await.unwrap();
-        match head {
-            Some(head) if tally.waiting > 0 => break head.to_string(),
-            _ => tokio::task::yield_now().await,
-        }
-    };
+    let head = world.head_waiting_for_ci().await;
     assert_eq!(world.tasks().await, ["coach_turn"]);
     world.forge.report_check(REPO, &head, &BUILD).unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_strangers_pull_request_with_the_same_commit_started_is_not_ours() {
+    let times = CiTimes { every: 50, silence: 0, deadline: 600_000 };
+    let running = NewCiJob { branches: "autobuild/*/task-*", ..job(None, "") };
+    let world = world(Setup::new().ci(times), &[running]).await;
+    world.script.succeeds(1);
+    let head = world.head_waiting_for_ci().await;
+    let red = NewCiJob { summary: "hello/1.txt:1 is not well", ..job(Some("failure"), "") };
+    for name in ["build", "preview"] {
+        world.forge.report_check_of_fork(REPO, &head, &NewCiJob { name, ..red }).unwrap();
+    }
+    world.forge.report_check(REPO, &head, &BUILD).unwrap();
+    world.settle().await;
+    let ci = world.ci().await;
+    assert!(matches!(&ci.evidence, Evidence::Passed(_)), "{ci:?}");
+    assert_eq!((world.state().await, world.turns().await), ("in_review".to_owned(), 1));
     world.end().await;
 }
 

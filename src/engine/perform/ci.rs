@@ -15,7 +15,7 @@ use domain::{
     ci::{BeforeChange, CheckOrigin, CiCheck, CiReading, CiSays, Pointing},
     evidence::GateResult,
     feature::event::Event,
-    ids::{AppId, Emission, Millis, Sha},
+    ids::{AppId, Emission, Millis, PullNumber, Sha},
     task,
     task::Task,
 };
@@ -42,7 +42,7 @@ pub(super) async fn ci(context: &EffectContext<'_>, task: &Task, emission: Emiss
         return Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }));
     }
     let since = turn.ci_since.unwrap_or(turn.started_at);
-    let result = await_end(context, Change::Task(head), since).await?;
+    let result = await_end(context, Change { head, pull: task.pull, base: None }, since).await?;
     let head = head.clone();
     Ok(context.task_event(task.id, task::Event::CiRead { emission, head, result }))
 }
@@ -62,38 +62,20 @@ pub(super) async fn of_feature(
         let until = context.engine.now().plus(context.engine.settings.ci.every);
         return Err(EffectError::Waiting { until });
     }
-    let result = await_end(context, Change::Feature(head), since).await?;
+    let base =
+        Some(&feature.integration.as_ref().ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?.base);
+    let result = await_end(context, Change { head, pull: feature.pull, base }, since).await?;
     let head = head.clone();
     Ok(context.event(Event::CiRead { emission, head, result }))
 }
 
-/// The commit whose checks are read, with its changes.
+/// The commit whose checks are read.
 #[derive(Clone, Copy)]
-enum Change<'a> {
-    /// A task's branch, against the integration branch.
-    Task(&'a Sha),
-    /// The integration branch, against the default branch.
-    Feature(&'a Sha),
-}
-
-impl Change<'_> {
-    fn head(&self) -> &Sha {
-        match self {
-            Self::Task(head) | Self::Feature(head) => head,
-        }
-    }
-
-    /// Returns the commit from which the change starts.
-    async fn base(&self, context: &EffectContext<'_>, mirror: &Mirror) -> Result<Sha, EffectError> {
-        match self {
-            Self::Task(head) => fork_point(context, mirror, head).await,
-            Self::Feature(_) => {
-                let integration = context.feature.integration.as_ref();
-                let base = integration.map(|integration| integration.base.clone());
-                base.ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))
-            }
-        }
-    }
+struct Change<'a> {
+    head: &'a Sha,
+    pull: Option<PullNumber>,
+    /// The commit from which it starts; `None` for a task, which starts at its fork from the integration branch.
+    base: Option<&'a Sha>,
 }
 
 /// Returns the result of CI; the error says when to look again if it has not ended.
@@ -144,14 +126,15 @@ enum Reporter {
 
 /// Returns all checks and statuses of others on the commit.
 pub(super) async fn checks(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<CiCheck>, GithubError> {
-    let reports = reports(context, head).await?;
+    let reports = reports(context, head, None).await?;
     Ok(reports.into_iter().map(|report| report.check).collect())
 }
 
-async fn reports(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<Report>, GithubError> {
+/// Returns the results of others on a commit; of check runs, those of the pull request if there is one.
+async fn reports(context: &EffectContext<'_>, head: &Sha, of: Option<PullNumber>) -> Result<Vec<Report>, GithubError> {
     let repo = context.repo();
     let ours = context.engine.own_apps();
-    let mut found = newest(repo.seen_checks(head).await?, &ours);
+    let mut found = newest(repo.seen_checks(head, of).await?, &ours);
     found.extend(repo.seen_statuses(head).await?.iter().map(status));
     let secrets = &context.engine.secrets;
     for Report { check, .. } in &mut found {
@@ -165,7 +148,7 @@ async fn reports(context: &EffectContext<'_>, head: &Sha) -> Result<Vec<Report>,
 
 /// Returns the checks on a commit. Those that judge the pull request and not the code are marked.
 async fn read_checks(context: &EffectContext<'_>, change: Change<'_>) -> Result<Vec<CiCheck>, GithubError> {
-    let mut found = reports(context, change.head()).await?;
+    let mut found = reports(context, change.head, change.pull).await?;
     if found.iter().any(|report| matches!(report.check.says, CiSays::Failed(_)))
         && let Err(error) = judge(context, change, &mut found).await
     {
@@ -175,11 +158,14 @@ async fn read_checks(context: &EffectContext<'_>, change: Change<'_>) -> Result<
 }
 
 async fn judge(context: &EffectContext<'_>, change: Change<'_>, found: &mut [Report]) -> Result<(), EffectError> {
-    let head = change.head();
+    let head = change.head;
     let mirror = context.holding(head).await?;
     let mut jobs = Jobs::default();
     workflows(&mirror, head).await?.iter().for_each(|text| jobs.add(text));
-    let fork = change.base(context, &mirror).await?;
+    let fork = match change.base {
+        Some(base) => base.clone(),
+        None => fork_point(context, &mirror, head).await?,
+    };
     let changed = mirror.diff_raw(&fork, head).await?;
     let changed: Vec<String> = changed.iter().map(|change| change.path.to_string()).collect();
     let mut before: Option<Vec<Report>> = None;
@@ -208,9 +194,9 @@ async fn judge(context: &EffectContext<'_>, change: Change<'_>, found: &mut [Rep
 /// of the default branch.
 async fn without_change(context: &EffectContext<'_>, fork: &Sha) -> Result<Vec<Report>, EffectError> {
     let base = context.feature.integration.as_ref().map(|integration| &integration.base);
-    let mut found = reports(context, fork).await?;
+    let mut found = reports(context, fork, None).await?;
     if let Some(base) = base.filter(|base| *base != fork) {
-        found.extend(reports(context, base).await?);
+        found.extend(reports(context, base, None).await?);
     }
     Ok(found)
 }

@@ -86,16 +86,26 @@ impl State {
     pub(crate) fn new_check(&mut self, at: Access, sha: &str, change: &CheckRunChange) -> Result<u64> {
         let no_app = || Refusal::new(403, "You must authenticate via a GitHub App.");
         let app = at.by.app.ok_or_else(no_app)?;
-        let name = change.name.clone();
-        let name = name.ok_or_else(|| refused("\"name\" wasn't supplied."))?;
+        if change.name.is_none() {
+            return Err(refused("\"name\" wasn't supplied."));
+        }
         check_change(change)?;
         let suite = self.suite_on(at.repo, app, sha)?;
+        self.new_check_in((suite, app), at, sha, change)
+    }
+
+    fn new_check_in(
+        &mut self,
+        (suite, app): (u64, u64),
+        at: Access,
+        sha: &str,
+        change: &CheckRunChange,
+    ) -> Result<u64> {
         let was = self.repo(at.repo)?.suite_status(suite);
         let (id, now) = (self.next_id(), self.clock.stamp());
         let run = CheckRun {
             id,
             app,
-            name,
             head_sha: sha.to_owned(),
             status: "queued".to_owned(),
             started_at: now,
@@ -242,6 +252,18 @@ impl State {
 
     /// Reports a check run as an App; without a conclusion it is in progress.
     pub(crate) fn report_check(&mut self, app: u64, repo: u64, sha: &str, job: &CiJob) -> Result<u64> {
+        let (by, change) = self.report(app, job)?;
+        self.new_check(Access { repo, by }, sha, &change)
+    }
+
+    /// Reports a check run of a workflow that a pull request of a fork started.
+    pub(crate) fn report_check_of_fork(&mut self, app: u64, repo: u64, sha: &str, job: &CiJob) -> Result<u64> {
+        let (by, change) = self.report(app, job)?;
+        let suite = self.suite_of_fork(repo, app, sha)?;
+        self.new_check_in((suite, app), Access { repo, by }, sha, &change)
+    }
+
+    fn report(&self, app: u64, job: &CiJob) -> Result<(Actor, CheckRunChange)> {
         let user = self.apps.get(&app).or_not_found()?.bot;
         let status = job.conclusion.as_ref().map_or("in_progress", |_| "completed");
         let change = CheckRunChange {
@@ -251,7 +273,6 @@ impl State {
             output: Some(object!({"title": job.name, "summary": job.summary})),
             ..CheckRunChange::default()
         };
-        let by = Actor { user, app: Some(app) };
-        self.new_check(Access { repo, by }, sha, &change)
+        Ok((Actor { user, app: Some(app) }, change))
     }
 }

@@ -30,21 +30,23 @@ impl State {
     pub(super) fn suite_on(&mut self, repo: u64, app: u64, sha: &str) -> Result<u64> {
         let known = self.repo(repo)?;
         let mut suites = known.suites.values();
-        if let Some(suite) = suites.find(|suite| suite.app == app && suite.head_sha == sha) {
+        if let Some(suite) = suites.find(|suite| suite.app == app && suite.head_sha == sha && !suite.is_of_fork) {
             return Ok(suite.id);
         }
         let branch = known.branches.iter().find(|(_, head)| *head == sha);
         let head_branch = branch.map(|(name, _)| name.clone());
+        self.new_suite(repo, CheckSuite { app, head_sha: sha.to_owned(), head_branch, ..CheckSuite::default() })
+    }
+
+    /// Creates a suite for the run of a workflow that a pull request of a fork started. Returns its id.
+    pub(super) fn suite_of_fork(&mut self, repo: u64, app: u64, sha: &str) -> Result<u64> {
+        let head_sha = sha.to_owned();
+        self.new_suite(repo, CheckSuite { app, head_sha, is_of_fork: true, ..CheckSuite::default() })
+    }
+
+    fn new_suite(&mut self, repo: u64, suite: CheckSuite) -> Result<u64> {
         let (id, now) = (self.next_id(), self.clock.stamp());
-        let suite = CheckSuite {
-            id,
-            app,
-            head_sha: sha.to_owned(),
-            head_branch,
-            created_at: now,
-            updated_at: now,
-            ..CheckSuite::default()
-        };
+        let suite = CheckSuite { id, created_at: now, updated_at: now, ..suite };
         self.repo_mut(repo)?.suites.insert(id, suite);
         Ok(id)
     }

@@ -32,6 +32,14 @@ impl Forge {
         Ok(self.site.change(|state| state.report_check(app, repo, sha, &job))?)
     }
 
+    /// Reports a check run on a commit that a pull request of a fork has too, as the job's App. Returns the run's id.
+    pub fn report_check_of_fork(&self, full_name: &str, sha: &str, job: &NewCiJob<'_>) -> Result<u64, ForgeError> {
+        let repo = self.repo_id(full_name)?;
+        let job = self.job(job)?;
+        let app = job.app.ok_or_else(|| ForgeError::Unknown("App".to_owned()))?;
+        Ok(self.site.change(|state| state.report_check_of_fork(app, repo, sha, &job))?)
+    }
+
     fn job(&self, job: &NewCiJob<'_>) -> Result<CiJob, ForgeError> {
         let app_id = |slug: &str| {
             let found = self.site.read(|state| state.app_named(slug).map(|app| app.id));

@@ -2,7 +2,7 @@
 
 use crate::{
     json::fields::{extend, time},
-    state::{CheckRun, CheckSuite, Repo, State, Status},
+    state::{CheckRun, CheckSuite, Pull, Repo, State, Status},
 };
 use git::bare::CommitFacts;
 use serde_json::{Value, json};
@@ -32,13 +32,13 @@ pub(crate) fn check_run(state: &State, repo: &Repo, run: &CheckRun) -> Value {
         "name": run.name,
         "check_suite": {"id": run.suite},
         "app": state.apps.get(&run.app).map(|app| state.app_json(app)),
-        "pull_requests": pulls_at(state, repo, &run.head_sha),
+        "pull_requests": pulls(state, repo, |pull| pull.head_sha == run.head_sha),
     })
 }
 
-fn pulls_at(state: &State, repo: &Repo, sha: &str) -> Vec<Value> {
-    let at_head = repo.open_pulls().filter(|(_, pull)| pull.head_sha == sha);
-    at_head
+fn pulls(state: &State, repo: &Repo, is_shown: impl Fn(&Pull) -> bool) -> Vec<Value> {
+    let shown = repo.open_pulls().filter(|(_, pull)| is_shown(pull));
+    shown
         .map(|(issue, pull)| {
             let short = json!({"id": repo.id, "url": state.repo_api(repo), "name": repo.name});
             json!({
@@ -64,7 +64,8 @@ pub(crate) fn simple_check_suite(state: &State, repo: &Repo, suite: &CheckSuite)
         "url": format!("{}/check-suites/{}", state.repo_api(repo), suite.id),
         "before": suite.before,
         "after": suite.head_sha,
-        "pull_requests": pulls_at(state, repo, &suite.head_sha),
+        // Unlike a run, a suite goes by the branch, and has none if the branch is a fork's.
+        "pull_requests": pulls(state, repo, |pull| suite.head_branch.as_ref() == Some(&pull.head)),
         "app": state.apps.get(&suite.app).map(|app| state.app_json(app)),
         "created_at": time(suite.created_at),
         "updated_at": time(suite.updated_at),

@@ -59,7 +59,7 @@ fn change(call: &Entered<'_>, id: u64) -> Answered {
     show_check(call, id)
 }
 
-/// Lists the runs on a commit: the newest of each name and App, or all with `filter=all`.
+/// Lists the runs on a commit: the newest of each name and suite, or all with `filter=all`.
 async fn list(call: &Entered<'_>, name: &str) -> Answered {
     let sha = resolve(call, name).await?;
     let app: Option<u64> = call.asked_number("app_id");
@@ -69,7 +69,7 @@ async fn list(call: &Entered<'_>, name: &str) -> Answered {
         let mut kept = BTreeMap::new();
         for run in runs.filter(|run| named(&run.name) && app.is_none_or(|id| id == run.app)) {
             let id = if call.query_value("filter") == Some("all") { run.id } else { 0 };
-            kept.insert((run.app, &run.name, id), run);
+            kept.insert((run.suite, &run.name, id), run);
         }
         Ok(kept.into_values().map(|run| json::check_run(state, repo, run)).collect())
     })?;

@@ -35,6 +35,9 @@ pub struct CheckSuite {
     pub app: u64,
     pub head_sha: String,
     pub head_branch: Option<String>,
+    /// `true` if a pull request of a fork started it.
+    #[serde(default)]
+    pub is_of_fork: bool,
     /// The branch's head before the push that requested the suite.
     pub before: Option<String>,
     /// `true` if the suite was requested again and its App has reported nothing since.
