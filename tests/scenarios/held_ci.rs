@@ -168,11 +168,16 @@ fn after(event: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn workflows_that_follow_others_with_the_code_of_the_head_make_the_plan_wait() {
-    for event in ["workflow_run", "check_suite"] {
+async fn workflows_of_the_base_that_take_the_code_of_the_head_or_may_make_the_plan_wait() {
+    let script = DEPLOY.replace("[push, pull_request]", "pull_request_target");
+    for (event, workflow) in [
+        ("workflow_run", after("workflow_run")),
+        ("check_suite", after("check_suite")),
+        ("pull_request_target", script.replace("sh tests/run.sh", "./preview.sh ${{ github.event.number }}")),
+    ] {
         let setup = Setup::new()
             .with_file(".github/workflows/ci.yml", TESTS)
-            .with_file(".github/workflows/after.yml", &after(event));
+            .with_file(".github/workflows/after.yml", &workflow);
         let world = setup.build().await;
         world.forge.set_secret(REPO, "DEPLOY_KEY", CANARY).unwrap();
         world.script.plans(&Plan::one()).succeeds(1);

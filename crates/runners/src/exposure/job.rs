@@ -1,7 +1,7 @@
 //! Judges what the jobs of a workflow, with the local actions and workflows that they use, give to the code that they
 //! run.
 
-use crate::exposure::{Files, MAX_BYTES, entry};
+use crate::exposure::{Files, MAX_BYTES, entry, known};
 use domain::exposure::{Grant, Unjudged};
 use std::collections::BTreeSet;
 use text::node::{Node, Shape};
@@ -77,6 +77,9 @@ const TAKING: [&str; 20] = [
 const TAKING_OF_GIT: [&str; 11] =
     ["am", "apply", "checkout", "cherry-pick", "clone", "fetch", "merge", "pull", "restore", "switch", "worktree"];
 
+/// Words of steps that fetch what another run made, in lower case.
+const TAKING_ARTIFACTS: [&str; 3] = ["action-download-artifact", "run download", "/artifacts"];
+
 /// `true` if a text in lower case names a way to get the head.
 fn names_head(text: &str) -> bool {
     let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/');
@@ -100,11 +103,23 @@ pub(super) struct Judge<'f> {
     pub(super) grants: BTreeSet<Grant>,
     /// `true` if a step fetches the head, or may.
     pub(super) takes_head: bool,
+    /// `true` if a step is not known to run only what is in its workflow.
+    pub(super) has_unknown_steps: bool,
+    /// `true` if a step fetches what another run made.
+    pub(super) takes_artifacts: bool,
 }
 
 impl<'f> Judge<'f> {
     pub(super) fn new(files: &'f Files, has_hosted_runners: bool) -> Self {
-        Self { files, has_hosted_runners, open: Vec::new(), grants: BTreeSet::new(), takes_head: false }
+        Self {
+            files,
+            has_hosted_runners,
+            open: Vec::new(),
+            grants: BTreeSet::new(),
+            takes_head: false,
+            has_unknown_steps: false,
+            takes_artifacts: false,
+        }
     }
 
     /// Judges a workflow. `caller` holds the permissions of the job that calls it.
@@ -166,6 +181,10 @@ impl<'f> Judge<'f> {
 
     fn step(&mut self, step: &Node) {
         self.keys(step, &OF_STEP);
+        if let Some(script) = entry(step, "run") {
+            let is_of_shell = entry(step, "shell").is_none_or(|shell| matches!(shell.text(), Some("bash" | "sh")));
+            self.has_unknown_steps |= !is_of_shell || !script.text().is_some_and(known::is_harmless_script);
+        }
         let Some(uses) = entry(step, "uses") else { return };
         let Some(uses) = uses.text() else {
             return self.not_literal("uses");
@@ -175,6 +194,10 @@ impl<'f> Judge<'f> {
                 self.not_literal("uses");
             }
             let with = entry(step, "with");
+            let script = with.and_then(|with| entry(with, "script")).and_then(Node::text);
+            self.has_unknown_steps |= !known::is_harmless_action(uses, script);
+            self.takes_artifacts |=
+                uses.contains("download-artifact") && with.is_some_and(|with| entry(with, "run-id").is_some());
             let mut inputs = ["ref", "repository"].into_iter().filter_map(|name| entry(with?, name));
             let is_chosen = inputs.any(|input| input.text().is_none_or(|text| text.contains("${{")));
             self.takes_head |= uses.contains("checkout") && is_chosen;
@@ -190,11 +213,12 @@ impl<'f> Judge<'f> {
         }
     }
 
-    /// Judges the steps of a local action. An action that is a program gets only the grants of its job.
+    /// Judges the steps of a local action. An action that is a program gets only the grants of its job, but is not known.
     fn action(&mut self, names: &[String], action: &Node) {
         self.texts(action);
         let steps = entry(action, "runs").and_then(|runs| entry(runs, "steps"));
         let Some(steps) = steps.and_then(Node::items) else {
+            self.has_unknown_steps = true;
             return;
         };
         self.open.extend(names.first().cloned());
@@ -286,6 +310,7 @@ impl<'f> Judge<'f> {
                 self.grants.extend(secrets(text, key == "if"));
                 let text = text.to_lowercase();
                 self.takes_head |= !CHOOSING.contains(&key) && names_head(&text);
+                self.takes_artifacts |= TAKING_ARTIFACTS.iter().any(|word| text.contains(word));
             }
             Shape::List(items) => items.iter().for_each(|item| self.under(key, item)),
             Shape::Map(entries) => {

@@ -2,6 +2,7 @@
 //! it. It decides nothing: a part that cannot be judged is a grant of its own.
 
 mod job;
+mod known;
 mod trigger;
 
 pub use crate::exposure::trigger::Surroundings;
@@ -56,18 +57,22 @@ fn exposure(files: &Files, around: &Surroundings, path: &str, text: Option<&str>
         let starts_elsewhere = start == Some(Start::By(BTreeSet::new()));
         return (!starts_elsewhere).then(|| unjudged(path, Unjudged::NotYaml));
     };
-    let Some(start) = entry(&workflow, "on").and_then(|on| trigger::started_by(on, around)) else {
+    let started = entry(&workflow, "on").and_then(|on| Some((on, trigger::started_by(on, around)?)));
+    let Some((on, start)) = started else {
         let key = "on".to_owned();
         return Some(unjudged(path, Unjudged::NotLiteral { key }));
     };
     let mut judge = Judge::new(files, around.has_hosted_runners);
     judge.workflow(path, &workflow, None);
-    let takes_head = judge.takes_head;
+    // Without rights or secrets it does not matter what a step does.
+    let takes_head = judge.takes_head || judge.has_unknown_steps && !judge.grants.is_empty();
+    let takes_artifacts = judge.takes_artifacts && !judge.grants.is_empty();
     let runs = |trigger: &Trigger| trigger.starts_on_head() || takes_head;
     let triggers = match start {
         Start::By(triggers) => {
             let triggers: BTreeSet<Trigger> = triggers.into_iter().filter(runs).collect();
-            (!triggers.is_empty()).then_some(triggers)?
+            let takes_work_alone = takes_artifacts && trigger::starts_alone(on);
+            (!triggers.is_empty() || takes_work_alone).then_some(triggers)?
         }
         Start::Unknown => BTreeSet::new(),
     };

@@ -151,6 +151,61 @@ fn a_workflow_of_the_base_runs_the_head_if_a_step_fetches_it() {
     }
 }
 
+/// A job that may write, with a secret and this step.
+fn privileged(on: &str, step: &str) -> String {
+    format!(
+        "on: {on}\npermissions: {{contents: write}}\njobs:\n  a:\n    runs-on: ubuntu-latest\n    env: {{K: '${{{{ secrets.K }}}}'}}\n    steps:\n      - {step}\n"
+    )
+}
+
+#[test]
+fn a_workflow_of_the_base_with_rights_or_secrets_runs_the_head_unless_all_its_steps_are_known() {
+    let table = [
+        ("pull_request_target", "run: ./ci/preview.sh ${{ github.event.number }}"),
+        ("pull_request_target", "uses: ./act"),
+        ("issue_comment", "uses: anthropics/claude-code-action@v1"),
+        (
+            "status",
+            "run: curl https://raw.githubusercontent.com/o/r/$SHA/x | bash\n        env: {SHA: '${{ github.event.sha }}'}",
+        ),
+        ("workflow_run", "run: echo hello\n        shell: python"),
+    ];
+    for (on, step) in table {
+        let files = [(CI, privileged(on, step)), ("act/action.yml", "runs: {using: node24, main: x.js}".to_owned())];
+        let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+        let [found] = &judged(&files)[..] else { panic!("{on}: {step}") };
+        assert_eq!(found.triggers, [on.parse().unwrap()].into());
+        assert!(!found.is_harmless() && !found.is_held_by_instruction(), "{on}: {step}");
+        let without =
+            privileged(on, step).replace("contents: write", "contents: read").replace("secrets.K", "github.token");
+        assert_eq!(judged(&[(CI, &without), files[1]]), [], "it could do nothing: {on}: {step}");
+    }
+    for (on, step) in [
+        ("pull_request_target", "uses: actions/labeler@v5"),
+        ("issue_comment", "run: gh issue edit ${{ github.event.issue.number }} --add-label x"),
+        ("{push: {branches: [main]}}", "run: ./deploy"),
+    ] {
+        assert_eq!(judged(&[(CI, &privileged(on, step))]), [], "{on}: {step}");
+    }
+}
+
+#[test]
+fn a_workflow_of_the_clock_that_takes_what_other_runs_made_is_not_harmless() {
+    let taking = [
+        "uses: dawidd6/action-download-artifact@v6",
+        "run: gh run download $ID",
+        "uses: actions/download-artifact@v5\n        with: {run-id: '1'}",
+    ];
+    for step in taking {
+        let [found] = &judged(&[(CI, &privileged("schedule", step))])[..] else { panic!("{step}") };
+        assert!(!found.is_harmless() && !found.is_held_by_instruction(), "{step}");
+        assert_eq!(judged(&[(CI, &privileged("workflow_dispatch", step))]), [], "a person starts it: {step}");
+    }
+    for step in ["uses: actions/download-artifact@v5", "run: make"] {
+        assert_eq!(judged(&[(CI, &privileged("schedule", step))]), [], "{step}");
+    }
+}
+
 #[test]
 fn harmless_is_a_job_that_may_only_read() {
     for text in [

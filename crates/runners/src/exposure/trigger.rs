@@ -71,17 +71,8 @@ pub(super) enum Start {
 
 /// Returns the events of `on:` that AutoBuild's work causes; `None` if it is not written as GitHub's reference says.
 pub(super) fn started_by(on: &Node, around: &Surroundings) -> Option<Start> {
-    let names: Vec<(&str, Option<&Node>)> = match &on.value {
-        Shape::Text(name) => vec![(name, None)],
-        Shape::List(names) => {
-            let names: Option<Vec<&str>> = names.iter().map(Node::text).collect();
-            names?.into_iter().map(|name| (name, None)).collect()
-        }
-        Shape::Map(events) => events.iter().map(|(key, filter)| (key.name.as_str(), Some(filter))).collect(),
-        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) => return None,
-    };
     let mut triggers = BTreeSet::new();
-    for (name, filter) in names {
+    for (name, filter) in events(on)? {
         match name.parse::<Trigger>() {
             Ok(trigger) if filter.is_none_or(|filter| passes(trigger, filter, around)) => {
                 triggers.insert(trigger);
@@ -92,6 +83,21 @@ pub(super) fn started_by(on: &Node, around: &Surroundings) -> Option<Start> {
         }
     }
     Some(Start::By(triggers))
+}
+
+/// `true` if the clock starts the workflow, so that nobody looks at what it takes.
+pub(super) fn starts_alone(on: &Node) -> bool {
+    events(on).is_some_and(|events| events.iter().any(|(name, _)| *name == "schedule"))
+}
+
+/// Returns the names of the events with their filters.
+fn events(on: &Node) -> Option<Vec<(&str, Option<&Node>)>> {
+    match &on.value {
+        Shape::Text(name) => Some(vec![(name, None)]),
+        Shape::List(names) => names.iter().map(|name| Some((name.text()?, None))).collect(),
+        Shape::Map(events) => Some(events.iter().map(|(key, filter)| (key.name.as_str(), Some(filter))).collect()),
+        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) => None,
+    }
 }
 
 /// `true` unless the filters leave out all our branches. Filters of paths count as passed: they depend on the change.

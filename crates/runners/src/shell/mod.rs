@@ -2,6 +2,8 @@
 
 mod words;
 
+pub(crate) use crate::shell::words::commands;
+
 use crate::shell::words::{Change, Line, Named};
 use std::{ffi::OsString, fmt::Write, path::Path};
 

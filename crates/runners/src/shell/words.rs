@@ -81,6 +81,19 @@ pub(super) fn read(line: &str) -> Line {
     parsed.unwrap_or_else(|| Line { named: Vec::new(), has_pipe: line.replace("||", "  ").contains('|') })
 }
 
+/// Returns the words of each command, `None` for a word that only a shell can compute; `None` if the grammar cannot parse
+/// the line.
+pub(crate) fn commands(line: &str) -> Option<Vec<Vec<Option<String>>>> {
+    tree(line, |root| {
+        let commands = root.below().filter(|at| at.is(&["command"]));
+        let words = commands.map(|at| {
+            let arguments = at.children().filter(|part| !part.is(&NO_ARGUMENT));
+            at.field("name").into_iter().chain(arguments).map(literal).collect()
+        });
+        words.collect()
+    })
+}
+
 /// The words that begin a compound command.
 const COMPOUND: [&str; 9] = ["{", "(", "[[", "if", "while", "until", "for", "case", "select"];
 /// The words after which a command begins.

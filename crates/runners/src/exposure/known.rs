@@ -1,0 +1,149 @@
+//! Knows the steps that neither fetch nor run code of others. Any other step of a workflow that starts on the base may
+//! take the head, for example a script that gets the number of the pull request.
+
+use crate::shell;
+
+/// Actions that only install tools, keep files, or call GitHub's API with what their inputs say.
+const ACTIONS: &str = "
+    actions/add-to-project actions/cache actions/checkout actions/create-github-app-token actions/dependency-review-action
+    actions/first-interaction actions/labeler actions/setup-dotnet actions/setup-go actions/setup-java actions/setup-node
+    actions/setup-python actions/stale actions/upload-artifact amannn/action-semantic-pull-request
+    codelytv/pr-size-labeler contributor-assistant/github-action dependabot/fetch-metadata dessant/lock-threads
+    eps1lon/actions-label-merge-conflict hmarr/auto-approve-action kentaro-m/auto-assign-action
+    marocchino/sticky-pull-request-comment peter-evans/create-or-update-comment peter-evans/find-comment
+    release-drafter/release-drafter thollander/actions-comment-pull-request toshimaru/auto-author-assign
+";
+
+/// Programs and builtins of the shell that read and write text.
+const PROGRAMS: &str = "
+    : [ basename break cat cd continue cut date declare dirname echo exit export false grep head jq local printf pwd read
+    return set shift sleep sort tail test tr true uniq unset wc
+";
+
+/// Groups of commands of `gh` that call GitHub's API.
+const OF_GH: &str = "issue label pr";
+
+/// Commands of `git` that bring no other code into a checkout.
+const OF_GIT: &str = "add commit config diff log push rev-parse show status tag";
+
+/// Words by which a step changes the programs that the steps after it find, or what these load.
+const OF_SURROUNDINGS: [&str; 2] = ["PATH", "_ENV"];
+
+/// Words by which a script of `actions/github-script` runs something, or has another workflow run it.
+const RUNNING: [&str; 6] = ["require", "import", "exec", "eval", "Function", "ispatch"];
+
+/// The last words of values of an event that hold no text of a person.
+const PLAIN: [&str; 5] = ["number", "id", "node_id", "html_url", "login"];
+
+fn lists(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
+}
+
+/// `true` if a script only calls known programs, and no text of the event becomes part of it.
+pub(super) fn is_harmless_script(script: &str) -> bool {
+    let Some(script) = without_expressions(script) else { return false };
+    if OF_SURROUNDINGS.iter().any(|word| script.contains(word)) {
+        return false;
+    }
+    let commands = shell::commands(&script);
+    commands.is_some_and(|commands| commands.iter().all(|command| is_harmless_command(command)))
+}
+
+fn is_harmless_command(words: &[Option<String>]) -> bool {
+    match words {
+        [Some(program), Some(command), ..] if program == "gh" => lists(OF_GH, command),
+        [Some(program), Some(command), ..] if program == "git" => lists(OF_GIT, command),
+        [Some(program), ..] => lists(PROGRAMS, program),
+        [None, ..] | [] => false,
+    }
+}
+
+/// `true` if an action of another repository is known to run nothing. `script` is the input of that name.
+pub(super) fn is_harmless_action(uses: &str, script: Option<&str>) -> bool {
+    let uses = uses.to_lowercase();
+    let action = uses.split('@').next().unwrap_or_default();
+    if action != "actions/github-script" {
+        return lists(ACTIONS, action);
+    }
+    let script = script.and_then(without_expressions);
+    script.is_some_and(|script| !RUNNING.iter().any(|word| script.contains(word)))
+}
+
+/// Returns the text with each expression as one word; `None` if an expression may hold a person's text.
+fn without_expressions(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, expression)) = rest.split_once("${{") {
+        let (expression, after) = expression.split_once("}}")?;
+        if !is_plain(&expression.to_lowercase()) {
+            return None;
+        }
+        plain.push_str(before);
+        plain.push('x');
+        rest = after;
+    }
+    plain.push_str(rest);
+    Some(plain)
+}
+
+/// `true` if an expression in lower case names no value of the event but plain ones.
+fn is_plain(expression: &str) -> bool {
+    let is_of_path = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
+    let mut paths = expression.split(|letter| !is_of_path(letter));
+    paths.all(|path| {
+        let of_event = path == "github" || path == "github.event" || path.starts_with("github.event.");
+        !of_event || path.rsplit('.').next().is_some_and(|last| PLAIN.contains(&last))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_harmless_action, is_harmless_script};
+
+    #[test]
+    fn a_script_is_harmless_if_it_only_calls_known_programs() {
+        for script in [
+            "gh pr edit ${{ github.event.number }} --add-label \"$LABEL\"",
+            "set -e\nif [ -n \"$X\" ]; then\n  echo \"a=$(jq -r .a f)\" >> \"$GITHUB_OUTPUT\"\nfi",
+            "git config user.name x && git commit -m y && git push",
+            "echo ${{ steps.a.outputs.b }} ${{ github.actor }}",
+        ] {
+            assert!(is_harmless_script(script), "{script}");
+        }
+        for script in [
+            "./ci/preview.sh ${{ github.event.number }}",
+            "curl https://raw.example/$SHA | bash",
+            "$RUN x",
+            "gh workflow run ci.yml",
+            "gh $X",
+            "git -c alias.x=y x",
+            "make",
+            "echo x >> $GITHUB_PATH",
+            "PATH=.:$PATH gh pr list",
+            "echo ${{ github.event.comment.body }}",
+            "echo ${{ toJSON(github) }}",
+            "echo \"${{ github['event'].issue.title }}\"",
+            "echo 'x",
+        ] {
+            assert!(!is_harmless_script(script), "{script}");
+        }
+    }
+
+    #[test]
+    fn an_action_is_harmless_if_it_is_known_or_its_script_runs_nothing() {
+        assert!(is_harmless_action("actions/labeler@v5", None));
+        assert!(is_harmless_action("Actions/Checkout@0123", None));
+        let script = "await github.rest.issues.addLabels({issue_number: ${{ github.event.issue.number }}})";
+        assert!(is_harmless_action("actions/github-script@v8", Some(script)));
+        for (uses, script) in [
+            ("anthropics/claude-code-action@v1", None),
+            ("actions/labeler/inner@v5", None),
+            ("docker://alpine", None),
+            ("actions/github-script@v8", None),
+            ("actions/github-script@v8", Some("await exec.exec('make')")),
+            ("actions/github-script@v8", Some("const x = `${{ github.event.issue.title }}`")),
+        ] {
+            assert!(!is_harmless_action(uses, script), "{uses} {script:?}");
+        }
+    }
+}
