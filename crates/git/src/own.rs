@@ -2,7 +2,10 @@
 //! out nothing there, runs none of its hooks, and never touches a branch that somebody else moved.
 
 use crate::{error::GitError, process::GitCall};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 /// A repository with a work tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +93,12 @@ fn own_settings() -> Option<PathBuf> {
     let folder = set("XDG_CONFIG_HOME").or_else(|| home.map(|home| home.join(".config")));
     let other = folder.map(|folder| folder.join("git/config"));
     own.into_iter().chain(other).find(|file| file.is_file())
+}
+
+/// Returns the setting that switches a hook off, by the name of any of its settings.
+fn off_switch(setting: &str) -> Option<String> {
+    let (hook, _) = setting.rsplit_once('.')?;
+    hook.contains('.').then(|| format!("{hook}.enabled"))
 }
 
 impl OwnRepository {
@@ -198,6 +207,22 @@ impl OwnRepository {
         Ok((found.code == 0).then(|| found.text()))
     }
 
+    /// Returns the call with all hooks off that the repository's own settings define. No single setting does that, and
+    /// `core.hooksPath` is about files alone: <https://git-scm.com/docs/git-config#Documentation/git-config.txt-hook>.
+    async fn without_hooks(&self, call: GitCall) -> Result<GitCall, GitError> {
+        let named = ["--null", "--name-only", "--get-regexp", r"^hook\."];
+        let listed = GitCall::in_folder(&self.work_tree, "config").args(named).run().await?;
+        // 1: there are none.
+        let names = if listed.code == 1 { &[] } else { listed.whole("config")? };
+        let names = std::str::from_utf8(names).map_err(|_| GitError::Failed {
+            command: "config".to_owned(),
+            code: 0,
+            stderr: "the name of a hook in the repository's settings is not UTF-8".to_owned(),
+        })?;
+        let off: BTreeSet<String> = names.split('\0').filter_map(off_switch).collect();
+        Ok(off.iter().fold(call, |call, name| call.config(name, "false")))
+    }
+
     /// Copies a commit with its history from another repository on this disk.
     pub async fn copy(&self, from: &Path, commit: &str) -> Result<(), GitError> {
         let call = GitCall::in_folder(&self.work_tree, "fetch").args([
@@ -207,7 +232,7 @@ impl OwnRepository {
             "--no-auto-gc",
             "--end-of-options",
         ]);
-        let call = call.arg(from).arg(commit);
+        let call = self.without_hooks(call.arg(from).arg(commit)).await?;
         call.talking_to_disk().ok().await.map(drop)
     }
 
@@ -239,7 +264,8 @@ impl OwnRepository {
         let zero = "0".repeat(to.len());
         let call = GitCall::in_folder(&self.work_tree, "update-ref").args(["-m", "autobuild", "--end-of-options"]);
         let name = format!("refs/heads/{branch}");
-        let moved = call.args([name.as_str(), to, was.unwrap_or(&zero)]).run().await?;
+        let call = call.args([name.as_str(), to, was.unwrap_or(&zero)]);
+        let moved = self.without_hooks(call).await?.run().await?;
         if moved.code == 0 {
             return Ok(Given::Done);
         }
@@ -257,5 +283,35 @@ impl OwnRepository {
         let call = GitCall::in_folder(&self.work_tree, "worktree").args(["list", "--porcelain"]);
         let line = format!("branch refs/heads/{branch}");
         Ok(call.ok().await?.text().lines().any(|found| found == line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Git before 2.54 knows no such hooks, so the test asks for the setting that a later one would obey.
+    #[tokio::test]
+    async fn every_hook_of_the_repositorys_settings_is_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        GitCall::in_folder(&path, "init").args(["-q", "-b", "main"]).ok().await.unwrap();
+        let repository = OwnRepository { git_folder: path.join(".git"), work_tree: path.clone() };
+        let ask = |name: &str| {
+            let name = format!("hook.{name}.enabled");
+            GitCall::in_folder(&path, "config").args(["--type=bool", "--default=true", "--get", &name])
+        };
+        assert_eq!(repository.without_hooks(ask("x")).await.unwrap().ok().await.unwrap().text(), "true");
+        let settings = "[hook \"x\"]\n\tevent = reference-transaction\n\tcommand = /bin/false\n\tenabled = true\n\
+                        [hook \"A b.c=d é\"]\n\tcommand = /bin/false\n[hook]\n\tjobs = 2\n[include]\n\tpath = more\n";
+        let config = path.join(".git/config");
+        let before = std::fs::read_to_string(&config).unwrap();
+        std::fs::write(config, format!("{before}{settings}")).unwrap();
+        std::fs::write(path.join(".git/more"), "[hook \"included\"]\n\tcommand = /bin/false\n").unwrap();
+        for name in ["x", "A b.c=d é", "included"] {
+            let call = repository.without_hooks(ask(name)).await.unwrap();
+            assert_eq!(call.ok().await.unwrap().text(), "false", "{name}");
+            assert_eq!(ask(name).ok().await.unwrap().text(), "true", "without the defence: {name}");
+        }
     }
 }
