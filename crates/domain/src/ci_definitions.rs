@@ -6,13 +6,14 @@
 use crate::protected_paths::ProtectedPaths;
 use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 
-/// Patterns of names at the root, as in a `.gitignore`. None matches a folder of source code, such as `zuul-core`.
+/// Patterns of names at the root, as in a `.gitignore`, and of the file that Jenkins lets a repository keep in a folder. None matches a folder of source code, such as `zuul-core`.
 const NAMES: &str = "
     .appveyor.y*ml .azure-pipelines .azuredevops .buildkite .build.y*ml .builds .circleci .cirrus.y*ml .cirrus.star
     .codefresh .drone.y*ml .drone.star .drone.jsonnet .evergreen.y*ml .forgejo .gitea .gitlab-ci*.y*ml .harness .jenkins
-    .pipelines .semaphore .taskcluster.y*ml .teamcity .tekton .travis.y*ml .woodpecker .woodpecker.y*ml .zuul.d .zuul.y*ml
-    appveyor*.y*ml azure-pipelines*.y*ml bitbucket-pipelines.y*ml bitrise.y*ml buildspec*.y*ml cloudbuild*.y*ml
-    cloudbuild.json codefresh.y*ml codemagic.y*ml jenkinsfile jenkinsfile.* wercker.y*ml zuul.d zuul.y*ml
+    .packit.y*ml .pipelines .readthedocs.y*ml .semaphore .taskcluster.y*ml .teamcity .tekton .travis.y*ml .vela.y*ml .woodpecker .woodpecker.y*ml .zuul.d .zuul.y*ml
+    */jenkinsfile amplify.y*ml appveyor*.y*ml azure-pipelines*.y*ml bitbucket-pipelines.y*ml bitrise.y*ml buildspec*.y*ml cloudbuild*.y*ml
+    cloudbuild.json codefresh.y*ml codemagic.y*ml jenkinsfile jenkinsfile.* netlify.toml
+    packit.y*ml readthedocs.y*ml render.y*ml screwdriver.y*ml wercker.y*ml zuul.d zuul.y*ml
 ";
 
 static DEFINITIONS: LazyLock<Option<ProtectedPaths>> =
@@ -23,13 +24,14 @@ pub fn patterns() -> impl Iterator<Item = String> {
     NAMES.split_whitespace().map(|name| format!("/{name}"))
 }
 
-/// Returns the file or folder at the root that makes this path a definition; `None` if it is none.
+/// Returns the file, or the folder at the root, that makes this path a definition; `None` if it is none.
 pub fn definition(path: &str) -> Option<&str> {
-    DEFINITIONS.as_ref()?.protecting(Path::new(path))?;
-    path.split('/').next()
+    let definitions = DEFINITIONS.as_ref()?;
+    let root = path.split('/').next()?;
+    [root, path].into_iter().find(|name| definitions.protecting(Path::new(name)).is_some())
 }
 
-/// Returns the files and folders at the root that are definitions, each once.
+/// Returns the files, and the folders at the root, that are definitions, each once.
 pub fn definitions<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<String> {
     let all: BTreeSet<&str> = paths.filter_map(definition).collect();
     all.into_iter().map(str::to_owned).collect()
@@ -48,6 +50,12 @@ mod tests {
             ("azure-pipelines-pr.yml", Some("azure-pipelines-pr.yml")),
             (".gitlab-ci.yml", Some(".gitlab-ci.yml")),
             (".cirrus.star", Some(".cirrus.star")),
+            ("ci/Jenkinsfile", Some("ci/Jenkinsfile")),
+            ("netlify.toml", Some("netlify.toml")),
+            (".readthedocs.yaml", Some(".readthedocs.yaml")),
+            (".vela.yml", Some(".vela.yml")),
+            ("src/test/resources/Jenkinsfile", None),
+            ("web/netlify.toml", None),
             (".github/workflows/ci.yml", None),
             ("docs/.travis.yml", None),
             ("src/jenkinsfile.rs", None),

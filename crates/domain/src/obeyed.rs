@@ -33,21 +33,22 @@ pub struct ObeyedFile {
 }
 
 /// The names of files and folders, in lower case. They count in any folder, since any folder can be opened. A name that
-/// starts with `*` is the end of a file's name.
+/// starts with `*` is the end of a file's name; one with a slash is a name in a folder of that name.
 const NAMES: [(Obeys, &str); 5] = [
     (
         Obeys::Editor,
         ".vscode .devcontainer .devcontainer.json .idea .fleet .zed .vs .exrc .vimrc .lvimrc .nvimrc .nvim.lua \
          .dir-locals.el .dir-locals-2.el .gitpod.yml .gitpod .replit .idx .codesandbox devfile.yaml .helix .nova \
-         .ycm_extra_conf.py .pylintrc .rubocop.yml .lazy.lua .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project \
-         .eslintrc.js .eslintrc.cjs eslint.config.js eslint.config.cjs eslint.config.mjs eslint.config.ts .prettierrc.js \
-         .prettierrc.cjs .prettierrc.mjs prettier.config.js prettier.config.cjs prettier.config.mjs .stylelintrc.js \
-         .stylelintrc.cjs stylelint.config.js stylelint.config.cjs stylelint.config.mjs",
+         .ycm_extra_conf.py .pylintrc pylintrc .flake8 .rubocop.yml .bsp hie.yaml .formatter.exs .lazy.lua .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project \
+         .eslintrc .eslintrc.json .eslintrc.yml .eslintrc.yaml .eslintrc.js .eslintrc.cjs eslint.config.js eslint.config.cjs eslint.config.mjs eslint.config.ts .prettierrc .prettierrc.json .prettierrc.json5 .prettierrc.yml .prettierrc.yaml .prettierrc.toml .prettierrc.js \
+         .prettierrc.cjs .prettierrc.mjs prettier.config.js prettier.config.cjs prettier.config.mjs .stylelintrc .stylelintrc.json .stylelintrc.yml .stylelintrc.yaml .stylelintrc.js \
+         .stylelintrc.cjs stylelint.config.js stylelint.config.cjs stylelint.config.mjs tailwind.config.js \
+         tailwind.config.cjs tailwind.config.mjs tailwind.config.ts svelte.config.js svelte.config.cjs svelte.config.mjs",
     ),
     (
         Obeys::Shell,
         ".envrc .direnv .autoenv .autoenv.zsh .autoenv_leave.zsh .mise .mise.toml mise.toml .mise.local.toml \
-         mise.local.toml .rtx.toml .tool-versions .rvmrc .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc \
+         mise.local.toml .config/mise .config/mise.toml mise/config.toml .env .rtx.toml .tool-versions .rvmrc .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc \
          .rprofile .renviron *-gdb.py",
     ),
     (
@@ -55,17 +56,17 @@ const NAMES: [(Obeys, &str); 5] = [
         ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml \
          lefthook.toml lefthook.json lefthook-local.yml lefthook-local.yaml .pre-commit-config.yaml .pre-commit-hooks.yaml \
          .overcommit.yml .simple-git-hooks.json simple-git-hooks.json .simple-git-hooks.cjs simple-git-hooks.cjs hk.pkl \
-         prek.toml captainhook.json .lintstagedrc .lintstagedrc.json .lintstagedrc.js .lintstagedrc.cjs .lintstagedrc.mjs .gitconfig .lfsconfig",
+         prek.toml captainhook.json .trunk .lintstagedrc .lintstagedrc.json .lintstagedrc.js .lintstagedrc.cjs .lintstagedrc.mjs .gitconfig .lfsconfig",
     ),
     (
         Obeys::PackageManager,
         ".npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs .pnpmfile.mjs .pnp.cjs bunfig.toml .cargo rust-toolchain \
-         rust-toolchain.toml .mvn .bundle nuget.config .bazelrc .bazeliskrc pip.conf uv.toml .pnp.loader.mjs .corepack.env \
+         rust-toolchain.toml .mvn .bundle nuget.config .bazelrc .bazeliskrc .bazelversion tools/bazel .buckconfig .buckconfig.local pip.conf uv.toml .pnp.loader.mjs .corepack.env \
          pnpm-workspace.yaml directory.build.props directory.build.targets .sbtopts .jvmopts",
     ),
     (
         Obeys::Agent,
-        ".cursorrules .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .kiro .junie \
+        ".agent .cursorrules .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .kiro .junie \
          .aider.conf.yml .continue .continuerules .amazonq .augment .augment-guidelines .trae .goosehints .openhands \
          .openhands_instructions .qwen qwen.md .crush.json crush.json crush.md warp.md .aiassistant .factory .rules agent.md \
          .claude-plugin mcp.json",
@@ -82,16 +83,16 @@ pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>) -> Vec<ObeyedF
 /// Returns the part of a path that a program knows. Case does not count, as on the machines of many people.
 fn obeyed(path: &str) -> Option<ObeyedFile> {
     let parts: Vec<&str> = path.split('/').collect();
-    (0..).zip(&parts).find_map(|(depth, part)| {
-        let part = part.to_lowercase();
+    (0..parts.len()).find_map(|depth| {
+        let path = parts.get(..=depth)?.join("/");
+        let lower = path.to_lowercase();
         let is_last = depth + 1 == parts.len();
         let is_named = |name: &str| match name.strip_prefix('*') {
-            Some(end) => is_last && part.ends_with(end),
-            None => part == name,
+            Some(end) => is_last && lower.ends_with(end),
+            None => lower.strip_suffix(name).is_some_and(|above| above.is_empty() || above.ends_with('/')),
         };
         let mut table = NAMES.iter();
         let (by, _) = table.find(|(_, names)| names.split_whitespace().any(is_named))?;
-        let path = parts.get(..=depth)?.join("/");
         Some(ObeyedFile { by: *by, depth, path })
     })
 }
@@ -111,6 +112,11 @@ mod tests {
             ".husky/pre-commit",
             "team.code-workspace",
             ".cursorrules",
+            "a/.config/mise/config.toml",
+            "tools/bazel",
+            "src/tools/bazel.rs",
+            "config/mise/config.yml",
+            "hie.yaml",
             "docs/npmrc.md",
             "src/vscode.rs",
             "Makefile",
@@ -123,9 +129,12 @@ mod tests {
             [
                 (".VSCode", Obeys::Editor),
                 (".vscode", Obeys::Editor),
+                ("hie.yaml", Obeys::Editor),
                 ("team.code-workspace", Obeys::Editor),
                 ("a/.envrc", Obeys::Shell),
+                ("a/.config/mise", Obeys::Shell),
                 (".husky", Obeys::Git),
+                ("tools/bazel", Obeys::PackageManager),
                 ("web/.npmrc", Obeys::PackageManager),
                 (".cursorrules", Obeys::Agent),
             ]
