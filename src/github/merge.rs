@@ -102,13 +102,6 @@ fn refused(status: u16, text: String) -> Result<Merge, GithubError> {
 mod tests {
     use super::*;
 
-    fn why(status: u16, text: &str) -> Option<MergeRefusal> {
-        match refused(status, text.to_owned()).unwrap() {
-            Merge::Refused { why, .. } => Some(why),
-            Merge::Merged { .. } => None,
-        }
-    }
-
     #[test]
     fn an_app_that_may_not_merge_meets_no_rule_of_the_branch() {
         for status in [403, 404] {
@@ -120,19 +113,20 @@ mod tests {
     #[test]
     fn each_refusal_of_github_is_told_apart() {
         let table = [
-            (409, "Head branch was modified. Review and try the merge again.", None),
-            (405, "Pull Request is still a draft", Some(MergeRefusal::Draft)),
-            (405, "Base branch was modified. Review and try the merge again.", Some(MergeRefusal::Transient)),
-            (405, "Merge already in progress", Some(MergeRefusal::Transient)),
-            (405, "Pull Request is not mergeable", Some(MergeRefusal::Conflict)),
-            (405, "Squash merges are not allowed on this repository.", Some(MergeRefusal::Method)),
-            (405, "Changes must be made through the merge queue", Some(MergeRefusal::Rule)),
-            (405, "Required status check \"build\" is expected.", Some(MergeRefusal::Rule)),
-            (405, "At least 1 approving review is required by reviewers with write access.", Some(MergeRefusal::Rule)),
-            (422, "", Some(MergeRefusal::Rule)),
+            (409, "Head branch was modified. Review and try the merge again.", MergeRefusal::HeadMoved),
+            (405, "Pull Request is still a draft", MergeRefusal::Draft),
+            (405, "Base branch was modified. Review and try the merge again.", MergeRefusal::Transient),
+            (405, "Merge already in progress", MergeRefusal::Transient),
+            (405, "Pull Request is not mergeable", MergeRefusal::Conflict),
+            (405, "Squash merges are not allowed on this repository.", MergeRefusal::Method),
+            (405, "Changes must be made through the merge queue", MergeRefusal::Rule),
+            (405, "Required status check \"build\" is expected.", MergeRefusal::Rule),
+            (405, "At least 1 approving review is required by reviewers with write access.", MergeRefusal::Rule),
+            (422, "", MergeRefusal::Rule),
         ];
         for (status, text, expected) in table {
-            assert_eq!(why(status, text), expected, "{text}");
+            let answer = refused(status, text.to_owned()).unwrap();
+            assert_eq!(answer, Merge::Refused { why: expected, text: text.to_owned() });
         }
     }
 }

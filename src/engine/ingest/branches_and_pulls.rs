@@ -91,12 +91,11 @@ async fn reopened(
     task: Option<TaskId>,
     pull: PullNumber,
 ) -> Result<Option<String>, EffectError> {
-    let events = context.engine.store.events(&feature.key).await?;
-    let causes = || events.iter().rev().map(|stored| stored.event.cause.as_str());
-    let closed = causes().find_map(|cause| cause.strip_prefix(format!("pull/{pull}/closed/").as_str()));
+    let causes = context.engine.store.causes(&feature.key).await?;
+    let closed = causes.iter().rev().find_map(|cause| cause.strip_prefix(format!("pull/{pull}/closed/").as_str()));
     let cause = format!("pull/{pull}/reopened/{}", closed.unwrap_or("0"));
     let is_over = task.map_or(!feature.is_unfinished(), |id| feature.task(id).is_some_and(Task::is_over));
-    match causes().filter(|known| known.starts_with(&cause)).count() {
+    match causes.iter().filter(|known| known.starts_with(&cause)).count() {
         0 => Ok(Some(cause)),
         _ if !is_over || context.repo().pull(pull).await?.state == OpenState::Closed => Ok(None),
         known => Ok(Some(format!("{cause}/{known}"))),

@@ -24,7 +24,7 @@ async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> 
             Some(home) if home == row.installation => continue,
             Some(installation) => (
                 Event::InstallationChanged { installation },
-                format!("installation/{installation}/{}", engine.store.events(&row.key).await?.len()),
+                format!("installation/{installation}/{}", engine.store.causes(&row.key).await?.len()),
             ),
             // Nothing is cancelled on one answer: the installation itself must not reach the repository either.
             None if reaches(engine, row.installation, repo).await? => continue,

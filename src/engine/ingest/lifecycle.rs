@@ -180,9 +180,8 @@ pub async fn suspended(engine: &Engine, key: FeatureKey, at: Option<Millis>) -> 
 
 /// Applies the end of a suspension. Its cause names the suspension that ends.
 pub async fn unsuspended(engine: &Engine, key: FeatureKey) -> Result<(), EffectError> {
-    let events = engine.store.events(&key).await?;
-    let mut causes = events.iter().rev().map(|stored| &stored.event.cause);
-    let lifted = causes.find_map(|cause| cause.strip_prefix("installation/suspended/"));
+    let causes = engine.store.causes(&key).await?;
+    let lifted = causes.iter().rev().find_map(|cause| cause.strip_prefix("installation/suspended/"));
     let cause = format!("installation/unsuspended/{}", lifted.unwrap_or("0"));
     apply(engine, key, &Event::Unsuspended, &cause, "installation").await
 }
