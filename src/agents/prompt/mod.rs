@@ -63,9 +63,9 @@ pub enum Leftovers {
 
 /// The prompt for one run of an agent.
 ///
-/// [`Prompt::system`] is about the role and is the same in every run; [`Prompt::text`] has the details. How the answer
-/// is requested depends on the agent's program. It prints JSON ([`Prompt::printed`], or [`Prompt::whole`] for a program
-/// that takes one text), or it has a tool for it ([`Prompt::by_tool`]).
+/// `system` is about the role and is the same in every run; [`Prompt::text`] has the details. How the answer is
+/// requested depends on the agent's program. It prints JSON ([`Prompt::printed`], or [`Prompt::whole`] for a program that
+/// takes one text), or it has a tool for it ([`Prompt::by_tool`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     pub(crate) system: String,
