@@ -100,14 +100,16 @@ impl Repo<'_> {
     ///
     /// With a pull request, only those of suites that name it: a stranger's pull request may have the same commit, and
     /// starts workflows whose results GitHub shows on it. GitHub lists a pull request by the branch of the suite, and
-    /// none if the branch is a fork's. The pull requests of a run would not do, because they go by the commit.
+    /// none if the branch is a fork's. The pull requests of a run would not do, because they go by the commit. Any other App
+    /// than Actions has one suite for all branches with the commit, so that its runs cannot be told apart.
     pub async fn seen_checks(&self, head: &Sha, of: Option<PullNumber>) -> Result<Vec<SeenCheck>, GithubError> {
         let tail = format!("/commits/{head}/check-runs?filter=latest");
         let page = |reply: &Reply| reply.at("/check_runs");
         let mut runs: Vec<SeenCheck> = self.list(Rights::Evidence, &tail, page).await?;
         if let Some(pull) = of.filter(|_| !runs.is_empty()) {
             let suites = self.suites_of(head, pull).await?;
-            runs.retain(|run| run.suite.is_none_or(|suite| suites.contains(&suite)));
+            let is_actions = |run: &SeenCheck| run.app.as_ref().is_some_and(SeenApp::is_actions);
+            runs.retain(|run| !is_actions(run) || run.suite.is_none_or(|suite| suites.contains(&suite)));
         }
         Ok(runs)
     }

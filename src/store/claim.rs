@@ -31,12 +31,10 @@ statements! {
     // installation to the next, so a thousand waiting effects of one installation cost no more than one. Each
     // installation offers its first effect that nothing holds back. The installation with the fewest running effects
     // wins. The outer `state` is for PostgreSQL: the inner choice is fixed before the statement waits for the row, and
-    // the row may have been cancelled meanwhile. The time after `run_at` is no wait for a failure: the effect was held,
-    // for example by a paused Feature. CAST: with a bare parameter and a partial index on `lane`, SQLite
+    // the row may have been cancelled meanwhile. CAST: with a bare parameter and a partial index on `lane`, SQLite
     // plans the statement again for every value.
     CLAIM = concat!(
-        "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1, refused = NULL, ",
-        "parked_since = parked_since + ($4 - run_at) WHERE seq = (",
+        "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1, refused = NULL WHERE seq = (",
         "WITH RECURSIVE waiting (installation_id) AS (",
         " SELECT MIN(e.installation_id) FROM effect e WHERE e.state = 'ready' AND e.lane = CAST($1 AS TEXT)",
         " UNION ALL",

@@ -20,8 +20,7 @@ statements! {
     // Retries a delivery whose effect failed. Its payload may have been blanked, so the new one is stored. The time
     // limits count from now.
     TRY_AGAIN = "UPDATE effect SET state = 'ready', attempt = 0, crashes = 0, run_at = $2, last_error = NULL, \
-                 parked = 0, parked_since = NULL, waits_for = NULL \
-                 WHERE id = $1 AND state = 'failed'";
+                 parked = 0, parked_since = NULL, waits_for = NULL WHERE id = $1 AND state = 'failed'";
     SENT_AGAIN = "UPDATE delivery SET payload = $3, received_at = $4, outcome = NULL WHERE app_id = $1 AND id = $2";
     BLANK = "UPDATE delivery SET payload = NULL WHERE payload IS NOT NULL AND received_at < $1";
 }

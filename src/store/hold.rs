@@ -29,10 +29,7 @@ pub(super) use given_back;
 statements! {
     LOOK = concat!("SELECT cancel_requested FROM effect", held!());
     RENEW = concat!("UPDATE effect SET lease_until = $4", held!(), " RETURNING cancel_requested");
-    // The patience with an unknown failure starts anew: a limit or a suspension is another answer.
-    POSTPONE = concat!("UPDATE effect SET run_at = $4, last_error = $5, ",
-                       "parked_since = CASE WHEN waits_for = 'unknown' THEN $4 ELSE parked_since END, ",
-                       given_back!(), held!());
+    POSTPONE = concat!("UPDATE effect SET run_at = $4, last_error = $5, ", given_back!(), held!());
     FAIL_ATTEMPT = concat!("UPDATE effect SET run_at = $4, last_error = $5, attempt = attempt + 1, ",
                            "parked_since = NULL, waits_for = NULL, ", given_back!(), held!());
     CRASH = concat!("UPDATE effect SET run_at = $4, last_error = $5, crashes = crashes + 1, ", given_back!(), held!());

@@ -63,12 +63,14 @@ async fn a_check_run_counts_for_the_pull_requests_that_its_suite_names() {
     ]);
     let path = format!("/repos/acme/shop/commits/{}/check-suites", sha());
     world.answers("GET", &path, 200, json!({"total_count": 4, "check_suites": suites})).await;
-    let run = |suite: u64| json!({"id": suite * 10, "name": "build", "check_suite": {"id": suite}});
-    let runs: Vec<Value> = (1..=4).map(run).collect();
-    world.answers("GET", &runs_path(), 200, json!({"total_count": 4, "check_runs": runs})).await;
+    let run = |suite: u64, slug: &str| json!({"id": suite * 10, "name": "build", "app": {"id": 9, "slug": slug}, "check_suite": {"id": suite}});
+    let mut runs: Vec<Value> = (1..=4).map(|suite| run(suite, "github-actions")).collect();
+    // Any other App has one suite for all branches with the commit.
+    runs.push(run(5, "other"));
+    world.answers("GET", &runs_path(), 200, json!({"total_count": 5, "check_runs": runs})).await;
     let seen = world.repo().seen_checks(&sha(), Some(PULL)).await.unwrap();
-    assert_eq!(seen.iter().map(|run| run.id).collect::<Vec<_>>(), [10]);
-    assert_eq!(world.repo().seen_checks(&sha(), None).await.unwrap().len(), 4);
+    assert_eq!(seen.iter().map(|run| run.id).collect::<Vec<_>>(), [10, 50]);
+    assert_eq!(world.repo().seen_checks(&sha(), None).await.unwrap().len(), 5);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use domain::{
 use forge::{Fault, Mishap, NewApp, NewCiJob};
 
 const BUILD: NewCiJob<'static> = NewCiJob {
-    app: Some("actions"),
+    app: Some("github-actions"),
     branches: "autobuild/*",
     name: "build",
     conclusion: Some("success"),
@@ -35,7 +35,7 @@ async fn world(setup: Setup, jobs: &[NewCiJob<'_>]) -> World {
     world
         .forge
         .create_app(&NewApp {
-            slug: "actions",
+            slug: "github-actions",
             owner: "acme",
             permissions: &[("checks", "write")],
             events: &[],

@@ -126,6 +126,16 @@ async fn a_request_for_changes_that_says_resume_gives_its_words_to_the_turn_that
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn resume_in_a_request_for_changes_ends_a_pause() {
+    let world = approved_world().await;
+    let pull = world.pull(1).await;
+    world.say(WRITER, pull, "/autobuild pause").await;
+    world.review(WRITER, "REQUEST_CHANGES", "/autobuild resume 'Say it louder.'", &[]).await;
+    assert!(told(&world, "player", 2).contains("Say it louder."));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_request_for_changes_while_a_player_works_is_kept_for_the_next_turn() {
     let player = format!("echo started > \"$WORLD/started\"\nread line < \"$WORLD/go\"\n{PLAYER}");
     let setup = Setup::new().settings("merge: human").command(Role::Player, &player).command(Role::Coach, COACH);

@@ -6,7 +6,6 @@ use autobuild::store::{
 };
 
 on_both! {
-    time_in_which_nobody_could_try_is_no_wait
     a_lost_lease_may_not_write
     a_postponed_effect_waits_and_counts_nothing
     a_failed_attempt_is_counted_and_tried_again
@@ -52,24 +51,6 @@ async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: D
     assert_eq!(parked.unwrap(), Fenced::Written);
     let parked = load_effect(&store).await;
     assert_eq!((parked.waits_since(&WaitsOn::GitHub), parked.waits_for_provider_since()), (None, Some(LATER)));
-}
-
-async fn time_in_which_nobody_could_try_is_no_wait(db: Database) {
-    let store = db.open().await;
-    let hold = hold_effect(&store).await;
-    let unknown = (&WaitsOn::Unknown, "who knows");
-    store.wait_out(&hold, unknown, NOW, NOW.plus(10), &[]).await.unwrap();
-    // Its Feature was paused in the meantime.
-    let claimed = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER).await.unwrap();
-    let began = LATER.plus(-10);
-    assert_eq!(claimed.effect.waits_since(&WaitsOn::Unknown), Some(began));
-    store.wait_out(&claimed.hold, unknown, LATER, LATER, &[]).await.unwrap();
-    assert_eq!(load_effect(&store).await.waits_since(&WaitsOn::Unknown), Some(began));
-    // A limit is another answer.
-    let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER).await.unwrap().hold;
-    let until = LATER.plus(LEASE);
-    store.postpone(&hold, until, "a limit").await.unwrap();
-    assert_eq!(load_effect(&store).await.waits_since(&WaitsOn::Unknown), Some(until));
 }
 
 async fn a_lost_lease_may_not_write(db: Database) {

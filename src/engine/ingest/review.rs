@@ -24,7 +24,7 @@ use domain::{
     decision::{Issue, Severity},
     effect::{ReplyTo, Thread},
     feature::{
-        Feature,
+        Feature, State,
         command::{Asker, Refusal, review_refused},
         event::{Event, Target},
     },
@@ -110,7 +110,7 @@ impl<'a> About<'a> {
         let is_done = match (self.review.state, standing) {
             (ReviewState::Approved, _) => matches!(said, Parsed::Command(Command::Approve { .. })),
             (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
-                matches!(said, Parsed::Command(Command::Resume { .. }))
+                matches!(said, Parsed::Command(Command::Resume { .. })) && !self.still_waits().await?
             }
             (ReviewState::ChangesRequested, ReviewerRight::Speaks(_))
             | (ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other, _) => false,
@@ -127,6 +127,18 @@ impl<'a> About<'a> {
             };
             self.saying("command").answer_command(said, refusal).await
         }
+    }
+
+    /// Returns `true` if the work that the review is about waits for a person, also after the verdict.
+    async fn still_waits(&self) -> Result<bool, EffectError> {
+        let Some(feature) = self.context.engine.feature(&self.feature.key).await? else {
+            return Ok(false);
+        };
+        let is_paused = matches!(feature.state, State::Paused { .. });
+        Ok(match self.task {
+            Some(id) => is_paused || feature.task(id).is_some_and(|task| task.is_blocked() || task.pause.is_some()),
+            None => is_paused || matches!(feature.state, State::Blocked { .. }),
+        })
     }
 
     async fn reviewer_right(&self, needed: Permission) -> Result<ReviewerRight, EffectError> {

@@ -146,11 +146,11 @@ impl RunResult {
             return Ok(None);
         };
         let event = match self.land(context, task, commit).await? {
-            None => return Ok(None),
+            // The words may say how to satisfy the rule.
+            None | Some(Landed::Rejected(_)) => return Ok(None),
             Some(Landed::There(head) | Landed::Overtaken(head)) => {
                 task::Event::Played { emission, outcome: Box::new(Played::Overtaken { head }) }
             }
-            Some(Landed::Rejected(rule)) => task::Event::Stuck { emission, reason: BlockReason::BranchRule { rule } },
         };
         Ok(Some(context.task_event(task.id, event)))
     }

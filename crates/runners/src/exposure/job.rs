@@ -78,7 +78,7 @@ const TAKING_OF_GIT: [&str; 11] =
     ["am", "apply", "checkout", "cherry-pick", "clone", "fetch", "merge", "pull", "restore", "switch", "worktree"];
 
 /// Words of steps that fetch what another run made, in lower case.
-const TAKING_ARTIFACTS: [&str; 3] = ["action-download-artifact", "run download", "/artifacts"];
+const TAKING_ARTIFACTS: [&str; 3] = ["action-download-artifact", "run download", "actions/artifacts"];
 
 /// `true` if a text in lower case names a way to get the head.
 fn names_head(text: &str) -> bool {
@@ -310,7 +310,8 @@ impl<'f> Judge<'f> {
                 self.grants.extend(secrets(text, key == "if"));
                 let text = text.to_lowercase();
                 self.takes_head |= !CHOOSING.contains(&key) && names_head(&text);
-                self.takes_artifacts |= TAKING_ARTIFACTS.iter().any(|word| text.contains(word));
+                self.takes_artifacts |= TAKING_ARTIFACTS.iter().any(|word| text.contains(word))
+                    || text.contains("actions/runs/") && text.contains("/artifacts");
             }
             Shape::List(items) => items.iter().for_each(|item| self.under(key, item)),
             Shape::Map(entries) => {
