@@ -98,9 +98,14 @@ pub(super) async fn find_unheard(
         return Ok(None);
     }
     let now = context.repo().pull(pull).await?;
-    let commit = now.merge_commit_sha.filter(|_| now.merged_at.is_some());
-    let merged = commit.map(|commit| task::Event::Merged { emission: task.emitted, commit });
-    Ok(merged.map(|event| context.task_event(task.id, event)))
+    let (Some(by), Some(commit)) = (now.merged_by, now.merge_commit_sha) else {
+        return Ok(None);
+    };
+    // A person's merge may be one without the Coach's approval, which its own delivery tells.
+    if !by.is(context.engine.autobuild.bot(context.feature.installation).await?) {
+        return Ok(None);
+    }
+    Ok(Some(context.task_event(task.id, task::Event::Merged { emission: task.emitted, commit })))
 }
 
 fn is_of(effect: &Effect, id: TaskId) -> bool {

@@ -37,6 +37,9 @@ pub struct Pull {
     /// The time of the merge; `None` if it is not merged.
     #[serde(default, deserialize_with = "time")]
     pub merged_at: Option<Millis>,
+    /// Who merged it. Lists of pull requests do not say so.
+    #[serde(default)]
+    pub merged_by: Option<Actor>,
     /// The commit that the merge made; while it is open, GitHub's test merge.
     #[serde(default, deserialize_with = "sha")]
     pub merge_commit_sha: Option<Sha>,
