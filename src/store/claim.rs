@@ -25,14 +25,17 @@ statements! {
              CAST(CASE WHEN EXISTS (SELECT 1 FROM effect e WHERE e.state = 'ready' AND e.lane = l.lane AND e.run_at <= $1) \
              THEN 1 ELSE 0 END AS BIGINT) AS is_due \
              FROM (SELECT 'control' AS lane UNION ALL SELECT 'forge' UNION ALL SELECT 'agent') l";
-    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server, $9 feature; $10
-    // and $11 the newest formats of effects and Features that this program reads, which leaves newer rows to others. $8
-    // repositories whose agents are left to another process, as `,1,2,`. `waiting` steps through the index from one
-    // installation to the next, so a thousand waiting effects of one installation cost no more than one. Each
-    // installation offers its first effect that nothing holds back. The installation with the fewest running effects
-    // wins. The outer `state` is for PostgreSQL: the inner choice is fixed before the statement waits for the row, and
-    // the row may have been cancelled meanwhile. CAST: with a bare parameter and a partial index on `lane`, SQLite
-    // plans the statement again for every value.
+    // $1 lane, $2 worker, $3 lease until, $4 now, limits: $5 installation, $6 repository, $7 server, $9 feature;
+    // $8 repositories whose agents are left to another process, as `,1,2,`;
+    // $10 and $11 the newest formats of effects and Features that this program reads, which leaves newer rows to others.
+    //
+    // `waiting` steps through the index from one installation to the next, so a thousand waiting effects of one
+    // installation cost no more than one. Each installation offers its first effect that nothing holds back. The
+    // installation with the fewest running effects wins.
+    //
+    // The outer `state` is for PostgreSQL: the inner choice is fixed before the statement waits for the row, and the row
+    // may have been cancelled meanwhile. CAST: with a bare parameter and a partial index on `lane`, SQLite plans the
+    // statement again for every value.
     CLAIM = concat!(
         "UPDATE effect SET state = 'running', worker = $2, lease_until = $3, fence = fence + 1, refused = NULL WHERE seq = (",
         "WITH RECURSIVE waiting (installation_id) AS (",
