@@ -46,14 +46,20 @@ async fn no_agent_is_paid_for_a_task_that_was_merged_unheard() {
     world.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_task_that_was_merged_unheard_is_not_skipped() {
+/// GitHub has merged the first of two tasks, and the answer was lost.
+async fn first_of_two_merged_unheard() -> World {
     let world = Setup::new().slow().build().await;
     world.script.plans(&Plan::of([Task::new(1), Task::new(2)])).succeeds(1).succeeds(2);
     world.forge.order(Fault::on("PUT", "*/merge", Mishap::LoseReply).containing("TASK-001"));
     world.open_issue(WRITER, "Say hello in files");
     world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
     world.idle().await;
+    world
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_was_merged_unheard_is_not_skipped() {
+    let world = first_of_two_merged_unheard().await;
     assert_eq!(world.tasks().await, ["approved", "completed"]);
     world.say(WRITER, ISSUE, "/autobuild skip TASK-001").await;
     assert_eq!(world.tasks().await, ["completed", "completed"]);
@@ -65,12 +71,7 @@ async fn a_task_that_was_merged_unheard_is_not_skipped() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_sweep_finds_a_merge_of_ours_that_nobody_heard_of() {
-    let world = Setup::new().slow().build().await;
-    world.script.plans(&Plan::of([Task::new(1), Task::new(2)])).succeeds(1).succeeds(2);
-    world.forge.order(Fault::on("PUT", "*/merge", Mishap::LoseReply).containing("TASK-001"));
-    world.open_issue(WRITER, "Say hello in files");
-    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
-    world.idle().await;
+    let world = first_of_two_merged_unheard().await;
     let pull = world.pull(1).await;
     world.by(WRITER).comment(REPO, pull, "/autobuild pause").unwrap();
     world.settle().await;

@@ -71,7 +71,7 @@ const TOOL_HOMES: &[&str] = &["RUSTUP_HOME", "JAVA_HOME", "GOROOT", "PYENV_ROOT"
 /// them, under any name.
 const PARTS: &[&str] =
     &["bin", "sbin", "lib", "lib32", "lib64", "libexec", "include", "share", "pyvenv.cfg", "version"];
-/// What some tools need besides, and the part by which such a tool is known.
+/// The parts that some tools need besides. The first text is a part by which such a tool is known.
 const PARTS_OF_TOOLS: &[(&str, &[&str])] = &[
     ("jmods", &["conf", "jmods", "release"]), // Java
     ("lib/modules", &["conf", "release"]),

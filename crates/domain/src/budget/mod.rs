@@ -1,9 +1,9 @@
 //! Decides how much money, tokens and time the next run of an agent may use. The store keeps the sums, and the engine
 //! asks for a share.
 //!
-//! What is left of a limit is divided among the runs that may begin, so that parallel runs never spend the same money
-//! twice. A run's share is half of its part. If its program continues, the proxy stops it at the whole part. A program
-//! without the proxy that does not report its use may exceed its share.
+//! The rest of a limit is divided among the runs that may begin, so that parallel runs never spend the same money twice.
+//! A run's share is half of its part. If its program continues, the proxy stops it at the whole part. A program without
+//! the proxy that does not report its use may exceed its share.
 
 #![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
 
