@@ -44,7 +44,7 @@ fn text(version: &FileContent) -> Option<String> {
 fn brings_tests(repository: &Repository<'_>, files: &[FileChange]) -> bool {
     let tests = |file: &FileChange, version: &FileContent| -> BTreeSet<String> {
         let text = text(version).unwrap_or_default();
-        match language::of(&file.path) {
+        match language::language_of(&file.path) {
             Some(_) => {
                 let outline = language::read(&file.path, &text).unwrap_or_default();
                 outline.tests.into_iter().map(|test| test.name).collect()

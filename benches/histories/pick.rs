@@ -46,7 +46,7 @@ fn is_picked(clone: &Clone, files: &[Differing]) -> Outcome<bool> {
         return Ok(true);
     }
     for file in sources() {
-        let has_inline = language::of(&file.path).is_some_and(|language| language.test_parts.is_some());
+        let has_inline = language::language_of(&file.path).is_some_and(|language| language.test_parts.is_some());
         if has_inline && changes_inline_tests(clone, file)? {
             return Ok(true);
         }

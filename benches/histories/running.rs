@@ -116,7 +116,7 @@ impl Running {
             settings: &settings,
         };
         let (report, preflight, gates) = self.runtime.block_on(turn.run())?;
-        let chosen = self.runtime.block_on(gates::commands::at(turn.mirror, &turn.head, &settings));
+        let chosen = self.runtime.block_on(gates::commands::choose_at(turn.mirror, &turn.head, &settings));
         let plain = plain::run(&repository, &work, &chosen.map_err(said)?, project.patience)?;
         let (end, reasons) = decided(&task, &report);
         let questions = question::arrange(report.questions);

@@ -9,7 +9,7 @@ use crate::{
     config::{ModelApi, ModelSettings},
 };
 use domain::{
-    blocked::{Failure, LoginLack},
+    blocked::{Failure, LoginProblem},
     isolation::Level,
 };
 use sandbox::{
@@ -106,13 +106,13 @@ impl Provider {
     }
 
     /// Returns the failure for a person whose log-in cannot be used.
-    fn not_logged_in(self, lack: LoginLack) -> Failure {
+    fn not_logged_in(self, problem: LoginProblem) -> Failure {
         let ProviderFacts { program, setting, .. } = self.facts();
         Failure::NotLoggedIn {
             program: program.0.to_owned(),
             log_in: program.1.to_owned(),
             key: (*setting).to_owned(),
-            lack,
+            problem,
         }
     }
 }
@@ -151,7 +151,7 @@ impl Access {
     }
 
     /// Returns the account with which a run calls the provider; `None` if the service has none.
-    fn account(&self, provider: Provider) -> Result<Option<ModelAccount>, LoginLack> {
+    fn account(&self, provider: Provider) -> Result<Option<ModelAccount>, LoginProblem> {
         let api = self.api(provider);
         match &self.login {
             _ if self.is_set(provider) => Ok(Some(ModelAccount {
@@ -166,7 +166,7 @@ impl Access {
     pub(crate) fn check(&self, provider: Provider) -> Result<(), Failure> {
         match self.account(provider) {
             Ok(Some(_)) => Ok(()),
-            Err(lack) => Err(provider.not_logged_in(lack)),
+            Err(problem) => Err(provider.not_logged_in(problem)),
             Ok(None) => Err(Failure::NotAuthorised {
                 message: format!(
                     "{} is not set (on the command line, --use-my-login uses your own log-in instead)",

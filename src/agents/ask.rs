@@ -12,7 +12,7 @@ use crate::{
     },
     config::Role,
 };
-use domain::blocked::{Failure, Fallback, Leaves};
+use domain::blocked::{Failure, Fallback, UndoneWork};
 use serde_json::Value;
 use std::time::Duration;
 use text::{clean::clean, price, shorten};
@@ -28,7 +28,7 @@ const MAX_MODEL: usize = 200;
 
 /// A valid answer and how it came about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answered<T> {
+pub struct ValidAnswer<T> {
     /// The agent's answer, as converted by its reader.
     pub answer: T,
     /// The record of its runs.
@@ -48,7 +48,7 @@ impl Backend {
         spec: &RunSpec,
         read: impl Fn(&Value) -> Result<T, String>,
         cancel: &CancellationToken,
-    ) -> Result<Answered<T>, RunError> {
+    ) -> Result<ValidAnswer<T>, RunError> {
         let mut spec = spec.clone();
         let mut record = Record::default();
         let mut repairs = 0;
@@ -57,7 +57,7 @@ impl Backend {
             let printed = match self.run(&spec, record.runs, cancel).await {
                 Ok(printed) => printed,
                 Err(RunError::Agent { failure, record: last }) => {
-                    let last = mark_untold(*last, &spec, failure.row().leaves);
+                    let last = mark_unreported(*last, &spec, failure.rule().undone);
                     spec.charge(&last);
                     record = last.after(record);
                     if let Some(by) = spec.falls_back(&failure) {
@@ -70,7 +70,7 @@ impl Backend {
                     return Err(RunError::Agent { failure, record });
                 }
                 Err(RunError::Cancelled { record: last }) => {
-                    let record = Box::new(mark_untold(*last, &spec, Leaves::Rest).after(record));
+                    let record = Box::new(mark_unreported(*last, &spec, UndoneWork::Rest).after(record));
                     return Err(RunError::Cancelled { record });
                 }
                 Err(error @ RunError::Host { .. }) => return Err(after_host(error, unusable, record)),
@@ -79,7 +79,7 @@ impl Backend {
             spec.charge(&last);
             record = last.after(record);
             let why = match understood(printed.answer, &spec, &read) {
-                Ok(answer) => return Ok(Answered { answer, record }),
+                Ok(answer) => return Ok(ValidAnswer { answer, record }),
                 Err(why) => why,
             };
             let failure = no_answer(spec.role, &why);
@@ -109,7 +109,7 @@ fn understood<T>(
 impl RunSpec {
     /// Returns the fallback model, once, if another model may help, the fallback differs, and some budget is left.
     fn falls_back(&mut self, failure: &Failure) -> Option<String> {
-        if failure.row().fallback == Fallback::NoHelp || self.is_spent() {
+        if failure.rule().fallback == Fallback::NoHelp || self.is_spent() {
             return None;
         }
         let fallback = self.fallback_model.take()?;
@@ -151,10 +151,13 @@ impl RunSpec {
 }
 
 /// Returns the record of a run without an answer. If its money is unknown and its model worked, as its failure or
-/// its events show, marks it as untold.
-fn mark_untold(record: Record, spec: &RunSpec, leaves: Leaves) -> Record {
+/// its events show, marks its usage as unreported.
+fn mark_unreported(record: Record, spec: &RunSpec, undone: UndoneWork) -> Record {
     let record = priced(record, spec);
-    Record { untold: record.usage.usd_micros.is_none() && (leaves == Leaves::Rest || record.shows_work()), ..record }
+    Record {
+        has_unreported_usage: record.usage.usd_micros.is_none() && (undone == UndoneWork::Rest || record.shows_work()),
+        ..record
+    }
 }
 
 /// Returns the error after a failure of the service itself. After an unusable answer, it becomes that answer's failure,
@@ -187,7 +190,7 @@ mod tests {
         agents::{
             Backend, RunError, RunSpec,
             answer::{NoAnswer, no_answer},
-            ask::Answered,
+            ask::ValidAnswer,
             backend::BackendKind,
             prompt::Prompt,
             scripted::ScriptedAgent,
@@ -241,11 +244,11 @@ mod tests {
             }
         }
 
-        async fn ask(&self, role: Role, run_key: &str) -> Result<Answered<u64>, RunError> {
+        async fn ask(&self, role: Role, run_key: &str) -> Result<ValidAnswer<u64>, RunError> {
             self.ask_as(&self.spec(role, run_key)).await
         }
 
-        async fn ask_as(&self, spec: &RunSpec) -> Result<Answered<u64>, RunError> {
+        async fn ask_as(&self, spec: &RunSpec) -> Result<ValidAnswer<u64>, RunError> {
             let script = self.0.path().join("steps.yaml");
             let agent = ScriptedAgent::new(&script, self.0.path().join("state"));
             let read = |value: &Value| value["n"].as_u64().ok_or_else(|| "`n` is missing".to_owned());
@@ -351,7 +354,7 @@ mod tests {
         let stage = Stage::playing("- {fail: model_refused}\n- {usage: {usd: 2}, answer: {n: 7}}\n");
         let spec = RunSpec { fallback_model: Some("other".to_owned()), ..stage.spec(Role::Player, "r1") };
         let record = stage.ask_as(&spec).await.unwrap().record;
-        assert_eq!((record.usage.usd_micros, record.untold), (Some(2_000_000), true));
+        assert_eq!((record.usage.usd_micros, record.has_unreported_usage), (Some(2_000_000), true));
     }
 
     #[tokio::test]

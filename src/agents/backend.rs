@@ -8,7 +8,7 @@ use crate::{
         codex::CodexAgent,
         command::CommandAgent,
         program::how_to_install,
-        run::{Printed, RunContext, RunError, RunSpec},
+        run::{RunContext, RunError, RunSpec, UncheckedRun},
         scripted::ScriptedAgent,
     },
     config::{AgentCommand, ModelWords, Strength},
@@ -115,7 +115,7 @@ impl Backend {
         spec: &RunSpec,
         earlier: u32,
         cancel: &CancellationToken,
-    ) -> Result<Printed, RunError> {
+    ) -> Result<UncheckedRun, RunError> {
         match &self.kind {
             BackendKind::Acp(agent) => agent.run(spec, cancel).await,
             BackendKind::Claude(agent) => agent.run(spec, cancel).await,

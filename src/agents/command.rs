@@ -6,7 +6,7 @@ use crate::agents::{
     outcome::or_not_started,
     private::{AccountVariables, Private},
     record::Record,
-    run::{Printed, RunContext, RunError, RunSpec},
+    run::{RunContext, RunError, RunSpec, UncheckedRun},
 };
 use domain::blocked::Failure;
 use sandbox::{Confine, Exit, Finished, OutputCap, Spec};
@@ -49,7 +49,7 @@ impl CommandAgent {
         }
     }
 
-    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
+    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<UncheckedRun, RunError> {
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, &private)?;
         let finished = self.context.sandbox.run(&order, cancel).await;
@@ -102,7 +102,7 @@ pub(crate) fn program(command: &CommandLine) -> OsString {
     given.into_os_string()
 }
 
-fn read_result(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError> {
+fn read_result(spec: &RunSpec, finished: &Finished) -> Result<UncheckedRun, RunError> {
     let record = Record {
         log: log(spec, finished),
         usage: Usage { agent_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX), ..Usage::default() },
@@ -114,7 +114,7 @@ fn read_result(spec: &RunSpec, finished: &Finished) -> Result<Printed, RunError>
         Exit::Exited(0) => {
             let words = String::from_utf8_lossy(&finished.stdout.end()).into_owned();
             let answer = answer::last_object(&words, &spec.schema);
-            return Ok(Printed { answer, words, record });
+            return Ok(UncheckedRun { answer, words, record });
         }
         Exit::Cancelled => {
             let record = Box::new(record);

@@ -103,12 +103,12 @@ impl Definition {
             return Err(DefinitionProblem::NoPrompt);
         }
         definition.prompt = prompt.trim().to_owned();
-        definition.fits(role)
+        definition.validate(role)
     }
 
     /// Checks that the role is right, that only a Player may change or run anything, and that code checks each
     /// contract.
-    fn fits(self, role: Role) -> Result<Self, DefinitionProblem> {
+    fn validate(self, role: Role) -> Result<Self, DefinitionProblem> {
         let changes = |tool: &Tool| matches!(tool, Tool::Write | Tool::Run);
         if self.role != role {
             return Err(DefinitionProblem::OtherRole { found: self.role, expected: role });
@@ -117,7 +117,7 @@ impl Definition {
             return Err(DefinitionProblem::Changes(role));
         }
         let mut contracts = self.contracts.iter();
-        match contracts.find(|contract| !checked_of(role).contains(contract)) {
+        match contracts.find(|contract| !checked_contracts(role).contains(contract)) {
             Some(contract) => Err(DefinitionProblem::Unchecked { contract: *contract, role }),
             None => Ok(self),
         }
@@ -125,7 +125,7 @@ impl Definition {
 }
 
 /// Returns the contracts that code checks in a role's work.
-fn checked_of(role: Role) -> &'static [Contract] {
+fn checked_contracts(role: Role) -> &'static [Contract] {
     match role {
         Role::Planner => &[],
         Role::Designer => &[Contract::DesignValid, Contract::CheckoutUnchanged],
@@ -143,7 +143,7 @@ fn checked_of(role: Role) -> &'static [Contract] {
 
 #[cfg(test)]
 mod tests {
-    use super::{Definition, Definitions, Tool, checked_of};
+    use super::{Definition, Definitions, Tool, checked_contracts};
     use crate::config::{Role, Strength};
     use domain::contract::Contract;
 
@@ -164,7 +164,7 @@ mod tests {
             definitions.of(Role::Player),
             definitions.of(Role::Coach),
         ] {
-            assert_eq!(definition.contracts, checked_of(definition.role), "{}", definition.name);
+            assert_eq!(definition.contracts, checked_contracts(definition.role), "{}", definition.name);
         }
         assert_eq!(definitions.of(Role::Coach).tools, [Tool::Read, Tool::Search]);
         assert!(definitions.of(Role::Planner).prompt.starts_with("You are the planner."));

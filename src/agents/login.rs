@@ -4,7 +4,7 @@
 
 use crate::{agents::access::Provider, config::safe_address};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use domain::{blocked::LoginLack, ids::Millis};
+use domain::{blocked::LoginProblem, ids::Millis};
 use http::{HeaderMap, HeaderName, HeaderValue, header::AUTHORIZATION};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -74,7 +74,7 @@ impl PersonLogin {
     }
 
     /// Returns the account with which the person's own program would call the provider.
-    pub(crate) fn account(&self, provider: Provider) -> Result<ModelAccount, LoginLack> {
+    pub(crate) fn account(&self, provider: Provider) -> Result<ModelAccount, LoginProblem> {
         match provider {
             Provider::Anthropic => self.of_claude(),
             Provider::OpenAi => self.of_codex(),
@@ -87,23 +87,23 @@ impl PersonLogin {
 
     /// Returns the folder that a variable names, or else this one in the home. A relative path is refused: it would be
     /// inside the repository.
-    fn folder(&self, variable: &str, usual: &str) -> Result<PathBuf, LoginLack> {
+    fn folder(&self, variable: &str, usual: &str) -> Result<PathBuf, LoginProblem> {
         let home = || PathBuf::from(self.variable("HOME").unwrap_or_default()).join(usual);
         let folder = self.variable(variable).map_or_else(home, PathBuf::from);
-        if folder.is_absolute() { Ok(folder) } else { Err(LoginLack::Missing) }
+        if folder.is_absolute() { Ok(folder) } else { Err(LoginProblem::Missing) }
     }
 
     /// Follows the order in which Claude Code looks for an account.
-    fn of_claude(&self) -> Result<ModelAccount, LoginLack> {
+    fn of_claude(&self) -> Result<ModelAccount, LoginProblem> {
         let folder = self.folder("CLAUDE_CONFIG_DIR", ".claude")?;
         let settings = json_of(&folder.join("settings.json"));
         let value = |name: &str| text(&settings, &["env", name]).or_else(|| self.variable(name));
         let is_elsewhere = CLOUDS.iter().any(|name| value(name).is_some_and(|on| on != "0" && on != "false"));
         if is_elsewhere || settings.get("apiKeyHelper").is_some() {
-            return Err(LoginLack::NotLendable);
+            return Err(LoginProblem::NotLendable);
         }
         let upstream = value("ANTHROPIC_BASE_URL").map(|address| safe_address(&address));
-        let upstream = upstream.transpose().map_err(|_| LoginLack::NotLendable)?;
+        let upstream = upstream.transpose().map_err(|_| LoginProblem::NotLendable)?;
         let subscription = || self.claude_subscription(&folder, value("CLAUDE_CODE_OAUTH_TOKEN"));
         let account = if let Some(token) = value("ANTHROPIC_AUTH_TOKEN") {
             ModelAccount::bearer(&token, "ANTHROPIC_AUTH_TOKEN")
@@ -116,13 +116,13 @@ impl PersonLogin {
             let beside =
                 self.variable("CLAUDE_CONFIG_DIR").map_or_else(|| folder.with_file_name(""), |_| folder.clone());
             let key = text(&json_of(&beside.join(".claude.json")), &["primaryApiKey"]);
-            ModelAccount::key(&key.ok_or(LoginLack::Missing)?)
+            ModelAccount::key(&key.ok_or(LoginProblem::Missing)?)
         };
         Ok(ModelAccount { upstream, ..account })
     }
 
     /// Returns the token of a Claude subscription: a long-lived one, or else that of the log-in.
-    fn claude_subscription(&self, folder: &Path, lasting: Option<String>) -> Result<Option<String>, LoginLack> {
+    fn claude_subscription(&self, folder: &Path, lasting: Option<String>) -> Result<Option<String>, LoginProblem> {
         if lasting.is_some() {
             return Ok(lasting);
         }
@@ -132,24 +132,24 @@ impl PersonLogin {
         token.map(|token| self.unless_over(token, ends)).transpose()
     }
 
-    fn of_codex(&self) -> Result<ModelAccount, LoginLack> {
+    fn of_codex(&self) -> Result<ModelAccount, LoginProblem> {
         let folder = self.folder("CODEX_HOME", ".codex")?;
         let config = read(&folder.join("config.toml")).unwrap_or_default();
-        let config: toml::Table = config.parse().map_err(|_| LoginLack::NotLendable)?;
+        let config: toml::Table = config.parse().map_err(|_| LoginProblem::NotLendable)?;
         if config.get("model_provider").is_some_and(|name| name.as_str() != Some("openai")) {
-            return Err(LoginLack::NotLendable);
+            return Err(LoginProblem::NotLendable);
         }
         let login = json_of(&folder.join("auth.json"));
         let key = text(&login, &["OPENAI_API_KEY"]);
         let is_by_key = text(&login, &["auth_mode"]).is_some_and(|mode| mode == "apikey");
         let token = text(&login, &["tokens", "access_token"]).filter(|_| !is_by_key);
         let Some(token) = token else {
-            return Ok(ModelAccount::bearer(&key.ok_or(LoginLack::Missing)?, "OPENAI_API_KEY"));
+            return Ok(ModelAccount::bearer(&key.ok_or(LoginProblem::Missing)?, "OPENAI_API_KEY"));
         };
         let ends = end_of(&token);
         // Without it, the program could name another account of this person.
         let id = text(&login, &["tokens", "account_id"]).and_then(|id| HeaderValue::try_from(id).ok());
-        let id = id.ok_or(LoginLack::NotLendable)?;
+        let id = id.ok_or(LoginProblem::NotLendable)?;
         Ok(ModelAccount {
             beside: HeaderMap::from_iter([(HeaderName::from_static("chatgpt-account-id"), id)]),
             upstream: Url::parse(CHATGPT).ok(),
@@ -157,9 +157,9 @@ impl PersonLogin {
         })
     }
 
-    fn unless_over(&self, token: String, ends: Option<i64>) -> Result<String, LoginLack> {
+    fn unless_over(&self, token: String, ends: Option<i64>) -> Result<String, LoginProblem> {
         let is_over = ends.is_some_and(|ends| (self.now)().0 >= ends);
-        if is_over { Err(LoginLack::Expired) } else { Ok(token) }
+        if is_over { Err(LoginProblem::Expired) } else { Ok(token) }
     }
 }
 
@@ -224,7 +224,7 @@ mod tests {
 
     /// Makes a home with these files, and returns the lent log-in: the header's value and its destination, or the
     /// reason why nothing is.
-    fn lent(provider: Provider, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Result<String, LoginLack> {
+    fn lent(provider: Provider, variables: &[(&str, &str)], files: &[(&str, &str)]) -> Result<String, LoginProblem> {
         let home = tempfile::tempdir().unwrap();
         for (name, content) in files {
             let file = home.path().join(name);
@@ -251,10 +251,10 @@ mod tests {
         let at = ".claude/.credentials.json";
         let gateway =
             r#"{"env": {"ANTHROPIC_AUTH_TOKEN": "g", "ANTHROPIC_BASE_URL": "https://g.test/x", "OTHER": "o"}}"#;
-        let table: [(Named<'_>, Named<'_>, Result<&str, LoginLack>); 9] = [
-            (&[], &[], Err(LoginLack::Missing)),
+        let table: [(Named<'_>, Named<'_>, Result<&str, LoginProblem>); 9] = [
+            (&[], &[], Err(LoginProblem::Missing)),
             (&[], &[(at, &fresh)], Ok("Bearer t in CLAUDE_CODE_OAUTH_TOKEN")),
-            (&[], &[(at, &over)], Err(LoginLack::Expired)),
+            (&[], &[(at, &over)], Err(LoginProblem::Expired)),
             (&[("CLAUDE_CODE_OAUTH_TOKEN", "l")], &[(at, &over)], Ok("Bearer l in CLAUDE_CODE_OAUTH_TOKEN")),
             (&[], &[(".claude.json", r#"{"primaryApiKey": "k"}"#)], Ok("k in ANTHROPIC_API_KEY")),
             (
@@ -262,12 +262,12 @@ mod tests {
                 &[(at, &fresh), (".claude/settings.json", gateway)],
                 Ok("Bearer g in ANTHROPIC_AUTH_TOKEN https://g.test/x"),
             ),
-            (&[("ANTHROPIC_BASE_URL", "http://g.test")], &[(at, &fresh)], Err(LoginLack::NotLendable)),
-            (&[("CLAUDE_CODE_USE_BEDROCK", "1")], &[(at, &fresh)], Err(LoginLack::NotLendable)),
+            (&[("ANTHROPIC_BASE_URL", "http://g.test")], &[(at, &fresh)], Err(LoginProblem::NotLendable)),
+            (&[("CLAUDE_CODE_USE_BEDROCK", "1")], &[(at, &fresh)], Err(LoginProblem::NotLendable)),
             (
                 &[],
                 &[(at, &fresh), (".claude/settings.json", r#"{"apiKeyHelper": "give"}"#)],
-                Err(LoginLack::NotLendable),
+                Err(LoginProblem::NotLendable),
             ),
         ];
         for (variables, files, expected) in table {
@@ -286,13 +286,13 @@ mod tests {
         let chatgpt = format!("Bearer {fresh} in OPENAI_API_KEY {CHATGPT} chatgpt-account-id=\"a\"");
         let at = ".codex/auth.json";
         let other = (".codex/config.toml", "model_provider = \"mine\"");
-        let table: [(Named<'_>, Result<&str, LoginLack>); 6] = [
-            (&[], Err(LoginLack::Missing)),
+        let table: [(Named<'_>, Result<&str, LoginProblem>); 6] = [
+            (&[], Err(LoginProblem::Missing)),
             (&[(at, &login(&fresh))], Ok(&chatgpt)),
-            (&[(at, &login(&over))], Err(LoginLack::Expired)),
+            (&[(at, &login(&over))], Err(LoginProblem::Expired)),
             (&[(at, r#"{"OPENAI_API_KEY": "k"}"#)], Ok("Bearer k in OPENAI_API_KEY")),
-            (&[(at, &login(&fresh)), other], Err(LoginLack::NotLendable)),
-            (&[(at, &login(&fresh).replace("account_id", "x"))], Err(LoginLack::NotLendable)),
+            (&[(at, &login(&fresh)), other], Err(LoginProblem::NotLendable)),
+            (&[(at, &login(&fresh).replace("account_id", "x"))], Err(LoginProblem::NotLendable)),
         ];
         for (files, expected) in table {
             let found = lent(Provider::OpenAi, &[], files);

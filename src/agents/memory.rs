@@ -12,7 +12,7 @@ use std::{
 
 /// The step that each run took, by the run's key.
 #[derive(Default, Serialize, Deserialize)]
-struct Taken {
+struct TakenSteps {
     steps: BTreeMap<String, usize>,
 }
 
@@ -23,7 +23,8 @@ struct Taken {
 pub(crate) fn take(
     state_dir: &Path,
     script: &Path,
-    (request, key): (&str, &str),
+    request: &str,
+    key: &str,
     fitting: &[usize],
 ) -> io::Result<Option<usize>> {
     std::fs::create_dir_all(state_dir)?;
@@ -52,15 +53,15 @@ fn state_file(state_dir: &Path, script: &Path) -> PathBuf {
     state_dir.join(format!("script-{name}.json"))
 }
 
-fn load(file: &Path) -> io::Result<Taken> {
+fn load(file: &Path) -> io::Result<TakenSteps> {
     match std::fs::read(file) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::other),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Taken::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(TakenSteps::default()),
         Err(error) => Err(error),
     }
 }
 
-fn save(state_dir: &Path, file: &Path, taken: &Taken) -> io::Result<()> {
+fn save(state_dir: &Path, file: &Path, taken: &TakenSteps) -> io::Result<()> {
     let mut new = tempfile::NamedTempFile::new_in(state_dir)?;
     new.write_all(&serde_json::to_vec(taken).map_err(io::Error::other)?)?;
     new.as_file().sync_all()?;
@@ -79,7 +80,7 @@ mod tests {
         let state = dir.path().join("state");
         let take = |key: &str, fitting: &[usize]| {
             let request = key.split('/').next().unwrap();
-            take(&state, Path::new("/x/steps.yaml"), (request, key), fitting).unwrap()
+            take(&state, Path::new("/x/steps.yaml"), request, key, fitting).unwrap()
         };
         assert_eq!(take("run 1", &[0, 2]), Some(0));
         assert_eq!(take("run 1", &[0, 2]), Some(0));
@@ -87,7 +88,7 @@ mod tests {
         assert_eq!(take("run 3", &[0, 2]), None);
         assert_eq!(take("run 2/0", &[0, 2]), Some(2));
         assert_eq!(take("run 2/1", &[0, 2]), Some(2), "another try plays what there is");
-        let other = super::take(&state, Path::new("/y/steps.yaml"), ("run 3", "run 3"), &[0]).unwrap();
+        let other = super::take(&state, Path::new("/y/steps.yaml"), "run 3", "run 3", &[0]).unwrap();
         assert_eq!(other, Some(0), "scripts are told apart");
     }
 
@@ -101,7 +102,7 @@ mod tests {
                     let (dir, fitting) = (dir.path(), &fitting);
                     scope.spawn(move || {
                         let key = format!("run {k}");
-                        take(dir, Path::new("s"), (&key, &key), fitting).unwrap().unwrap()
+                        take(dir, Path::new("s"), &key, &key, fitting).unwrap().unwrap()
                     })
                 })
                 .collect();
@@ -114,9 +115,9 @@ mod tests {
     #[test]
     fn a_broken_memory_is_an_error_not_a_fresh_start() {
         let dir = tempfile::tempdir().unwrap();
-        take(dir.path(), Path::new("s"), ("run 1", "run 1"), &[0]).unwrap();
+        take(dir.path(), Path::new("s"), "run 1", "run 1", &[0]).unwrap();
         let file = super::state_file(dir.path(), Path::new("s"));
         std::fs::write(file, "{").unwrap();
-        assert!(take(dir.path(), Path::new("s"), ("run 1", "run 1"), &[0]).is_err());
+        assert!(take(dir.path(), Path::new("s"), "run 1", "run 1", &[0]).is_err());
     }
 }

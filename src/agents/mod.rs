@@ -35,7 +35,7 @@ mod session;
 mod unreported_usage;
 
 pub use access::{Access, Login};
-pub use ask::Answered;
+pub use ask::ValidAnswer;
 pub use backend::Backend;
 pub use definition::{Definition, DefinitionMistake, Definitions, Tool};
 pub use journal::Activity;

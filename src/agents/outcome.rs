@@ -5,8 +5,8 @@ use crate::agents::{
     journal::{Journal, plain},
     private::host,
     record::Record,
-    run::{Printed, RunError, RunSpec},
-    session::{SessionEnd, Stopped},
+    run::{RunError, RunSpec, UncheckedRun},
+    session::{EndReason, SessionEnd},
 };
 use domain::blocked::{AgentFault, Failure};
 use sandbox::{Exit, Finished, StartError};
@@ -36,8 +36,8 @@ impl From<Failure> for Unfinished {
 /// Returns the way in which a program was ended before its output was complete; `None` if its output counts.
 pub(crate) fn by_force(spec: &RunSpec, ended: &SessionEnd, said_all: bool) -> Option<Unfinished> {
     match (&ended.stopped, ended.finished.exit) {
-        (Some(Stopped::Failed(failure)), _) => Some(failure.clone().into()),
-        (Some(Stopped::Lingered), _) => None,
+        (Some(EndReason::Failed(failure)), _) => Some(failure.clone().into()),
+        (Some(EndReason::Lingered), _) => None,
         (None, Exit::Cancelled) => Some(Unfinished::Cancelled),
         (None, Exit::TimedOut) if !said_all => {
             Some(Unfinished::Failed(Failure::TimedOut { seconds: spec.deadline.as_secs() }))
@@ -110,7 +110,7 @@ fn for_people(stdout: &str) -> Option<String> {
 
 /// The program's own report about its run.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ReportedUsage {
     pub(crate) tokens: Tokens,
     /// The cost in millionths of a dollar, if it reported one.
     pub(crate) usd_micros: Option<u64>,
@@ -123,14 +123,14 @@ pub(crate) struct Told {
 /// Combines a run's outcome with the record of the run.
 pub(crate) fn printed(
     outcome: Result<AgentAnswer, Unfinished>,
-    told: Told,
+    reported: ReportedUsage,
     journal: Journal,
     ended: &SessionEnd,
-) -> Result<Printed, RunError> {
+) -> Result<UncheckedRun, RunError> {
     let usage = Usage {
-        tokens: told.tokens,
-        usd_micros: told.usd_micros,
-        estimated: told.estimated,
+        tokens: reported.tokens,
+        usd_micros: reported.usd_micros,
+        estimated: reported.estimated,
         agent_ms: journal.elapsed_ms(),
     };
     let how = match &outcome {
@@ -140,19 +140,19 @@ pub(crate) fn printed(
         Err(Unfinished::Failed(failure)) => failure.to_string(),
         Err(Unfinished::Cancelled) => "cancelled".to_owned(),
     };
-    let words = told.last_words.clone().unwrap_or_default();
+    let words = reported.last_words.clone().unwrap_or_default();
     let record = Record {
-        log: log(&journal, told.last_words.as_deref(), &ended.finished),
+        log: log(&journal, reported.last_words.as_deref(), &ended.finished),
         usage,
         events: journal.end(usage, &how),
-        model: told.model,
+        model: reported.model,
         level: Some(ended.finished.level),
         runs: 1,
-        untold: false,
+        has_unreported_usage: false,
         replaced: None,
     };
     match outcome {
-        Ok(answer) => Ok(Printed { answer, words, record }),
+        Ok(answer) => Ok(UncheckedRun { answer, words, record }),
         Err(Unfinished::Failed(failure)) => Err(RunError::Agent { failure, record: Box::new(record) }),
         Err(Unfinished::Cancelled) => Err(RunError::Cancelled { record: Box::new(record) }),
     }

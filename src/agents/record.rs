@@ -21,7 +21,7 @@ pub struct Record {
     /// The number of runs: 1, or more after a repair or a fallback.
     pub runs: u32,
     /// `true` if a model worked in one of the runs without reporting its usage.
-    pub untold: bool,
+    pub has_unreported_usage: bool,
     /// The replaced model, if the fallback model was used.
     pub replaced: Option<Replaced>,
 }
@@ -65,7 +65,7 @@ impl Record {
             usage,
             events,
             runs: earlier.runs + self.runs,
-            untold: earlier.untold || self.untold,
+            has_unreported_usage: earlier.has_unreported_usage || self.has_unreported_usage,
             replaced: self.replaced.or(earlier.replaced),
             model: self.model.or(earlier.model),
             level: self.level.or(earlier.level),

@@ -89,7 +89,7 @@ pub enum RunError {
 
 /// The result of a run, before it is checked for a valid answer.
 #[derive(Debug)]
-pub(super) struct Printed {
+pub(super) struct UncheckedRun {
     pub(super) answer: AgentAnswer,
     /// The agent's last words, which may contain its answer.
     pub(super) words: String,
@@ -147,7 +147,7 @@ impl RunContext {
     ) -> Result<SessionEnd, RunError> {
         let model = spec.idle.map_or(MODEL, |idle| idle.min(MODEL));
         let patience = Patience { model, tool: model.max(COMMAND.saturating_add(Duration::from_secs(60))), last };
-        let ended = session::run(&self.sandbox, order, input_mode, patience, (listener, journal), cancel).await;
+        let ended = session::run(&self.sandbox, order, input_mode, patience, listener, journal, cancel).await;
         or_not_started(ended, program)
     }
 }

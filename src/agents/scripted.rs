@@ -3,7 +3,7 @@
 use crate::agents::{
     answer, checkout_writer, memory,
     record::Record,
-    run::{Printed, RunError, RunSpec},
+    run::{RunError, RunSpec, UncheckedRun},
     script,
     script::{ScriptStep, ScriptedFailure},
 };
@@ -37,11 +37,11 @@ impl ScriptedAgent {
 
     /// Returns `Cost` if at least one step of the script reports its usage.
     pub(crate) fn cost_reporting(&self) -> CostReporting {
-        let told = self.steps().is_ok_and(|steps| steps.iter().any(|step| step.usage.is_some()));
-        if told { CostReporting::Cost } else { CostReporting::Nothing }
+        let reports_usage = self.steps().is_ok_and(|steps| steps.iter().any(|step| step.usage.is_some()));
+        if reports_usage { CostReporting::Cost } else { CostReporting::Nothing }
     }
 
-    pub(crate) async fn run(&self, spec: &RunSpec, earlier: u32) -> Result<Printed, RunError> {
+    pub(crate) async fn run(&self, spec: &RunSpec, earlier: u32) -> Result<UncheckedRun, RunError> {
         let (agent, spec) = (self.clone(), spec.clone());
         let ran = tokio::task::spawn_blocking(move || agent.run_blocking(&spec, earlier)).await;
         ran.unwrap_or_else(|error| match error.try_into_panic() {
@@ -50,7 +50,7 @@ impl ScriptedAgent {
         })
     }
 
-    fn run_blocking(&self, spec: &RunSpec, earlier: u32) -> Result<Printed, RunError> {
+    fn run_blocking(&self, spec: &RunSpec, earlier: u32) -> Result<UncheckedRun, RunError> {
         let steps = self.steps().map_err(failed)?;
         let step = self.take(&steps, spec, earlier)?;
         for (path, text) in &step.write {
@@ -81,7 +81,7 @@ impl ScriptedAgent {
         let fits = |step: &ScriptStep| step.matches(spec.role, spec.task, Some(spec.turn.0));
         let fitting: Vec<usize> = (0..).zip(steps).filter(|(_, step)| fits(step)).map(|(at, _)| at).collect();
         let key = format!("{}#{earlier}", spec.run_key);
-        let taken = memory::take(&self.state_dir, &self.file, (&spec.request, &key), &fitting)
+        let taken = memory::take(&self.state_dir, &self.file, &spec.request, &key, &fitting)
             .map_err(|source| RunError::Host { doing: "remembering a script's step", source })?;
         taken.and_then(|at| steps.get(at)).ok_or_else(|| RunError::Agent {
             failure: Failure::ScriptSpent(SpentScript {
@@ -111,9 +111,9 @@ fn read(file: &Path) -> io::Result<String> {
     }
 }
 
-fn printed(words: String, usage: Usage, spec: &RunSpec) -> Printed {
+fn printed(words: String, usage: Usage, spec: &RunSpec) -> UncheckedRun {
     let record = Record { log: words.clone(), usage, ..once() };
-    Printed { answer: answer::last_object(&words, &spec.schema), words, record }
+    UncheckedRun { answer: answer::last_object(&words, &spec.schema), words, record }
 }
 
 fn failed(how: String) -> RunError {

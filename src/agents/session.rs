@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 /// The next step after a line.
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum AfterLine {
     Listen,
     /// Send these bytes to the program, then read on.
     Say(Vec<u8>),
@@ -24,7 +24,7 @@ pub(crate) enum Next {
 
 /// A reader of one program's lines.
 pub(crate) trait Listener: Send {
-    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next;
+    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine;
     /// Returns `true` if a tool that the program called has not finished yet.
     fn tool_runs(&self) -> bool;
 }
@@ -40,7 +40,7 @@ pub(crate) struct Patience {
 
 /// Why we ended a program.
 #[derive(Debug)]
-pub(crate) enum Stopped {
+pub(crate) enum EndReason {
     /// Its output reports a failure.
     Failed(Failure),
     /// Its result was complete, but it did not end.
@@ -52,7 +52,7 @@ pub(crate) struct SessionEnd {
     /// The sandbox's report.
     pub(crate) finished: Finished,
     /// Why we ended it; `None` if we did not.
-    pub(crate) stopped: Option<Stopped>,
+    pub(crate) stopped: Option<EndReason>,
 }
 
 /// The way in which the program gets its input.
@@ -70,7 +70,8 @@ pub(crate) async fn run(
     order: &Spec,
     input_mode: InputMode,
     patience: Patience,
-    (listener, journal): (&mut dyn Listener, &mut Journal),
+    listener: &mut dyn Listener,
+    journal: &mut Journal,
     cancel: &CancellationToken,
 ) -> Result<SessionEnd, StartError> {
     let stop = cancel.child_token();
@@ -106,7 +107,7 @@ impl OutputReader {
     }
 
     /// Listens to the end of the output. Returns a reason to end the program earlier.
-    async fn listen(&mut self, listener: &mut dyn Listener, journal: &mut Journal) -> Option<Stopped> {
+    async fn listen(&mut self, listener: &mut dyn Listener, journal: &mut Journal) -> Option<EndReason> {
         let mut last = Instant::now();
         loop {
             let (since, patience) = match self.finished {
@@ -119,8 +120,8 @@ impl OutputReader {
                 None => Ok(self.heard.recv().await),
             };
             let lines = match piece {
-                Err(_) if self.finished.is_some() => return Some(Stopped::Lingered),
-                Err(_) => return Some(Stopped::Failed(Failure::WentSilent { seconds: patience.as_secs() })),
+                Err(_) if self.finished.is_some() => return Some(EndReason::Lingered),
+                Err(_) => return Some(EndReason::Failed(Failure::WentSilent { seconds: patience.as_secs() })),
                 Ok(Some(piece)) => self.lines.push(&piece),
                 Ok(None) => {
                     let line = self.lines.take();
@@ -130,9 +131,9 @@ impl OutputReader {
             last = Instant::now();
             let stopped = match lines {
                 Ok(lines) => self.read(lines, listener, journal).await,
-                Err(_) => {
-                    Some(Stopped::Failed(Failure::TooMuchOutput { bytes: u64::try_from(MAX_LINE).unwrap_or(u64::MAX) }))
-                }
+                Err(_) => Some(EndReason::Failed(Failure::TooMuchOutput {
+                    bytes: u64::try_from(MAX_LINE).unwrap_or(u64::MAX),
+                })),
             };
             if stopped.is_some() {
                 return stopped;
@@ -145,18 +146,18 @@ impl OutputReader {
         lines: impl IntoIterator<Item = Vec<u8>>,
         listener: &mut dyn Listener,
         journal: &mut Journal,
-    ) -> Option<Stopped> {
+    ) -> Option<EndReason> {
         for line in lines {
             match listener.hear(&line, journal) {
-                Next::Listen => {}
-                Next::Say(words) => {
+                AfterLine::Listen => {}
+                AfterLine::Say(words) => {
                     if let Some(said) = &self.said {
                         // If the program is gone, its output ends too, so the error can be ignored.
                         let _ = said.send(words).await;
                     }
                 }
-                Next::Stop(failure) => return Some(Stopped::Failed(failure)),
-                Next::Finished => {
+                AfterLine::Stop(failure) => return Some(EndReason::Failed(failure)),
+                AfterLine::Finished => {
                     self.finished.get_or_insert_with(Instant::now);
                     self.said = None;
                 }

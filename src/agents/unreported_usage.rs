@@ -6,7 +6,7 @@ use crate::agents::{
     journal::plain,
     outcome,
     record::Record,
-    run::{Printed, RunError, RunSpec},
+    run::{RunError, RunSpec, UncheckedRun},
 };
 use domain::{
     blocked::{AgentFault, Failure},
@@ -36,15 +36,15 @@ pub(crate) enum Model {
     Perhaps,
 }
 
-/// Adds the calls that the door of `order` saw to a run's outcome. `told` are the tokens that the program reported, if
-/// it reported more than the record contains.
+/// Adds the calls that the door of `order` saw to a run's outcome. `reported` holds the tokens that the program reported,
+/// if it reported more than the record contains.
 pub(crate) async fn add_door_usage(
-    outcome: Result<Printed, RunError>,
+    outcome: Result<UncheckedRun, RunError>,
     model: Model,
-    told: Option<Tokens>,
+    reported: Option<Tokens>,
     order: &Spec,
     spec: &RunSpec,
-) -> Result<Printed, RunError> {
+) -> Result<UncheckedRun, RunError> {
     let Some(door) = order.confine.door.as_ref() else {
         return outcome;
     };
@@ -54,7 +54,7 @@ pub(crate) async fn add_door_usage(
     let count = |record: &mut Record| {
         let sees_all = sees_all(door, model, &passed, record.level);
         if sees_all {
-            count(record, told, &passed);
+            count(record, reported, &passed);
         }
         record_counted_usage(record, door.tally().first_request());
         sees_all
@@ -91,21 +91,21 @@ fn sees_all(door: &Door, model: Model, passed: &[(String, Tokens)], level: Optio
 
 /// Counts the calls that passed the proxy. Keeps the program's own cost if it is about the same calls and fits the
 /// price table. Otherwise uses the table's, which is an estimate. A run without calls costs nothing.
-fn count(record: &mut Record, told: Option<Tokens>, passed: &[(String, Tokens)]) {
+fn count(record: &mut Record, reported: Option<Tokens>, passed: &[(String, Tokens)]) {
     let mut all = Tokens::default();
     for (_, tokens) in passed {
         all += *tokens;
     }
     let usage = &mut record.usage;
-    let same_calls = told.unwrap_or(usage.tokens) == all;
+    let same_calls = reported.unwrap_or(usage.tokens) == all;
     usage.tokens = all;
     let (least, most) = price::range(passed);
     let likely = least / PRICES_DIFFER..=most.saturating_mul(PRICES_DIFFER);
     match usage.usd_micros {
-        Some(told) if same_calls && likely.contains(&told) => {}
-        told => {
-            if let Some(told) = told.filter(|told| !likely.contains(told)) {
-                tracing::warn!(told, most, "a run told of a cost that its calls of models do not explain");
+        Some(reported) if same_calls && likely.contains(&reported) => {}
+        reported => {
+            if let Some(reported) = reported.filter(|reported| !likely.contains(reported)) {
+                tracing::warn!(reported, most, "a run reported a cost that its calls of models do not explain");
             }
             (usage.usd_micros, usage.estimated) = (Some(most), most > 0);
         }
@@ -165,7 +165,7 @@ fn explained(mut failure: Failure, door: &Door) -> Failure {
     };
     // The program may report a longer wait than the API asked for.
     let asked = door.tally().longest_wait();
-    *wait = wait.map(|told| told.min(asked)).filter(|seconds| *seconds > 0);
+    *wait = wait.map(|reported| reported.min(asked)).filter(|seconds| *seconds > 0);
     if is_seen {
         return failure;
     }
@@ -228,13 +228,13 @@ mod tests {
 
     #[test]
     fn what_the_api_answered_is_added_where_operators_alone_read_it() {
-        let told = |said: &str| Failure::NotAuthorised { message: said.to_owned() };
+        let reported = |said: &str| Failure::NotAuthorised { message: said.to_owned() };
         let unknown = |said: &str| Failure::NoSuchModel { model: "m".to_owned(), message: said.to_owned() };
         let full = in_full(unknown("HTTP 404"), "{\"message\": \"no\"}");
         assert_eq!(full, unknown("HTTP 404; its API answered: {\"message\": \"no\"}"));
         assert_eq!(in_full(full.clone(), "{\"message\": \"no\"}"), full);
         assert_eq!(in_full(unknown("HTTP 404"), ""), unknown("HTTP 404"));
-        assert_eq!(in_full(told("paste a new key"), "{\"message\": \"no\"}"), told("{\"message\": \"no\"}"));
+        assert_eq!(in_full(reported("paste a new key"), "{\"message\": \"no\"}"), reported("{\"message\": \"no\"}"));
         let refused = Failure::ModelRefused { message: "no".to_owned() };
         assert_eq!(in_full(refused.clone(), "words"), refused, "people read that");
     }
@@ -257,23 +257,23 @@ mod tests {
     #[test]
     fn the_longest_wait_that_anybody_was_told_counts() {
         let limited = |retry_after_seconds| Failure::RateLimited { message: String::new(), retry_after_seconds };
-        for (told, seen, expected) in
+        for (reported, seen, expected) in
             [(None, Some(3_600), Some(3_600)), (Some(9), Some(5), Some(9)), (Some(9), None, Some(9))]
         {
-            assert_eq!(waiting(limited(told), seen), limited(expected));
+            assert_eq!(waiting(limited(reported), seen), limited(expected));
             let unavailable =
                 |retry_after_seconds| Failure::Unavailable { message: String::new(), retry_after_seconds };
-            assert_eq!(waiting(unavailable(told), seen), unavailable(expected));
+            assert_eq!(waiting(unavailable(reported), seen), unavailable(expected));
         }
         assert_eq!(waiting(Failure::OutputLimit, Some(5)), Failure::OutputLimit);
     }
 
     /// Counts a run that reported this cost and input. Returns the counted cost and input, and if they are an estimate.
-    fn count_run(told: Option<u64>, input: u64, passed: &[(&str, u64)]) -> (Option<u64>, u64, bool) {
+    fn count_run(reported: Option<u64>, input: u64, passed: &[(&str, u64)]) -> (Option<u64>, u64, bool) {
         let passed: Vec<(String, Tokens)> =
             passed.iter().map(|(model, input)| ((*model).to_owned(), tokens(*input, 0))).collect();
         let mut record = Record::default();
-        (record.usage.usd_micros, record.usage.tokens) = (told, tokens(input, 0));
+        (record.usage.usd_micros, record.usage.tokens) = (reported, tokens(input, 0));
         count(&mut record, None, &passed);
         let usage = record.usage;
         (usage.usd_micros, usage.tokens.input, usage.estimated)
@@ -281,9 +281,9 @@ mod tests {
 
     #[test]
     fn who_called_nothing_costs_nothing_whatever_it_tells() {
-        for told in [None, Some(0), Some(1), Some(4_000_000), Some(u64::MAX)] {
+        for reported in [None, Some(0), Some(1), Some(4_000_000), Some(u64::MAX)] {
             for input in [0, 1, 1_000_000, u64::MAX] {
-                assert_eq!(count_run(told, input, &[]), (Some(0), 0, false), "{told:?} {input}");
+                assert_eq!(count_run(reported, input, &[]), (Some(0), 0, false), "{reported:?} {input}");
             }
         }
     }
@@ -292,11 +292,11 @@ mod tests {
     fn a_program_is_believed_about_the_price_of_the_calls_that_passed() {
         // The price table says two dollars for these.
         let seen = [("claude-sonnet-5", 1_000_000)];
-        for told in [500_000, 2_000_000, 8_000_000] {
-            assert_eq!(count_run(Some(told), 1_000_000, &seen), (Some(told), 1_000_000, false));
+        for reported in [500_000, 2_000_000, 8_000_000] {
+            assert_eq!(count_run(Some(reported), 1_000_000, &seen), (Some(reported), 1_000_000, false));
         }
-        for told in [None, Some(0), Some(499_999), Some(8_000_001), Some(u64::MAX)] {
-            assert_eq!(count_run(told, 1_000_000, &seen), (Some(2_000_000), 1_000_000, true));
+        for reported in [None, Some(0), Some(499_999), Some(8_000_001), Some(u64::MAX)] {
+            assert_eq!(count_run(reported, 1_000_000, &seen), (Some(2_000_000), 1_000_000, true));
         }
         // A process called the model besides the program, or forged its report.
         for input in [0, 999_999, 1_000_001, u64::MAX] {
@@ -304,8 +304,8 @@ mod tests {
         }
         // This model has no known price.
         let unknown = [("new", 1_000_000)];
-        for told in [100_000, 30_000_000] {
-            assert_eq!(count_run(Some(told), 1_000_000, &unknown), (Some(told), 1_000_000, false));
+        for reported in [100_000, 30_000_000] {
+            assert_eq!(count_run(Some(reported), 1_000_000, &unknown), (Some(reported), 1_000_000, false));
         }
     }
 

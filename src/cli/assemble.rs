@@ -4,7 +4,7 @@ use crate::{
     agents::{Access, Backend, Definitions},
     config::{AgentCommand, AppKey, ByRole, Role},
     engine::{
-        Engine, data_folder::DataFolder, heartbeat::Heartbeat, label_looks::LabelLooks, lease_clock::LeaseClock,
+        Engine, data_folder::DataFolder, heartbeat::Heartbeat, label_lookups::LabelLookups, lease_clock::LeaseClock,
         remembered::Remembered, roster::Roster, running::Running, settings::EngineSettings, strangers::Strangers,
     },
     gates::CheckoutLocks,
@@ -186,7 +186,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         agents,
         spacing: WriteSpacing::new(gap, blueprint.caps),
         fruitless: Remembered::default(),
-        label_looks: LabelLooks::new(blueprint.settings.slots.label_looks()),
+        label_lookups: LabelLookups::new(blueprint.settings.slots.label_lookups()),
         settings: blueprint.settings,
         secrets: blueprint.secrets,
         coach_installations: Remembered::default(),

@@ -26,12 +26,12 @@ pub struct DatabaseArgs {
 pub struct ChosenDatabase {
     pub url: String,
     pub secrets: Secrets,
-    pub whose: Whose,
+    pub whose: DatabaseOwner,
 }
 
 /// The owner of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum DatabaseOwner {
     /// The repository around the current folder.
     Own,
     Service,
@@ -52,7 +52,7 @@ impl ChosenDatabase {
 
     fn unopened(&self, error: OpenError) -> anyhow::Error {
         match (&error, self.whose) {
-            (OpenError::File { source, path }, Whose::Service) if source.kind() == ErrorKind::NotFound => {
+            (OpenError::File { source, path }, DatabaseOwner::Service) if source.kind() == ErrorKind::NotFound => {
                 let path = path.display();
                 anyhow::anyhow!(
                     "nothing has run here: `autobuild run ISSUE.md` begins, in your repository. To read what a service did, \
@@ -72,7 +72,7 @@ impl DatabaseArgs {
         let flags = [("AUTOBUILD_CONFIG", config), ("AUTOBUILD_DATA_DIR", data_dir)];
         let settings = ServerSettings::of_process(&flags).map_err(|mistakes| join_mistakes(&mistakes, "; "))?;
         let own = if flags.iter().all(|(_, value)| value.is_none()) { own_database().await } else { None };
-        let whose = if own.is_some() { Whose::Own } else { Whose::Service };
+        let whose = if own.is_some() { DatabaseOwner::Own } else { DatabaseOwner::Service };
         Ok(ChosenDatabase {
             url: own.unwrap_or_else(|| settings.database_url.expose_secret().to_owned()),
             secrets: Secrets::new(&known_secrets(&settings)),

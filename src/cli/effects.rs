@@ -4,11 +4,11 @@
 use crate::{
     cli::{
         assemble::clock,
-        database::{ChosenDatabase, DatabaseArgs, Whose},
+        database::{ChosenDatabase, DatabaseArgs, DatabaseOwner},
         local::session::{NOT_DONE, refused, written},
         stage::terminal::{Terminal, Tone},
     },
-    engine::queue::{Queue, TriedAgain, Why, can_be_tried_again, try_again, why},
+    engine::queue::{Queue, RetryOutcome, WaitReason, can_be_tried_again, try_again, why},
     messages,
     messages::clean,
     store::{EffectState, HeldBy, QueuedEffect, StoredEffect},
@@ -87,13 +87,13 @@ async fn retry(effects: &Effects, chosen: &ChosenDatabase, id: &str) -> anyhow::
     };
     store.close().await;
     let refusal = match (tried, known) {
-        (TriedAgain::Yes, _) => {
+        (RetryOutcome::Yes, _) => {
             accepted(effects, chosen.whose, id);
             return Ok(ExitCode::SUCCESS);
         }
         (_, None) => unknown(id, &failed),
-        (TriedAgain::NotFailed, Some(step)) => format!("`{id}` did not fail: {}", state(step.state)),
-        (TriedAgain::FeatureKnows, Some(step)) => {
+        (RetryOutcome::NotFailed, Some(step)) => format!("`{id}` did not fail: {}", state(step.state)),
+        (RetryOutcome::FeatureKnows, Some(step)) => {
             let name = feature_name(&step);
             format!("`{id}` would change nothing: {name} already stopped at it; resume {name} instead")
         }
@@ -101,14 +101,14 @@ async fn retry(effects: &Effects, chosen: &ChosenDatabase, id: &str) -> anyhow::
     Ok(refused("effects", effects.json, 1, &refusal))
 }
 
-fn accepted(effects: &Effects, whose: Whose, id: &str) {
+fn accepted(effects: &Effects, whose: DatabaseOwner, id: &str) {
     let terminal = Terminal::open(effects.json);
     if effects.json {
         return terminal.exact(&json!({ "ok": true, "id": id }).to_string());
     }
     let when = match whose {
-        Whose::Service => "a running service takes it within seconds",
-        Whose::Own => "the next `autobuild` command that works here takes it",
+        DatabaseOwner::Service => "a running service takes it within seconds",
+        DatabaseOwner::Own => "the next `autobuild` command that works here takes it",
     };
     terminal.line("", "", &format!("{id} is due again: {when}."), Tone::Good);
 }
@@ -135,18 +135,18 @@ fn state(state: EffectState) -> &'static str {
 /// Returns the reason why a step waits, in words.
 pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
     match why(step, now) {
-        Why::Runs => "It runs now.".to_owned(),
-        Why::Model(name) => format!("The model's API of {name} does not serve it now."),
-        Why::GitHub => "GitHub cannot be reached, or limits AutoBuild.".to_owned(),
-        Why::TryAgain => {
+        WaitReason::Runs => "It runs now.".to_owned(),
+        WaitReason::Model(name) => format!("The model's API of {name} does not serve it now."),
+        WaitReason::GitHub => "GitHub cannot be reached, or limits AutoBuild.".to_owned(),
+        WaitReason::TryAgain => {
             format!("Try {} failed: {}", step.attempt, step.last_error.as_deref().unwrap_or("it did not say why"))
         }
-        Why::Time => "Its time has not come.".to_owned(),
-        Why::Held(HeldBy::Feature) => "Its Feature waits for a person.".to_owned(),
-        Why::Held(HeldBy::Agent) => "Another agent works on the same task.".to_owned(),
-        Why::Held(HeldBy::Earlier) => "An earlier step comes first.".to_owned(),
-        Why::Held(HeldBy::Limit) => "Its Feature already runs as many agents as it may.".to_owned(),
-        Why::Next => "The next free worker takes it.".to_owned(),
+        WaitReason::Time => "Its time has not come.".to_owned(),
+        WaitReason::Held(HeldBy::Feature) => "Its Feature waits for a person.".to_owned(),
+        WaitReason::Held(HeldBy::Agent) => "Another agent works on the same task.".to_owned(),
+        WaitReason::Held(HeldBy::Earlier) => "An earlier step comes first.".to_owned(),
+        WaitReason::Held(HeldBy::Limit) => "Its Feature already runs as many agents as it may.".to_owned(),
+        WaitReason::Next => "The next free worker takes it.".to_owned(),
     }
 }
 
@@ -229,8 +229,8 @@ impl QueueView<'_> {
                 self.terminal.exact(&format!("    autobuild effects retry {id}"));
             } else {
                 let name = feature_name(step);
-                let told = format!("Trying it again would change nothing: resume {name} once the cause is gone.");
-                self.line("    ", &told, Tone::Quiet);
+                let advice = format!("Trying it again would change nothing: resume {name} once the cause is gone.");
+                self.line("    ", &advice, Tone::Quiet);
             }
         }
         if !queue.steps.is_empty() {

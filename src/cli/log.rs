@@ -25,7 +25,8 @@ impl LogOutput {
 /// Sends the log to `out`, masking the `secrets` and everything that looks like a credential.
 pub(super) fn start_log(
     filter: &str,
-    (format, output): (LogFormat, LogOutput),
+    format: LogFormat,
+    output: LogOutput,
     secrets: Secrets,
     out: impl Fn(&str) -> io::Result<()> + Clone + Send + Sync + 'static,
 ) {
@@ -36,7 +37,7 @@ pub(super) fn start_log(
         // An event that cannot be written, as on a full disk, would be reported to standard error, which panics.
         .log_internal_errors(false)
         .with_ansi(output.has_colours())
-        .with_writer(move || Masked(secrets.clone(), out.clone()));
+        .with_writer(move || MaskedWriter(secrets.clone(), out.clone()));
     let _ = match format {
         LogFormat::Text => log.try_init(),
         LogFormat::Json => log.json().try_init(),
@@ -59,9 +60,9 @@ pub(super) fn place_and_cause<'a>(panic: &'a std::panic::PanicHookInfo<'_>) -> (
 }
 
 /// A writer that masks the log. The log writes one whole event at a time.
-struct Masked<O>(Secrets, O);
+struct MaskedWriter<O>(Secrets, O);
 
-impl<O: Fn(&str) -> io::Result<()>> Write for Masked<O> {
+impl<O: Fn(&str) -> io::Result<()>> Write for MaskedWriter<O> {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         (self.1)(&self.0.mask(&String::from_utf8_lossy(event)))?;
         Ok(event.len())
@@ -74,7 +75,7 @@ impl<O: Fn(&str) -> io::Result<()>> Write for Masked<O> {
 
 #[cfg(test)]
 mod tests {
-    use super::Masked;
+    use super::MaskedWriter;
     use secrecy::SecretString;
     use std::{io::Write, sync::Mutex};
     use text::secret::Secrets;
@@ -88,7 +89,7 @@ mod tests {
             log.lock().unwrap().push_str(part);
             Ok(())
         };
-        Masked(secrets, out).write_all(event.as_bytes()).unwrap();
+        MaskedWriter(secrets, out).write_all(event.as_bytes()).unwrap();
         assert_eq!(*log.lock().unwrap(), "WARN said=\"[masked]\" token=[masked]\n");
     }
 }

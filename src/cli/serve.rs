@@ -5,7 +5,7 @@ use crate::{
         assemble,
         assemble::Blueprint,
         doctor,
-        doctor::Look,
+        doctor::DoctorInput,
         installed_git,
         log::{LogOutput, start_log},
         service, setup,
@@ -114,9 +114,9 @@ async fn start(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
     let mut known = service::known_secrets(&settings);
     known.extend(collector.iter().flat_map(TelemetrySettings::secrets));
     let secrets = Secrets::new(&known);
-    let format = (settings.log_format, LogOutput::StandardError);
-    start_log(&settings.log, format, secrets.clone(), |part| io::stderr().write_all(part.as_bytes()));
-    match run((flags, role), settings, collector, &secrets).await {
+    let write = |part: &str| io::stderr().write_all(part.as_bytes());
+    start_log(&settings.log, settings.log_format, LogOutput::StandardError, secrets.clone(), write);
+    match run(flags, role, settings, collector, &secrets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("autobuild: {}", secrets.mask(&format!("{error:#}")));
@@ -126,7 +126,8 @@ async fn start(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
 }
 
 async fn run(
-    (flags, role): (Flags<'_>, ProcessRole),
+    flags: Flags<'_>,
+    role: ProcessRole,
     settings: ServerSettings,
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,
@@ -168,7 +169,7 @@ async fn one_after_the_other(
     secrets: &Secrets,
 ) -> anyhow::Result<()> {
     let mut next = open.once(settings, collector.clone(), secrets).await?;
-    while next == Next::Again {
+    while next == AfterService::Again {
         // The set-up changed the Apps, or the cause of a failed start may be repaired, so the settings are read again.
         next = match ServerSettings::of_process(flags).and_then(|settings| settings.for_role(open.role)) {
             Ok(settings) => open.once(&settings, collector.clone(), secrets).await?,
@@ -181,12 +182,13 @@ async fn one_after_the_other(
 /// Reports problems at the start that would fail work later.
 async fn look_around(
     engine: Arc<Engine>,
-    (settings, role): (Arc<ServerSettings>, ProcessRole),
+    settings: Arc<ServerSettings>,
+    role: ProcessRole,
     secrets: Secrets,
     setup: Option<Arc<Setup>>,
 ) {
-    let look = Look { settings: &settings, running: Some(&engine), repo: None };
-    let mut rows = doctor::of_role(doctor::of_a_service(&look).await, role);
+    let look = DoctorInput { settings: &settings, running: Some(&engine), repo: None };
+    let mut rows = doctor::for_role(doctor::rows_of_service(&look).await, role);
     if setup.as_ref().is_some_and(|setup| setup.is_open()) {
         // The set-up page, on which a person makes these, shows their state itself.
         rows.retain(|row| !matches!(row.topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation));
@@ -203,16 +205,12 @@ fn show_machine(setup: Option<&Setup>, rows: &[Row], secrets: &Secrets) {
 }
 
 /// Returns the function that gives the operators' page the doctor's rows.
-fn diagnosis(
-    engine: Arc<Engine>,
-    (settings, role): (Arc<ServerSettings>, ProcessRole),
-    secrets: Secrets,
-) -> web::Doctor {
+fn diagnosis(engine: Arc<Engine>, settings: Arc<ServerSettings>, role: ProcessRole, secrets: Secrets) -> web::Doctor {
     Arc::new(move |repo| {
         let (engine, settings, secrets) = (engine.clone(), settings.clone(), secrets.clone());
         Box::pin(async move {
-            let look = Look { settings: &settings, running: Some(&engine), repo: repo.as_ref() };
-            let rows = doctor::of_role(doctor::of_a_service(&look).await, role);
+            let look = DoctorInput { settings: &settings, running: Some(&engine), repo: repo.as_ref() };
+            let rows = doctor::for_role(doctor::rows_of_service(&look).await, role);
             rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect()
         })
     })
@@ -265,7 +263,7 @@ struct OpenProcess {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum AfterService {
     /// Somebody stopped the process.
     End,
     /// The set-up changed the Apps, or it is time to try again.
@@ -279,32 +277,32 @@ impl OpenProcess {
         settings: &ServerSettings,
         collector: Option<TelemetrySettings>,
         secrets: &Secrets,
-    ) -> anyhow::Result<Next> {
+    ) -> anyhow::Result<AfterService> {
         let Some(app) = &settings.app else {
             let (settings, secrets, setup) = (settings.clone(), secrets.clone(), self.setup.clone());
             tokio::spawn(async move {
-                let rows = doctor::of_a_start(&Ok(settings), None).await;
+                let rows = doctor::rows_before_start(&Ok(settings), None).await;
                 doctor::log_rows(&rows, &secrets);
                 show_machine(setup.as_deref(), &rows, &secrets);
             });
             return self.rest().await;
         };
         let made: anyhow::Result<_> = async {
-            let blueprint = blueprint((settings, self.role), app, collector, secrets)?;
+            let blueprint = blueprint(settings, self.role, app, collector, secrets)?;
             let engine = assemble::engine_in(self.folder.clone(), blueprint).await?;
             let own = session_key(&engine, secrets).await?;
             Ok((engine, own))
         }
         .await;
         match made {
-            Ok((engine, own)) => self.work(engine, app, settings, (secrets, &own)).await,
+            Ok((engine, own)) => self.work(engine, app, settings, secrets, &own).await,
             Err(error) => self.wait(&error, secrets).await,
         }
     }
 
     /// Handles a service that could not start. Directly after the process's start this is an error. Later the set-up's
     /// page shows it and the start is tried again, because no choice made on that page may end the process.
-    async fn wait(&mut self, error: &anyhow::Error, secrets: &Secrets) -> anyhow::Result<Next> {
+    async fn wait(&mut self, error: &anyhow::Error, secrets: &Secrets) -> anyhow::Result<AfterService> {
         let why = secrets.mask(&format!("{error:#}"));
         let Some(setup) = self.setup.as_ref().filter(|_| self.goes_on) else {
             anyhow::bail!(why);
@@ -315,12 +313,12 @@ impl OpenProcess {
         setup.service_failed(why);
         tokio::select! {
             next = self.rest() => next,
-            () = tokio::time::sleep(pause) => Ok(Next::Again),
+            () = tokio::time::sleep(pause) => Ok(AfterService::Again),
         }
     }
 
     /// Waits for a signal, a change of the Apps, or the end of the HTTP server, which must not end by itself.
-    async fn rest(&mut self) -> anyhow::Result<Next> {
+    async fn rest(&mut self) -> anyhow::Result<AfterService> {
         let changed = async {
             match &mut self.changes {
                 Some(changes) => changes.changed().await.is_ok(),
@@ -328,9 +326,9 @@ impl OpenProcess {
             }
         };
         tokio::select! {
-            _ = self.terminate.recv() => Ok(Next::End),
-            _ = self.interrupt.recv() => Ok(Next::End),
-            true = changed => Ok(Next::Again),
+            _ = self.terminate.recv() => Ok(AfterService::End),
+            _ = self.interrupt.recv() => Ok(AfterService::End),
+            true = changed => Ok(AfterService::Again),
             ended = &mut self.server => anyhow::bail!("the HTTP server ended early: {}", early(ended)),
         }
     }
@@ -354,20 +352,21 @@ impl OpenProcess {
         engine: Arc<Engine>,
         app: &App,
         settings: &ServerSettings,
-        (secrets, own): (&Secrets, &SecretString),
-    ) -> anyhow::Result<Next> {
+        secrets: &Secrets,
+        own: &SecretString,
+    ) -> anyhow::Result<AfterService> {
         (self.failures, self.goes_on) = (0, true);
         let stop = CancellationToken::new();
         let mut inbox = Inbox::new(engine.clone(), app.webhook_secrets.clone(), stop.clone());
         let settings = Arc::new(settings.clone());
-        let doctor = diagnosis(engine.clone(), (settings.clone(), self.role), secrets.clone());
+        let doctor = diagnosis(engine.clone(), settings.clone(), self.role, secrets.clone());
         inbox.doctor = Some(doctor);
         self.show(inbox, &settings, own);
         if let Some(setup) = &self.setup {
             setup.service_works(engine.clone());
         }
         // The checks run beside the work, so nothing waits for GitHub, least of all arriving deliveries.
-        let looking = look_around(engine.clone(), (settings, self.role), secrets.clone(), self.setup.clone());
+        let looking = look_around(engine.clone(), settings, self.role, secrets.clone(), self.setup.clone());
         let looking = tokio::spawn(looking);
         let mut worker = tokio::spawn(engine.clone().work(stop.clone()));
         let next = tokio::select! {
@@ -383,12 +382,12 @@ impl OpenProcess {
         let drained = worker.await.context("the worker");
         self.front.show(None);
         match (next, drained) {
-            (Next::End, drained) => {
+            (AfterService::End, drained) => {
                 self.close().await;
                 drained?;
             }
-            (Next::Again, Ok(())) => {}
-            (Next::Again, Err(error)) => tracing::error!("the last service ended badly: {error:#}"),
+            (AfterService::Again, Ok(())) => {}
+            (AfterService::Again, Err(error)) => tracing::error!("the last service ended badly: {error:#}"),
         }
         let_go(&engine).await;
         engine.settings.telemetry.flush().await;
@@ -460,7 +459,8 @@ fn slots(settings: &ServerSettings, role: ProcessRole) -> Slots {
 }
 
 fn blueprint(
-    (settings, role): (&ServerSettings, ProcessRole),
+    settings: &ServerSettings,
+    role: ProcessRole,
     app: &App,
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,

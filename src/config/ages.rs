@@ -8,7 +8,7 @@ const MOST_DAYS: u64 = 36_500;
 
 /// How long old data is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ages {
+pub struct RetentionAges {
     /// Bodies of deliveries, and the effects of deliveries that belong to no Feature.
     pub payloads: Duration,
     /// Ids of deliveries.
@@ -25,7 +25,7 @@ pub struct Ages {
     pub caches: Duration,
 }
 
-impl Default for Ages {
+impl Default for RetentionAges {
     fn default() -> Self {
         let days = |days: u64| Duration::from_secs(days * 86_400);
         Self {
@@ -41,9 +41,9 @@ impl Default for Ages {
 }
 
 impl Parser {
-    pub(super) fn ages(&mut self) -> Ages {
-        let usual = Ages::default();
-        Ages {
+    pub(super) fn ages(&mut self) -> RetentionAges {
+        let usual = RetentionAges::default();
+        RetentionAges {
             payloads: self.days("KEEP_PAYLOADS_DAYS", usual.payloads),
             deliveries: self.days("KEEP_DELIVERIES_DAYS", usual.deliveries),
             ended: self.days("KEEP_ENDED_DAYS", usual.ended),

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// The largest numbers that a repository may set; 0 means no limit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Most {
+pub struct LargestValues {
     pub turns: u32,
     pub tasks: u32,
     pub parallel_tasks: u32,
@@ -21,14 +21,14 @@ pub struct Most {
     pub budget: Budget,
 }
 
-impl Default for Most {
+impl Default for LargestValues {
     /// No limit.
     fn default() -> Self {
         Self { turns: 0, tasks: 0, parallel_tasks: 0, agent_turns: 0, budget: Budget::UNLIMITED }
     }
 }
 
-impl Most {
+impl LargestValues {
     /// The server's own limits: ten times the default of a repository, and a day for one task.
     pub const SERVER: Self = Self {
         turns: 50,
@@ -46,14 +46,14 @@ impl Most {
 }
 
 /// The hosts, models, numbers and money that the repositories of one installation may use. By default these are the
-/// public registries without limits; a server without settings uses [`Most::SERVER`].
+/// public registries without limits; a server without settings uses [`LargestValues::SERVER`].
 #[derive(Clone, Debug, Default)]
 pub struct Allowance {
     /// The hosts that their programs may reach, and the addresses of internal ones.
     pub network: NetworkCeiling,
     /// The models that they may name.
     pub models: ModelWords,
-    pub most: Most,
+    pub most: LargestValues,
     /// The spending limits of the installation for a calendar month in UTC.
     pub month: Limits,
 }
@@ -94,9 +94,9 @@ impl Parser {
         }
     }
 
-    fn most(&mut self) -> Most {
-        let usual = Most::SERVER;
-        Most {
+    fn most(&mut self) -> LargestValues {
+        let usual = LargestValues::SERVER;
+        LargestValues {
             turns: self.parse("MAX_TURNS", limited).unwrap_or(usual.turns),
             tasks: self.parse("MAX_TASKS", limited).unwrap_or(usual.tasks),
             parallel_tasks: self.parse("MAX_PARALLEL_TASKS", limited).unwrap_or(usual.parallel_tasks),

@@ -44,7 +44,7 @@ fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{allowance::Most, budgets::Budget, network::NetworkCeiling, shapes::Offer};
+    use crate::config::{allowance::LargestValues, budgets::Budget, network::NetworkCeiling, shapes::Offer};
 
     fn settings(text: &str) -> RepositorySettings {
         RepositorySettings::parse(text, &Offer::default()).unwrap()
@@ -53,10 +53,10 @@ mod tests {
     fn allowance() -> Allowance {
         Allowance {
             network: NetworkCeiling { allow: vec!["*.corp.example".parse().unwrap()], ..NetworkCeiling::default() },
-            most: Most {
+            most: LargestValues {
                 turns: 4,
                 budget: Budget { usd_per_feature: 20.0, hours_per_task: 1.5, ..Budget::UNLIMITED },
-                ..Most::default()
+                ..LargestValues::default()
             },
             ..Allowance::default()
         }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn nothing_that_a_repository_has_without_settings_is_above_the_servers_most() {
-        let server = Allowance { most: Most::SERVER, ..Allowance::default() };
+        let server = Allowance { most: LargestValues::SERVER, ..Allowance::default() };
         assert_eq!(server.clamp(&mut RepositorySettings::default()), Vec::new());
     }
 }

@@ -31,8 +31,8 @@ mod shapes;
 mod variables;
 
 pub use agent::{AgentCommand, KNOWN as KNOWN_AGENTS, NotAnAgent, Strength};
-pub use ages::Ages;
-pub use allowance::{Allowance, Allowances, Most};
+pub use ages::RetentionAges;
+pub use allowance::{Allowance, Allowances, LargestValues};
 pub use budgets::Budget;
 pub use concurrency::{Concurrency, ProcessLimits};
 pub use credentials::{App, AppKey, OAuthClient};
@@ -54,4 +54,4 @@ pub use server::{AppsFrom, LogFormat, ServerSettings};
 pub use server_edge::{Flags, process_environment, read_settings_file};
 pub use server_sandbox::SandboxSettings;
 pub use shapes::Offer;
-pub use variables::{PREFIX, ServerMistake, Source, Usual, VARIABLES, ValueKind, Variable, join_mistakes};
+pub use variables::{PREFIX, ServerMistake, Source, UsualValue, VARIABLES, ValueKind, Variable, join_mistakes};

@@ -2,7 +2,7 @@
 
 use crate::config::{
     agent::AgentCommand,
-    ages::Ages,
+    ages::RetentionAges,
     allowance::Allowances,
     concurrency::{Concurrency, ProcessLimits},
     credentials::{App, AppKey, OAuthClient},
@@ -12,7 +12,7 @@ use crate::config::{
     server_parse::Parser,
     server_sandbox::SandboxSettings,
     shapes::Offer,
-    variables::{Given, MergedVariables, ServerMistake},
+    variables::{MergedVariables, ServerMistake, SettingsLayers},
 };
 use domain::{budget::Limits, ids::InstallationId};
 use secrecy::SecretString;
@@ -48,7 +48,7 @@ pub struct ServerSettings {
     pub longest: [Duration; 2],
     pub concurrency: Concurrency,
     pub process_limits: ProcessLimits,
-    pub ages: Ages,
+    pub ages: RetentionAges,
     /// The spending limits of all installations together for a calendar month.
     pub month: Limits,
     /// The limits of the repositories of each installation.
@@ -88,7 +88,7 @@ pub enum LogFormat {
 }
 
 impl ServerSettings {
-    pub(crate) fn load(given: &Given<'_>) -> Result<Self, Vec<ServerMistake>> {
+    pub(crate) fn load(given: &SettingsLayers<'_>) -> Result<Self, Vec<ServerMistake>> {
         Parser::new(MergedVariables::gather(given)).settings(given.environment)
     }
 

@@ -8,7 +8,7 @@ use crate::config::{
     server::{AppsFrom, ServerSettings},
     server_parse::Parser,
     server_sandbox::SandboxSettings,
-    variables::{Given, MergedVariables, PREFIX, ServerMistake, Source, mistake},
+    variables::{MergedVariables, PREFIX, ServerMistake, SettingsLayers, Source, mistake},
 };
 use std::{fs::File, io, io::Read, path::Path};
 
@@ -79,7 +79,7 @@ impl SandboxSettings {
 fn only<T>(prefixes: &[&str], read: impl FnOnce(&mut Parser) -> T) -> Result<T, Vec<ServerMistake>> {
     let mut named = process_environment();
     named.retain(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)));
-    let mut parser = Parser::new(MergedVariables::gather(&Given {
+    let mut parser = Parser::new(MergedVariables::gather(&SettingsLayers {
         flags: &[],
         environment: &named,
         file: None,
@@ -112,7 +112,7 @@ impl ServerSettings {
             })
         });
         let file = file.transpose()?;
-        let settings = Self::load(&Given {
+        let settings = Self::load(&SettingsLayers {
             flags: &flags,
             environment: &environment,
             file: file.as_deref(),

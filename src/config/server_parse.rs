@@ -333,7 +333,7 @@ mod tests {
     use crate::config::{
         Concurrency, ProcessRole, Role,
         server::ServerSettings,
-        variables::{Given, PREFIX, Usual, VARIABLES},
+        variables::{PREFIX, SettingsLayers, UsualValue, VARIABLES},
     };
     use domain::ids::InstallationId;
     use secrecy::ExposeSecret;
@@ -357,7 +357,7 @@ mod tests {
             Some("/run/empty") => Ok("\n".to_owned()),
             _ => Err(io::Error::from(io::ErrorKind::NotFound)),
         };
-        let given = Given { flags: &pairs(flags), environment: &environment, file, read: &read };
+        let given = SettingsLayers { flags: &pairs(flags), environment: &environment, file, read: &read };
         ServerSettings::load(&given).map_err(|mistakes| {
             let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             lines.join("\n")
@@ -608,7 +608,7 @@ mod tests {
         let shown = |environment: &[(&str, &str)]| format!("{:?}", load(&[], environment, None).unwrap());
         let usual = shown(&[]);
         for variable in VARIABLES {
-            if let Usual::Value(value) = variable.usual {
+            if let UsualValue::Value(value) = variable.usual {
                 let name = format!("{PREFIX}{}", variable.name);
                 assert_eq!(shown(&[(&name, value)]), usual, "{name}");
             }

@@ -88,11 +88,11 @@ fn valid(shape: &Shape, offered: &Offer) -> String {
         Shape::Command => "a command on one line, as in a CI file".to_owned(),
         Shape::Whole(min, max) => format!("a whole number from {min} to {max}"),
         Shape::Number(min, max) => format!("a number from {min} to {max}"),
-        Shape::OneOf(words) => or(words),
+        Shape::OneOf(words) => join_with_or(words),
         Shape::Approval => "never, always or a whole number from 1 to 10".to_owned(),
         Shape::Agent if offered.agents.is_empty() => "nothing: this server offers no agent by name".to_owned(),
-        Shape::Agent => or(&offered.agents.iter().map(String::as_str).collect::<Vec<_>>()),
-        Shape::Model => or(&offered.models()),
+        Shape::Agent => join_with_or(&offered.agents.iter().map(String::as_str).collect::<Vec<_>>()),
+        Shape::Model => join_with_or(&offered.models()),
         Shape::Duration => "seconds, or a number with s, m or h, from 1s to 24h".to_owned(),
         Shape::Titles => "a text with `{name}` or `{subject}`, such as `{type}: {subject}`".to_owned(),
         Shape::Path => "the path of a file within the repository, such as `out/junit.xml`".to_owned(),
@@ -264,7 +264,7 @@ fn host(name: &str) -> Result<(), String> {
     read.map(|_| ()).map_err(|why| format!("`{name}`: {why}"))
 }
 
-fn or(words: &[&str]) -> String {
+fn join_with_or(words: &[&str]) -> String {
     match words {
         [] => String::new(),
         [word] => (*word).to_owned(),

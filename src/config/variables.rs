@@ -17,7 +17,7 @@ pub struct Variable {
     pub name: &'static str,
     /// The kind of the value, which says if it is secret.
     pub kind: ValueKind,
-    pub usual: Usual,
+    pub usual: UsualValue,
     /// The setting's description on the page of settings.
     pub about: &'static str,
 }
@@ -31,18 +31,18 @@ pub enum ValueKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usual {
+pub enum UsualValue {
     /// The setting has no default.
     Nothing,
     /// This value. To set it explicitly changes nothing.
     Value(&'static str),
     /// A value that depends on other settings, described in words.
-    Said(&'static str),
+    Words(&'static str),
 }
 
 macro_rules! variables {
     ($($name:literal: $kind:ident, $usual:ident $(($default:literal))?, $about:literal;)*) => {
-        &[$(Variable { name: $name, kind: ValueKind::$kind, usual: Usual::$usual $(($default))?, about: $about }),*]
+        &[$(Variable { name: $name, kind: ValueKind::$kind, usual: UsualValue::$usual $(($default))?, about: $about }),*]
     };
 }
 
@@ -51,9 +51,9 @@ pub static VARIABLES: &[Variable] = variables! {
     "CONFIG": Plain, Nothing, "The settings file; also `--config`.";
     "LISTEN": Plain, Value("127.0.0.1:8080"), "Address of the HTTP server; also `--listen`.";
     "PUBLIC_URL": Plain, Nothing, "Address that GitHub and browsers reach. The set-up proposes it.";
-    "DATABASE_URL": Secret, Said("SQLite in the data folder"),
+    "DATABASE_URL": Secret, Words("SQLite in the data folder"),
         "Where the database is: `sqlite:FILE` or `postgres://…`.";
-    "DATA_DIR": Plain, Said("`$XDG_DATA_HOME/autobuild`, else `~/.local/share/autobuild`"),
+    "DATA_DIR": Plain, Words("`$XDG_DATA_HOME/autobuild`, else `~/.local/share/autobuild`"),
         "Folder of the database, mirrors and checkouts.";
     "GITHUB_API_URL": Plain, Value("https://api.github.com"), "Address of GitHub's API.";
     "GITHUB_URL": Plain, Value("https://github.com"),
@@ -68,17 +68,17 @@ pub static VARIABLES: &[Variable] = variables! {
     "CLIENT_SECRET": Secret, Nothing, "Its client secret.";
     "AGENT": Plain, Value("claude"),
         "Agent of all roles: `claude`, `codex`, `acp:COMMAND`, `command:COMMAND` or `scripted:FILE`.";
-    "AGENT_PLANNER": Plain, Said("`AUTOBUILD_AGENT`"), "Agent of the planner.";
-    "AGENT_DESIGNER": Plain, Said("`AUTOBUILD_AGENT`"), "Agent of the designer.";
-    "AGENT_PLAYER": Plain, Said("`AUTOBUILD_AGENT`"), "Agent of the Player.";
-    "AGENT_COACH": Plain, Said("`AUTOBUILD_AGENT`"), "Agent of the Coach.";
+    "AGENT_PLANNER": Plain, Words("`AUTOBUILD_AGENT`"), "Agent of the planner.";
+    "AGENT_DESIGNER": Plain, Words("`AUTOBUILD_AGENT`"), "Agent of the designer.";
+    "AGENT_PLAYER": Plain, Words("`AUTOBUILD_AGENT`"), "Agent of the Player.";
+    "AGENT_COACH": Plain, Words("`AUTOBUILD_AGENT`"), "Agent of the Coach.";
     "ANTHROPIC_API_KEY": Secret, Nothing, "Key of Anthropic's API. `claude` needs it, unless the address below is set.";
-    "ANTHROPIC_URL": Plain, Said("Anthropic's API"), "A gateway instead of Anthropic's API.";
+    "ANTHROPIC_URL": Plain, Words("Anthropic's API"), "A gateway instead of Anthropic's API.";
     "OPENAI_API_KEY": Secret, Nothing, "Key of OpenAI's API. `codex` needs it, unless the address below is set.";
-    "OPENAI_URL": Plain, Said("OpenAI's API"), "A gateway instead of OpenAI's API.";
-    "MODEL_FAST": Plain, Said("`claude=sonnet`; other agents choose"),
+    "OPENAI_URL": Plain, Words("OpenAI's API"), "A gateway instead of OpenAI's API.";
+    "MODEL_FAST": Plain, Words("`claude=sonnet`; other agents choose"),
         "Model for `fast`: one name, or one for each kind of agent, such as `claude=…, codex=…, acp=…`.";
-    "MODEL_STRONG": Plain, Said("`claude=opus`; other agents choose"), "Model for `strong`, written the same way.";
+    "MODEL_STRONG": Plain, Words("`claude=opus`; other agents choose"), "Model for `strong`, written the same way.";
     "MODEL_FALLBACK": Plain, Nothing, "Model to try once if the first is unknown, overloaded or limited.";
     "MODELS": Plain, Nothing, "More model names that a repository may ask for, separated by commas.";
     "SANDBOX_MIN_LEVEL": Plain, Value("1"), "Lowest isolation level that the service accepts, 0 to 3.";
@@ -145,7 +145,7 @@ pub static VARIABLES: &[Variable] = variables! {
     "BUDGET_TOKENS_PER_INSTALLATION_MONTH": Plain, Value("0"), "The same, for each installation.";
     "BUDGET_HOURS_PER_MONTH": Plain, Value("2000"), "Hours of agent time for each month.";
     "BUDGET_HOURS_PER_INSTALLATION_MONTH": Plain, Value("500"), "The same, for each installation.";
-    "ADMIN_TOKEN": Secret, Said("made and printed at start"),
+    "ADMIN_TOKEN": Secret, Words("made and printed at start"),
         "The administrator's token for the dashboard and `/metrics`; at least 20 characters.";
     "LOG": Plain, Value("info"), "Filter of the log on standard error.";
     "LOG_FORMAT": Plain, Value("text"), "`text` or `json`.";
@@ -225,7 +225,7 @@ pub(crate) struct Value {
 }
 
 /// The raw settings, by layer.
-pub(crate) struct Given<'a> {
+pub(crate) struct SettingsLayers<'a> {
     pub(crate) flags: &'a [(String, String)],
     pub(crate) environment: &'a [(String, String)],
     pub(crate) file: Option<&'a str>,
@@ -255,7 +255,7 @@ pub(crate) struct VariableEntry {
 
 impl MergedVariables {
     /// Merges the layers, each overriding the one before: the file, the environment, the flags.
-    pub(crate) fn gather(given: &Given<'_>) -> Self {
+    pub(crate) fn gather(given: &SettingsLayers<'_>) -> Self {
         let mut found = Self::default();
         if let Some(text) = given.file {
             let entries = server_file::read(text, &mut found);
@@ -274,7 +274,7 @@ impl MergedVariables {
         found
     }
 
-    fn layer(&mut self, entries: Vec<VariableEntry>, given: &Given<'_>) {
+    fn layer(&mut self, entries: Vec<VariableEntry>, given: &SettingsLayers<'_>) {
         let mut here: BTreeMap<&'static str, Value> = BTreeMap::new();
         for VariableEntry { name, value } in entries {
             let source = value.source;
@@ -352,7 +352,7 @@ fn unknown(name: &str, source: Source) -> ServerMistake {
 fn secret_from_file(
     name: &'static str,
     value: Value,
-    given: &Given<'_>,
+    given: &SettingsLayers<'_>,
 ) -> Result<(&'static str, Value), ServerMistake> {
     let (path, source) = (value.text.trim(), value.source);
     let problem = match (given.read)(Path::new(path)) {

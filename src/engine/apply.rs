@@ -36,7 +36,7 @@ impl Fact {
 
 /// The result of applying a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Applied {
+pub enum ApplyOutcome {
     /// It is stored. The state machine may have ignored it.
     Done,
     /// It was stored before.
@@ -70,10 +70,15 @@ impl Engine {
     }
 
     /// Records `fact`, the state it leads to and the work it asks for, or nothing at all.
-    pub async fn apply(&self, key: &FeatureKey, fact: Fact, finish: Option<Finish>) -> Result<Applied, ApplyError> {
+    pub async fn apply(
+        &self,
+        key: &FeatureKey,
+        fact: Fact,
+        finish: Option<Finish>,
+    ) -> Result<ApplyOutcome, ApplyError> {
         for _ in 0..RACES {
             let Some(stored) = self.store.feature(key).await? else {
-                return Ok(Applied::NoFeature);
+                return Ok(ApplyOutcome::NoFeature);
             };
             let before = persist::read(&stored)?;
             let mut step = step::step(before.clone(), fact.event.clone(), fact.at);
@@ -81,7 +86,7 @@ impl Engine {
             tracing::debug!(feature = %key, cause = %fact.cause, state = step.feature.state.word(), "event applied to {key}");
             let commit = self.commit(Some((stored.version, &before)), &step, recorded(&fact), finish.clone())?;
             if let Some(applied) = self.store_commit(&commit).await? {
-                if applied == Applied::Done && self.settings.telemetry.is_on() {
+                if applied == ApplyOutcome::Done && self.settings.telemetry.is_on() {
                     let ended = spans::ended_spans(&before, &step.feature, fact.at);
                     ended.into_iter().for_each(|span| self.settings.telemetry.send(span));
                 }
@@ -99,7 +104,7 @@ impl Engine {
         snapshot: Snapshot,
         settings: &RepositorySettings,
         cause: String,
-    ) -> Result<Applied, ApplyError> {
+    ) -> Result<ApplyOutcome, ApplyError> {
         let actor = snapshot.labelled_by.login.clone();
         let at = snapshot.at;
         let rules = rules(settings, self.sandbox.level());
@@ -107,7 +112,7 @@ impl Engine {
         step.feature.settings = serde_json::to_value(settings).unwrap_or_default();
         let event = NewEvent { kind: "labelled".to_owned(), body: "{}".to_owned(), cause, actor, at };
         let commit = self.commit(None, &step, event, None)?;
-        Ok(self.store_commit(&commit).await?.unwrap_or(Applied::RunExists))
+        Ok(self.store_commit(&commit).await?.unwrap_or(ApplyOutcome::RunExists))
     }
 
     fn commit(
@@ -133,12 +138,12 @@ impl Engine {
     }
 
     /// Stores a commit. Returns `None` after a lost race.
-    async fn store_commit(&self, commit: &Commit) -> Result<Option<Applied>, ApplyError> {
+    async fn store_commit(&self, commit: &Commit) -> Result<Option<ApplyOutcome>, ApplyError> {
         let applied = match self.store.commit(commit).await? {
-            Committed::Done => Applied::Done,
-            Committed::KnownCause => Applied::Known,
-            Committed::LostFence => Applied::LostFence,
-            Committed::RunExists => Applied::RunExists,
+            Committed::Done => ApplyOutcome::Done,
+            Committed::KnownCause => ApplyOutcome::Known,
+            Committed::LostFence => ApplyOutcome::LostFence,
+            Committed::RunExists => ApplyOutcome::RunExists,
             Committed::LostRace => return Ok(None),
         };
         if !commit.cancel.is_empty() {

@@ -3,7 +3,7 @@
 use crate::{
     engine::{Engine, ingest::Ingest},
     github::webhook::{Admission, OwnApps, Summary, WebhookError, admit},
-    store::{Accepted, NewDelivery, Source, StoreError},
+    store::{AcceptOutcome, NewDelivery, Source, StoreError},
 };
 use domain::ids::{IssueNumber, PullNumber};
 
@@ -21,7 +21,7 @@ pub struct DeliveryRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     /// It is on the disk, and survives a power cut.
-    Stored(Accepted),
+    Stored(AcceptOutcome),
     /// AutoBuild does not act on it.
     NotNeeded,
 }
@@ -48,7 +48,7 @@ impl Engine {
         let (app, now) = (self.autobuild.id, self.now());
         let ingest = Ingest { app, delivery: request.id.clone() };
         let issue = self.issue_of(&summary).await?;
-        let effect = ingest.effect(summary.installation, (summary.repo, issue), now);
+        let effect = ingest.effect(summary.installation, summary.repo, issue, now);
         let delivery = NewDelivery {
             app,
             id: request.id,

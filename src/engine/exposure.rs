@@ -19,7 +19,7 @@ use domain::{
     ids::{AppId, FeatureKey, Sha},
 };
 use git::{Blob, Mirror};
-use runners::exposure::{Files, MAX_BYTES, Surroundings, files_to_read, workflows};
+use runners::exposure::{Files, MAX_BYTES, RunBranches, files_to_read, workflows};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most other Apps and services that are named.
@@ -40,8 +40,8 @@ impl Engine {
         if self.settings.workflows == Workflows::Never {
             return Ok(Exposure::default());
         }
-        let around = self.surroundings(key, &branch.name);
-        let exposure = of_tree(&branch.mirror, &branch.head, &around).await?;
+        let run_branches = self.run_branches(key, &branch.name);
+        let exposure = of_tree(&branch.mirror, &branch.head, &run_branches).await?;
         let others = match policy {
             CiPolicy::Auto | CiPolicy::Ask => self.others(branch).await?,
             CiPolicy::Wait | CiPolicy::Ignore => Vec::new(),
@@ -50,9 +50,9 @@ impl Engine {
     }
 
     /// Returns the parts of a Feature's work that start workflows: its branches, and the machines of this GitHub.
-    pub(super) fn surroundings(&self, key: &FeatureKey, default: &str) -> Surroundings {
+    pub(super) fn run_branches(&self, key: &FeatureKey, default: &str) -> RunBranches {
         let has_hosted_runners = self.autobuild.urls.has_hosted_runners();
-        Surroundings::of_run(&key.branch_prefix(), default, has_hosted_runners)
+        RunBranches::of_run(&key.branch_prefix(), default, has_hosted_runners)
     }
 
     /// Returns the names of others who report on the newest commits of the default branch. The head alone is not
@@ -91,7 +91,11 @@ impl Engine {
 }
 
 /// Reads the workflows of a tree.
-pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings) -> Result<Exposure, EffectError> {
+pub(super) async fn of_tree(
+    mirror: &Mirror,
+    commit: &Sha,
+    run_branches: &RunBranches,
+) -> Result<Exposure, EffectError> {
     let listed = mirror.list_files(commit, gates::commands::MAX_PATHS).await?;
     let files = listed.entries.iter();
     let ids: BTreeMap<&str, &str> =
@@ -108,7 +112,7 @@ pub(super) async fn of_tree(mirror: &Mirror, commit: &Sha, around: &Surroundings
     };
     let paths = paths.into_iter().map(str::to_owned);
     let files: Files = paths.zip(blobs.into_iter().map(text)).collect();
-    Ok(Exposure { workflows: workflows(&files, around), others })
+    Ok(Exposure { workflows: workflows(&files, run_branches), others })
 }
 
 /// Returns the names of others who report on a commit: Apps that are not GitHub Actions, and the contexts of statuses.

@@ -120,11 +120,11 @@ pub fn success(feature: &Feature, help: Help) -> Success {
 
 /// A cache of counted Features, each with the version at which it was counted.
 #[derive(Debug, Default)]
-pub struct Counted(Mutex<HashMap<FeatureKey, (i64, Success)>>);
+pub struct CountedFeatures(Mutex<HashMap<FeatureKey, (i64, Success)>>);
 
 impl Engine {
     /// Returns the current figures. Features in `counted` that have not changed are not read again.
-    pub async fn figures(&self, counted: &Counted) -> Result<Figures, ViewError> {
+    pub async fn figures(&self, counted: &CountedFeatures) -> Result<Figures, ViewError> {
         const DAY: i64 = 86_400_000;
         let now = self.now();
         let month = Month::of(now);
@@ -147,7 +147,7 @@ impl Engine {
         })
     }
 
-    async fn success(&self, counted: &Counted) -> Result<Success, StoreError> {
+    async fn success(&self, counted: &CountedFeatures) -> Result<Success, StoreError> {
         let ended = self.store.list_ended(MOST).await?;
         let mut sum = Success::default();
         for listed in &ended {

@@ -7,10 +7,10 @@ use crate::{
         persist,
     },
     gates::{forget_caches_of, forget_unused_caches},
-    store::{More, StoreError},
+    store::{MoreToDelete, StoreError},
 };
 use domain::ids::{FeatureKey, Millis, RepoId};
-use git::{Forgotten, GitError, Mirrors};
+use git::{ForgetOutcome, GitError, Mirrors};
 use std::time::Duration;
 
 /// The time between two deletions of old rows, in milliseconds.
@@ -75,9 +75,9 @@ impl Engine {
             0 => {}
             count => tracing::info!("the payloads of {count} old deliveries were blanked"),
         }
-        while store.forget_deliveries(before(ages.deliveries)).await? == More::Maybe {}
-        while store.forget_loose_effects(before(ages.payloads)).await? == More::Maybe {}
-        while store.trim_ended_features(before(ages.ended)).await? == More::Maybe {}
+        while store.forget_deliveries(before(ages.deliveries)).await? == MoreToDelete::Maybe {}
+        while store.forget_loose_effects(before(ages.payloads)).await? == MoreToDelete::Maybe {}
+        while store.trim_ended_features(before(ages.ended)).await? == MoreToDelete::Maybe {}
         store.forget_baselines(self.now().plus(-BASELINES_MS)).await?;
         store.forget_packs(before(ages.packs)).await?;
         store.forget_refusals(before(ages.deliveries)).await?;
@@ -107,12 +107,12 @@ impl Engine {
             let kept_since = if departed.contains(&repo) { departed_before } else { before };
             if self.mirrors.used_at(repo).is_none_or(|used| used < kept_since) {
                 match self.mirrors.forget(repo) {
-                    Forgotten::Deleted => {
+                    ForgetOutcome::Deleted => {
                         tracing::info!(%repo, "the mirror of repository {repo} was deleted");
                         let data = &self.settings.data_dir;
                         forget_caches_of(&data.join("caches"), &Mirrors::folder(data, repo));
                     }
-                    Forgotten::InUse => {}
+                    ForgetOutcome::InUse => {}
                 }
             } else if let Err(error) = self.tidy(repo).await {
                 tracing::warn!(%error, %repo, "the mirror of repository {repo} could not be tidied");

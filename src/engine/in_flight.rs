@@ -12,17 +12,17 @@ use tokio::{
 #[derive(Default)]
 pub(super) struct InFlight {
     tasks: JoinSet<()>,
-    held: HashMap<Id, Held>,
+    held: HashMap<Id, HeldEffect>,
 }
 
-struct Held {
+struct HeldEffect {
     lane: Lane,
     hold: Hold,
     crashes: u32,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum EffectEnd {
     /// It stored the end of its effect, or logged why it could not.
     Itself,
     /// It panicked.
@@ -43,10 +43,10 @@ impl InFlight {
     /// Starts the task that performs the claimed effect.
     pub(super) fn begin(&mut self, claimed: &Claimed, task: impl Future<Output = ()> + Send + 'static) {
         let (lane, crashes) = (claimed.effect.lane, claimed.effect.crashes);
-        self.spawn(Held { lane, hold: claimed.hold.clone(), crashes }, task);
+        self.spawn(HeldEffect { lane, hold: claimed.hold.clone(), crashes }, task);
     }
 
-    fn spawn(&mut self, held: Held, task: impl Future<Output = ()> + Send + 'static) {
+    fn spawn(&mut self, held: HeldEffect, task: impl Future<Output = ()> + Send + 'static) {
         let id = self.tasks.spawn(task).id();
         self.held.insert(id, held);
     }
@@ -61,12 +61,12 @@ impl InFlight {
     }
 
     /// Waits for the next task to end, at most until `over`. Returns `None` if none runs or none ended.
-    pub(super) async fn next_until(&mut self, over: Instant) -> Option<Ended> {
+    pub(super) async fn next_until(&mut self, over: Instant) -> Option<EffectEnd> {
         timeout_at(over, self.next()).await.ok().flatten()
     }
 
     /// Waits for the next task to end. Returns `None` if none runs.
-    pub(super) async fn next(&mut self) -> Option<Ended> {
+    pub(super) async fn next(&mut self) -> Option<EffectEnd> {
         let ended = self.tasks.join_next_with_id().await?;
         let id = match &ended {
             Ok((id, ())) => *id,
@@ -75,9 +75,9 @@ impl InFlight {
         let held = self.held.remove(&id);
         Some(match (ended, held) {
             (Err(error), Some(held)) => {
-                Ended::Crashed(Crash { hold: held.hold, earlier: held.crashes, message: message(error) })
+                EffectEnd::Crashed(Crash { hold: held.hold, earlier: held.crashes, message: message(error) })
             }
-            (Ok(_), _) | (Err(_), None) => Ended::Itself,
+            (Ok(_), _) | (Err(_), None) => EffectEnd::Itself,
         })
     }
 }
@@ -97,7 +97,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Crash, Ended, Held, InFlight};
+    use super::{Crash, EffectEnd, HeldEffect, InFlight};
     use crate::store::{Hold, Lane};
     use std::time::Duration;
     use tokio::time::Instant;
@@ -106,8 +106,8 @@ mod tests {
         Hold { effect: effect.to_owned(), worker: "w".to_owned(), fence: 1 }
     }
 
-    fn held_effect(effect: &str, lane: Lane) -> Held {
-        Held { lane, hold: hold(effect), crashes: 2 }
+    fn held_effect(effect: &str, lane: Lane) -> HeldEffect {
+        HeldEffect { lane, hold: hold(effect), crashes: 2 }
     }
 
     fn busy(tasks: &InFlight) -> [usize; 3] {
@@ -120,7 +120,7 @@ mod tests {
         tasks.spawn(held_effect("goes on", Lane::Agent), std::future::pending());
         tasks.spawn(held_effect("ends", Lane::Forge), async {});
         assert_eq!(busy(&tasks), [0, 1, 1]);
-        assert_eq!(tasks.next().await, Some(Ended::Itself));
+        assert_eq!(tasks.next().await, Some(EffectEnd::Itself));
         assert_eq!(busy(&tasks), [0, 0, 1]);
 
         tasks.spawn(held_effect("panics", Lane::Agent), async {
@@ -132,7 +132,7 @@ mod tests {
             earlier: 2,
             message: "called `Result::unwrap()` on an `Err` value: ParseIntError { kind: InvalidDigit }".to_owned(),
         };
-        assert_eq!(tasks.next().await, Some(Ended::Crashed(crash)));
+        assert_eq!(tasks.next().await, Some(EffectEnd::Crashed(crash)));
         assert_eq!(busy(&tasks), [0, 0, 1]);
     }
 
@@ -142,7 +142,7 @@ mod tests {
         tasks.spawn(held_effect("ends", Lane::Forge), async {});
         tasks.spawn(held_effect("goes on", Lane::Forge), std::future::pending());
         let over = Instant::now() + Duration::from_secs(20);
-        assert_eq!(tasks.next_until(over).await, Some(Ended::Itself));
+        assert_eq!(tasks.next_until(over).await, Some(EffectEnd::Itself));
         assert_eq!(tasks.next_until(over).await, None);
         assert_eq!(tasks.ids().collect::<Vec<_>>(), ["goes on"]);
     }
@@ -154,7 +154,7 @@ mod tests {
             [(Box::new("a literal"), "a literal"), (Box::new("made".to_owned()), "made"), (Box::new(7), "no message")];
         for (panic, heard) in all {
             tasks.spawn(held_effect("e", Lane::Forge), async move { std::panic::resume_unwind(panic) });
-            let Some(Ended::Crashed(crash)) = tasks.next().await else { panic!("it crashed") };
+            let Some(EffectEnd::Crashed(crash)) = tasks.next().await else { panic!("it crashed") };
             assert_eq!(crash.message, heard);
         }
         assert_eq!(tasks.next().await, None);

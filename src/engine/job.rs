@@ -11,7 +11,7 @@ use domain::{
     budget::Spent,
     ids::{FeatureKey, Millis, RepoId},
 };
-use git::{GitError, Over};
+use git::{CallReach, GitError};
 use parking_lot::Mutex;
 use sandbox::StartError;
 use std::{
@@ -80,7 +80,7 @@ pub enum EffectError {
     Agent(FailedRun),
     /// An agent failed, and another try would fail too.
     #[error("{}", .0.failure)]
-    Hopeless(FailedRun),
+    Permanent(FailedRun),
     /// The model's API does not serve us. Counts as no try.
     #[error("waits for the model's API until {} (ms): {why}", wait.until.0)]
     Parked { wait: ApiWait, why: String },
@@ -122,7 +122,7 @@ impl EffectError {
         let named = |failed: FailedRun| FailedRun { role: Some(role), ..failed };
         match self {
             Self::Agent(failed) => Self::Agent(named(failed)),
-            Self::Hopeless(failed) => Self::Hopeless(named(failed)),
+            Self::Permanent(failed) => Self::Permanent(named(failed)),
             other @ (Self::Failed { .. }
             | Self::Limited { .. }
             | Self::Waiting { .. }
@@ -262,11 +262,11 @@ impl From<GitError> for EffectError {
             GitError::History(said) => Failure::History { message: said }.into(),
             GitError::Missing(_) => Failure::Repository { fault: RepositoryFault::Missing(said) }.into(),
             GitError::Name(_) | GitError::TooLarge { .. } => Self::repository(RepositoryFault::Other(said)),
-            GitError::TimedOut { over: Over::Network, .. } => Failure::GitHubUnreachable { message: said }.into(),
+            GitError::TimedOut { over: CallReach::Network, .. } => Failure::GitHubUnreachable { message: said }.into(),
             GitError::NoSpace(said) => Failure::DiskFull { message: said }.into(),
-            GitError::TimedOut { over: Over::Disk, .. } | GitError::Failed { .. } | GitError::Unexpected { .. } => {
-                Failure::Git { message: said }.into()
-            }
+            GitError::TimedOut { over: CallReach::Disk, .. }
+            | GitError::Failed { .. }
+            | GitError::Unexpected { .. } => Failure::Git { message: said }.into(),
             GitError::NotStarted { source } => not_started(&source).into(),
             GitError::Io { what, source } => of_machine(&what, &source).into(),
         }

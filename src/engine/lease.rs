@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         Engine,
-        apply::{Applied, ApplyError, Fact},
+        apply::{ApplyError, ApplyOutcome, Fact},
         in_flight::Crash,
         job::{ApiWait, Done, EffectError, Job, LimitedBy, of_apply},
         own_thread::on_own_thread,
@@ -195,12 +195,12 @@ impl Engine {
     async fn end_with(&self, job: &Job, outcome: &Outcome, key: &FeatureKey, fact: Fact) -> Result<bool, ApplyError> {
         let finish = Finish { hold: job.hold.clone(), outcome: outcome.clone() };
         Ok(match self.apply(key, fact, Some(finish)).await? {
-            Applied::Done | Applied::Known => true,
-            Applied::LostFence => {
+            ApplyOutcome::Done | ApplyOutcome::Known => true,
+            ApplyOutcome::LostFence => {
                 self.written(&job.hold, Fenced::Lost).await;
                 true
             }
-            Applied::NoFeature | Applied::RunExists => false,
+            ApplyOutcome::NoFeature | ApplyOutcome::RunExists => false,
         })
     }
 
@@ -228,7 +228,7 @@ impl Engine {
                 store.postpone(&job.hold, *until, &error.to_string()).await?
             }
             EffectError::Parked { wait, why } => return Ok(self.park(job, wait, why).await?),
-            EffectError::Hopeless(_) | EffectError::Spent(_) => return self.give_up(job, error).await,
+            EffectError::Permanent(_) | EffectError::Spent(_) => return self.give_up(job, error).await,
             EffectError::Agent(_) => return self.try_again(job, error).await,
             EffectError::Failed { failure, not_before } => {
                 let Some(on) = waits_on(failure) else {
@@ -302,7 +302,7 @@ impl Engine {
         let shown = begun.is_none().then(|| shown_wait(job, now)).flatten();
         let until = now.plus(wait).max(not_before.unwrap_or(now));
         let why = failure.to_string();
-        let waits = self.store.wait_out(&job.hold, (on, &why), now, until, shown.as_slice());
+        let waits = self.store.wait_out(&job.hold, on, &why, now, until, shown.as_slice());
         let fenced = waits.await?;
         self.written(&job.hold, fenced).await;
         Ok(())
@@ -325,7 +325,7 @@ impl Engine {
     async fn give_up(&self, job: &Job, error: &EffectError) -> Result<(), ApplyError> {
         let id = &job.effect.id;
         if let EffectError::Failed { failure, .. } = error
-            && failure.row().acts == Actor::Operator
+            && failure.rule().acts == Actor::Operator
         {
             tracing::error!(%id, "{id} is given up: {error}");
         } else {
@@ -372,13 +372,13 @@ impl Engine {
 /// Returns `true` if the store's failure passes. A store that this process has closed stays closed.
 fn is_passing(error: &ApplyError) -> bool {
     let is_closed = matches!(error, ApplyError::Store(StoreError::Closed));
-    !is_closed && of_apply(error).row().class == FailureClass::Passes
+    !is_closed && of_apply(error).rule().class == FailureClass::Passes
 }
 
 /// Returns the condition for which an effect waits after a failure; `None` if the failure lasts.
 fn waits_on(failure: &Failure) -> Option<WaitsOn> {
-    let row = failure.row();
-    match (row.class, row.owner) {
+    let rule = failure.rule();
+    match (rule.class, rule.owner) {
         (FailureClass::Lasts, _) => None,
         (FailureClass::Unknown, _) => Some(WaitsOn::Unknown),
         (FailureClass::Passes, Owner::GitHub) => Some(WaitsOn::GitHub),

@@ -16,7 +16,7 @@ mod housekeeping;
 mod in_flight;
 pub mod ingest;
 pub mod job;
-pub mod label_looks;
+pub mod label_lookups;
 mod lease;
 pub mod lease_clock;
 pub mod onboarding;
@@ -42,7 +42,7 @@ pub mod worker;
 
 use crate::{
     engine::{
-        data_folder::DataFolder, heartbeat::Heartbeat, label_looks::LabelLooks, lease_clock::LeaseClock,
+        data_folder::DataFolder, heartbeat::Heartbeat, label_lookups::LabelLookups, lease_clock::LeaseClock,
         remembered::Remembered, roster::Roster, running::Running, settings::EngineSettings, strangers::Strangers,
     },
     gates::CheckoutLocks,
@@ -83,7 +83,7 @@ pub struct Engine {
     /// The way of git to GitHub through the organisation's proxy, if there is one. Kept open with the engine.
     pub git_door: Option<Door>,
     /// The permits to ask GitHub about labels that may not be ours.
-    pub label_looks: LabelLooks,
+    pub label_lookups: LabelLookups,
     /// The comments and reviews that a sweep read for nothing, such as those that another App wrote for a person.
     pub fruitless: Remembered<(FeatureKey, String), ()>,
     pub lease_clock: LeaseClock,

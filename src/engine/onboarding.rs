@@ -21,7 +21,7 @@ const MAX_WORKFLOW: usize = 256 * 1024;
 
 /// The result of the set-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Onboarded {
+pub enum OnboardingOutcome {
     /// This pull request proposes settings.
     Proposed(PullNumber),
     /// The repository already has settings.
@@ -32,7 +32,7 @@ pub enum Onboarded {
 
 impl Engine {
     /// Creates the labels and proposes settings in a repository.
-    pub async fn onboard(&self, installation: InstallationId, id: RepoId) -> Result<Onboarded, EffectError> {
+    pub async fn onboard(&self, installation: InstallationId, id: RepoId) -> Result<OnboardingOutcome, EffectError> {
         let repo = self.autobuild.repo(installation, id);
         for (name, color, about) in messages::LABELS {
             repo.make_label(name, color, about).await?;
@@ -40,15 +40,15 @@ impl Engine {
         }
         let known = repo.repository().await?;
         if repo.branch_head(&known.default_branch).await?.is_none() {
-            return Ok(Onboarded::NoCommits);
+            return Ok(OnboardingOutcome::NoCommits);
         }
         let default = self.fetch_default(installation, id, None).await?;
         match repo.content(SETTINGS_FILE, &default.head, MAX_WORKFLOW).await? {
             Content::Missing => {}
-            Content::File(_) | Content::TooLarge | Content::NoFile => return Ok(Onboarded::HadSettings),
+            Content::File(_) | Content::TooLarge | Content::NoFile => return Ok(OnboardingOutcome::HadSettings),
         }
         if let Some(pull) = repo.find_pull(BRANCH).await? {
-            return Ok(Onboarded::Proposed(pull.number));
+            return Ok(OnboardingOutcome::Proposed(pull.number));
         }
         self.propose(installation, id, &default).await
     }
@@ -58,9 +58,9 @@ impl Engine {
         installation: InstallationId,
         id: RepoId,
         default: &DefaultBranch,
-    ) -> Result<Onboarded, EffectError> {
+    ) -> Result<OnboardingOutcome, EffectError> {
         let repo = self.autobuild.repo(installation, id);
-        let chosen = commands::at(&default.mirror, &default.head, &RepositorySettings::default()).await?;
+        let chosen = commands::choose_at(&default.mirror, &default.head, &RepositorySettings::default()).await?;
         let workflows = started_workflows(default).await?;
         let found = messages::DetectedSettings {
             setup: chosen.setup.as_ref().map(ShellCommand::text),
@@ -94,8 +94,8 @@ impl Engine {
             ready: true,
         });
         Ok(match opened.await? {
-            OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => Onboarded::Proposed(pull.number),
-            OpenedPull::NoCommits => Onboarded::HadSettings,
+            OpenedPull::Opened(pull) | OpenedPull::Adopted(pull) => OnboardingOutcome::Proposed(pull.number),
+            OpenedPull::NoCommits => OnboardingOutcome::HadSettings,
         })
     }
 

@@ -5,7 +5,7 @@ use domain::{
     feature::Feature,
     ids::{Millis, TaskId, TurnNumber},
     report::{Discrepancy, LeftOut, PlayerReport},
-    task::{NextTurn, Task, Turn, TurnKind, Work},
+    task::{Task, Turn, TurnInput, TurnKind, Work},
 };
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,8 @@ struct TaskData {
 struct Account {
     attempt: u32,
     kind: TurnKind,
-    told: NextTurn,
+    #[serde(rename = "told")]
+    input: TurnInput,
     ci_since: Option<Millis>,
     work: Work,
     report: Option<PlayerReport>,
@@ -68,7 +69,7 @@ fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
         number: row.number,
         attempt: account.attempt,
         kind: account.kind,
-        told: account.told,
+        input: account.input,
         started_at: row.started_at.unwrap_or(Millis(0)),
         ended_at: row.ended_at,
         ci_since: account.ci_since,
@@ -142,7 +143,7 @@ fn turn_row(task: TaskId, turn: &Turn) -> Result<TurnRow, Unreadable> {
     let account = Account {
         attempt: turn.attempt,
         kind: turn.kind,
-        told: turn.told.clone(),
+        input: turn.input.clone(),
         ci_since: turn.ci_since,
         work: turn.work,
         report: turn.report.clone(),

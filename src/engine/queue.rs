@@ -25,7 +25,7 @@ pub struct Queue {
 
 /// The reason why a step is not running.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum WaitReason {
     Runs,
     /// The API of its model does not serve it.
     Model(String),
@@ -41,7 +41,7 @@ pub enum Why {
     Next,
 }
 
-impl Why {
+impl WaitReason {
     /// Returns `true` if the wait ends at the step's `run_at`.
     pub fn has_end(&self) -> bool {
         match self {
@@ -52,26 +52,26 @@ impl Why {
 }
 
 /// Returns the reason why a step does not run at `now`.
-pub fn why(step: &QueuedEffect, now: Millis) -> Why {
+pub fn why(step: &QueuedEffect, now: Millis) -> WaitReason {
     if step.state == EffectState::Running {
-        return Why::Runs;
+        return WaitReason::Runs;
     }
     let waits = step.run_at > now;
     match (&step.waits_on, step.held_by) {
-        (_, Some(held @ HeldBy::Feature)) => Why::Held(held),
-        (Some(WaitsOn::Model(name)), _) if waits => Why::Model(name.clone()),
-        (Some(WaitsOn::GitHub), _) if waits => Why::GitHub,
-        (Some(WaitsOn::Machine | WaitsOn::Unknown), _) if waits => Why::TryAgain,
-        _ if waits && step.attempt > 0 => Why::TryAgain,
-        _ if waits => Why::Time,
-        (_, Some(held)) => Why::Held(held),
-        (_, None) => Why::Next,
+        (_, Some(held @ HeldBy::Feature)) => WaitReason::Held(held),
+        (Some(WaitsOn::Model(name)), _) if waits => WaitReason::Model(name.clone()),
+        (Some(WaitsOn::GitHub), _) if waits => WaitReason::GitHub,
+        (Some(WaitsOn::Machine | WaitsOn::Unknown), _) if waits => WaitReason::TryAgain,
+        _ if waits && step.attempt > 0 => WaitReason::TryAgain,
+        _ if waits => WaitReason::Time,
+        (_, Some(held)) => WaitReason::Held(held),
+        (_, None) => WaitReason::Next,
     }
 }
 
 /// The result of the request to retry a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TriedAgain {
+pub enum RetryOutcome {
     /// It is due.
     Yes,
     /// It is not among the steps that were given up. Somebody else may have retried it first.
@@ -87,7 +87,7 @@ pub fn can_be_tried_again(effect: &StoredEffect) -> bool {
     }
     let read: Result<Effect, _> = serde_json::from_str(&effect.payload);
     read.is_ok_and(|effect| match effect.spec().given_up {
-        GivenUp::Nothing | GivenUp::Unsaid(_) => true,
+        GivenUp::Nothing | GivenUp::FailedAct(_) => true,
         GivenUp::Stuck | GivenUp::PlayerFailed | GivenUp::CoachFailed => false,
     })
 }
@@ -105,20 +105,20 @@ impl Queue {
 }
 
 /// Retries a step that was given up. A second call changes nothing.
-pub async fn try_again(store: &Store, id: &str, now: Millis) -> Result<TriedAgain, StoreError> {
+pub async fn try_again(store: &Store, id: &str, now: Millis) -> Result<RetryOutcome, StoreError> {
     let known = store.effect(id).await?;
     let Some(effect) = known.filter(|effect| effect.state == EffectState::Failed) else {
-        return Ok(TriedAgain::NotFailed);
+        return Ok(RetryOutcome::NotFailed);
     };
     if !can_be_tried_again(&effect) {
-        return Ok(TriedAgain::FeatureKnows);
+        return Ok(RetryOutcome::FeatureKnows);
     }
-    Ok(if store.try_again(id, now).await? { TriedAgain::Yes } else { TriedAgain::NotFailed })
+    Ok(if store.try_again(id, now).await? { RetryOutcome::Yes } else { RetryOutcome::NotFailed })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Why, why};
+    use super::{WaitReason, why};
     use crate::store::{EffectState, HeldBy, QueuedEffect, WaitsOn};
     use domain::ids::Millis;
 
@@ -142,16 +142,16 @@ mod tests {
             change(&mut step);
             why(&step, Millis(now))
         };
-        assert_eq!(at(100, |_| {}), Why::Next);
-        assert_eq!(at(99, |_| {}), Why::Time);
-        assert_eq!(at(99, |step| step.attempt = 1), Why::TryAgain);
-        assert_eq!(at(100, |step| step.attempt = 1), Why::Next);
-        assert_eq!(at(99, |step| step.waits_on = Some(WaitsOn::GitHub)), Why::GitHub);
+        assert_eq!(at(100, |_| {}), WaitReason::Next);
+        assert_eq!(at(99, |_| {}), WaitReason::Time);
+        assert_eq!(at(99, |step| step.attempt = 1), WaitReason::TryAgain);
+        assert_eq!(at(100, |step| step.attempt = 1), WaitReason::Next);
+        assert_eq!(at(99, |step| step.waits_on = Some(WaitsOn::GitHub)), WaitReason::GitHub);
         let model = |step: &mut QueuedEffect| step.waits_on = Some(WaitsOn::Model("claude".to_owned()));
-        assert_eq!(at(99, model), Why::Model("claude".to_owned()));
-        assert_eq!(at(100, model), Why::Next);
-        assert_eq!(at(99, |step| step.held_by = Some(HeldBy::Feature)), Why::Held(HeldBy::Feature));
-        assert_eq!(at(100, |step| step.held_by = Some(HeldBy::Agent)), Why::Held(HeldBy::Agent));
-        assert_eq!(at(0, |step| step.state = EffectState::Running), Why::Runs);
+        assert_eq!(at(99, model), WaitReason::Model("claude".to_owned()));
+        assert_eq!(at(100, model), WaitReason::Next);
+        assert_eq!(at(99, |step| step.held_by = Some(HeldBy::Feature)), WaitReason::Held(HeldBy::Feature));
+        assert_eq!(at(100, |step| step.held_by = Some(HeldBy::Agent)), WaitReason::Held(HeldBy::Agent));
+        assert_eq!(at(0, |step| step.state = EffectState::Running), WaitReason::Runs);
     }
 }

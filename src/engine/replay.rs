@@ -8,7 +8,7 @@ use crate::{
         turns::once,
     },
     github::{GithubError, HookDelivery},
-    store::{Accepted, Source, StoreError},
+    store::{AcceptOutcome, Source, StoreError},
 };
 use domain::ids::Millis;
 use serde::{Deserialize, Serialize};
@@ -136,8 +136,10 @@ impl Engine {
         let request =
             DeliveryRequest { id: entry.guid.clone(), event: entry.event.clone(), body, source: Source::Replay };
         match self.accept(request).await {
-            Ok(DeliveryOutcome::Stored(Accepted::New)) => Ok(true),
-            Ok(DeliveryOutcome::Stored(Accepted::Known | Accepted::Again) | DeliveryOutcome::NotNeeded) => Ok(false),
+            Ok(DeliveryOutcome::Stored(AcceptOutcome::New)) => Ok(true),
+            Ok(DeliveryOutcome::Stored(AcceptOutcome::Known | AcceptOutcome::Again) | DeliveryOutcome::NotNeeded) => {
+                Ok(false)
+            }
             Err(DeliveryFailure::Payload(error)) => {
                 tracing::warn!(%error, delivery = %entry.guid, "delivery {} is not readable", entry.guid);
                 Ok(false)

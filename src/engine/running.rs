@@ -13,7 +13,7 @@ pub struct Running {
     tokens: Mutex<HashMap<String, CancellationToken>>,
     /// Changes when every effect must check at once if it is still wanted.
     again: watch::Sender<u64>,
-    at_work: Mutex<Board>,
+    at_work: Mutex<WorkBoard>,
 }
 
 /// The worker that is shown on the dashboard.
@@ -41,7 +41,7 @@ pub struct Work {
 }
 
 #[derive(Default)]
-struct Board {
+struct WorkBoard {
     next: u64,
     entries: BTreeMap<u64, (Work, Option<watch::Receiver<Activity>>)>,
 }

@@ -32,17 +32,17 @@ fn new_row(feature: &Feature, effect: &Effect, now: Millis, spacing_ms: i64) -> 
         (WaitsFor::Spacing, Some(living)) => living.edited_at.plus(spacing_ms.saturating_mul(LIVING_SPACINGS)).max(now),
         (WaitsFor::Spacing, None) | (WaitsFor::Nothing | WaitsFor::Work, _) => now,
     };
-    let place = (feature.installation, Some(feature.key.repo));
+    let (key, installation) = (&feature.key, feature.installation);
     NewEffect {
         feature_limit: (spec.lane == Lane::Agent).then_some(feature.rules.max_parallel_tasks),
-        ..row(effect.id(&feature.key), effect, &feature.key, place, run_at)
+        ..row(effect.id(key), effect, key, installation, Some(key.repo), run_at)
     }
 }
 
 /// Returns one more edit of the living comment, for a change that no event reports.
 pub fn shown_again(job: &Job, feature: FeatureKey, id: String, run_at: Millis) -> NewEffect {
-    let place = (job.effect.installation, job.effect.repo);
-    row(id, &Effect::Living { emission: Emission(0) }, &feature, place, run_at)
+    let effect = Effect::Living { emission: Emission(0) };
+    row(id, &effect, &feature, job.effect.installation, job.effect.repo, run_at)
 }
 
 /// Returns the row of an effect of a Feature, as its spec defines it. The caller overrides the Feature's columns for
@@ -51,7 +51,8 @@ pub fn row(
     id: String,
     effect: &Effect,
     key: &FeatureKey,
-    (installation, repo): (InstallationId, Option<RepoId>),
+    installation: InstallationId,
+    repo: Option<RepoId>,
     run_at: Millis,
 ) -> NewEffect {
     let spec = effect.spec();

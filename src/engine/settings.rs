@@ -1,7 +1,7 @@
 //! The engine's limits and times.
 
 use crate::{
-    config::{Ages, Allowances, Concurrency, ProcessLimits, RepositorySettings},
+    config::{Allowances, Concurrency, ProcessLimits, RepositorySettings, RetentionAges},
     gates::Deadlines,
     github::{Clock, READ_PAUSES},
     telemetry::Telemetry,
@@ -10,7 +10,7 @@ use domain::{
     budget::Limits,
     ci::CiTimes,
     ids::{InstallationId, RepoId},
-    routing::Waits,
+    routing::ApiWaits,
 };
 use parking_lot::Mutex;
 use sandbox::egress::Ceiling;
@@ -62,7 +62,7 @@ pub struct EngineSettings {
     pub ci: CiTimes,
     pub workflows: Workflows,
     /// How long work waits for a model's API.
-    pub waits: Waits,
+    pub waits: ApiWaits,
     /// The largest pack of a commit that the database keeps, in bytes. A larger one stays in the data folder.
     pub pack_size: usize,
     /// The least time between two stored updates of a running agent's progress.
@@ -74,13 +74,13 @@ pub struct EngineSettings {
     /// The limits of the repositories of each installation.
     pub allowances: Allowances,
     /// How long data of each kind is kept.
-    pub ages: Ages,
+    pub ages: RetentionAges,
     /// The handle for sending spans.
     pub telemetry: Telemetry,
     /// Settings that override those of a repository.
     pub overrides: Overrides,
     /// The repositories whose agents this process leaves to others.
-    pub others: Others,
+    pub others: LeftRepositories,
 }
 
 /// Settings, by repository, that override the repository's own file. The command line sets them.
@@ -115,9 +115,9 @@ impl Overrides {
 
 /// The repositories whose agents another process runs, because this process lacks the agent that they name.
 #[derive(Clone, Debug, Default)]
-pub struct Others(Arc<Mutex<BTreeSet<RepoId>>>);
+pub struct LeftRepositories(Arc<Mutex<BTreeSet<RepoId>>>);
 
-impl Others {
+impl LeftRepositories {
     /// Sets if the agents of a repository are left to another process from now on.
     pub fn set(&self, repo: RepoId, is_left: bool) {
         let mut left = self.0.lock();
@@ -147,7 +147,7 @@ pub struct Slots {
 impl Slots {
     /// Returns how many labels that may not be ours are looked up at once. GitHub may answer slowly, so half of the
     /// slots stay free for requests of people.
-    pub fn label_looks(&self) -> usize {
+    pub fn label_lookups(&self) -> usize {
         (self.control / 2).max(1)
     }
 }
@@ -213,16 +213,16 @@ impl EngineSettings {
             read_pauses: READ_PAUSES,
             ci: CiTimes::PRODUCT,
             workflows: Workflows::Start,
-            waits: Waits::PRODUCT,
+            waits: ApiWaits::PRODUCT,
             pack_size: ProcessLimits::default().pack_size,
             progress: Duration::from_secs(10),
             longest: Deadlines::LONGEST,
             month: Limits::default(),
             allowances: Allowances::default(),
-            ages: Ages::default(),
+            ages: RetentionAges::default(),
             telemetry: Telemetry::default(),
             overrides: Overrides::default(),
-            others: Others::default(),
+            others: LeftRepositories::default(),
         }
     }
 }

@@ -17,7 +17,7 @@ use domain::{
 
 /// An agent run that ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Ran<'a> {
+pub struct AgentRun<'a> {
     pub feature: &'a FeatureKey,
     /// The task; `None` for the planner.
     pub task: Option<TaskId>,
@@ -33,7 +33,7 @@ pub struct Ran<'a> {
 }
 
 /// Returns the span of a run. Attribute names follow OpenTelemetry's conventions for generative AI if these define one.
-pub fn run(ran: &Ran<'_>) -> Span {
+pub fn run(ran: &AgentRun<'_>) -> Span {
     let mut path = path(ran.feature, ran.task, ran.task.and(Some(ran.turn)));
     path.push(ran.run.to_owned());
     let (record, tokens) = (ran.record, ran.record.usage.tokens);
@@ -64,7 +64,7 @@ pub fn run(ran: &Ran<'_>) -> Span {
     match ran.failure {
         None => span.text("autobuild.outcome", "answered"),
         Some(failure) => {
-            let word = failure.row().word;
+            let word = failure.rule().word;
             span.text("autobuild.outcome", word).failed(word)
         }
     }
@@ -74,7 +74,8 @@ pub fn gates(
     feature: &FeatureKey,
     task: TaskId,
     turn: TurnNumber,
-    (from, to): (Millis, Millis),
+    from: Millis,
+    to: Millis,
     report: &GateReport,
 ) -> Span {
     let mut path = path(feature, Some(task), Some(turn));
@@ -191,7 +192,7 @@ fn dollars(micros: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ran, gates, run};
+    use super::{AgentRun, gates, run};
     use crate::{agents::Record, config::Role, telemetry::Fact};
     use domain::{
         blocked::Failure,
@@ -218,7 +219,7 @@ mod tests {
             ..Record::default()
         };
         let failure = Failure::AgentFailed { message: "exit code 1: what it printed".to_owned() };
-        let span = run(&Ran {
+        let span = run(&AgentRun {
             feature: &key(),
             task: Some(TaskId::Planned(1)),
             turn: TurnNumber(3),
@@ -250,7 +251,7 @@ mod tests {
             intended: Vec::new(),
             more: Vec::new(),
         };
-        let span = gates(&key(), TaskId::Planned(1), TurnNumber(1), (Millis(5), Millis(6)), &report);
+        let span = gates(&key(), TaskId::Planned(1), TurnNumber(1), Millis(5), Millis(6), &report);
         assert!(span.facts.contains(&("autobuild.gates.absent", Fact::Text("tests".to_owned()))));
         assert_eq!(span.path.len(), 4);
     }

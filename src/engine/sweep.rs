@@ -12,7 +12,7 @@
 use crate::{
     engine::{
         Engine,
-        apply::Applied,
+        apply::ApplyOutcome,
         ingest::{home, lifecycle, missed, understand},
         job::{Done, EffectError},
         turns::once,
@@ -23,7 +23,7 @@ use crate::{
 use domain::{
     feature::{
         Feature, Suspension,
-        sweep::{Difference, RemoteFact, RemoteWork, Stored, compare},
+        sweep::{Difference, RemoteFact, RemoteWork, StoredWork, compare},
     },
     ids::{FeatureKey, InstallationId, Millis},
 };
@@ -249,7 +249,7 @@ impl Sweep<'_> {
             return Ok(None);
         };
         let causes: BTreeSet<String> = self.engine.store.causes(key).await?.into_iter().collect();
-        let stored = Stored { feature: &feature, label: &lifecycle::label_of(&feature), causes: &causes };
+        let stored = StoredWork { feature: &feature, label: &lifecycle::label_of(&feature), causes: &causes };
         let is_new = |one: &Difference| self.engine.fruitless.find(&(*key, format!("{:?}", one.fact))).is_none();
         let mut all = compare(stored, remote).into_iter().filter(is_new);
         Ok(all.find(|one| tried.insert(format!("{:?}", one.fact))))
@@ -260,21 +260,23 @@ impl Sweep<'_> {
         &self,
         feature: &Feature,
         fact: &RemoteFact,
-        inbound: Result<missed::Missed, EffectError>,
+        inbound: Result<missed::MissedDelivery, EffectError>,
     ) -> Result<u64, EffectError> {
         let (engine, key) = (self.engine, &feature.key);
         let before = engine.store.causes(key).await?.len();
         let done = match inbound? {
-            missed::Missed::Delivery(inbound) => Box::pin(understand(engine, *inbound, engine.now(), "sweep")).await?,
-            missed::Missed::Fact(fact) => Done::Fact(*key, fact),
-            missed::Missed::Nothing => Done::Nothing,
+            missed::MissedDelivery::Delivery(inbound) => {
+                Box::pin(understand(engine, *inbound, engine.now(), "sweep")).await?
+            }
+            missed::MissedDelivery::Fact(fact) => Done::Fact(*key, fact),
+            missed::MissedDelivery::Nothing => Done::Nothing,
         };
         match done {
             Done::Nothing => {}
             Done::FollowUp(effects) => engine.store.add_effects(&effects).await?,
             Done::Fact(key, mut news) => {
                 let applied = Box::pin(engine.apply(&key, (*news).clone(), None)).await?;
-                if applied == Applied::Known && is_state(fact) {
+                if applied == ApplyOutcome::Known && is_state(fact) {
                     // The fact is recorded, but was ignored when it came, or was undone since. It needs another cause
                     // to count again.
                     news.cause = format!("{}/again/{before}", news.cause);

@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         Engine,
-        in_flight::{Ended, InFlight},
+        in_flight::{EffectEnd, InFlight},
     },
     store::{ClaimRequest, Claimed, Lane, LaneLimits, StoreError},
 };
@@ -56,10 +56,10 @@ impl Engine {
         drop((upkeep, replays, sweeps));
     }
 
-    async fn handle_end(&self, ended: Ended) {
+    async fn handle_end(&self, ended: EffectEnd) {
         match ended {
-            Ended::Itself => {}
-            Ended::Crashed(crash) => self.crashed(&crash).await,
+            EffectEnd::Itself => {}
+            EffectEnd::Crashed(crash) => self.crashed(&crash).await,
         }
     }
 

@@ -25,7 +25,7 @@ const MOST_SIMILAR: usize = 10;
 const SEPARATORS: [char; 7] = [':', '.', '#', '>', '›', ' ', '/'];
 
 /// The result of a criterion's check on the change's commit and on the base.
-pub(crate) struct Checked {
+pub(crate) struct CheckResult {
     /// The criterion's number, from 1.
     pub(crate) number: usize,
     pub(crate) check: Check,
@@ -43,7 +43,7 @@ pub(crate) enum OnBase {
     Unknown,
 }
 
-impl Checked {
+impl CheckResult {
     /// Sets the result on the base, and notes in the finding if the check passes there too.
     pub(crate) fn set_base(&mut self, base: OnBase) {
         self.base = base;
@@ -55,7 +55,7 @@ impl Checked {
 
 /// Runs the check of every criterion, except those that a person must judge. If set-up or the build broke, checks that
 /// need it are not run: the breakage alone is the finding.
-pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> Result<Vec<Checked>, GateError> {
+pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> Result<Vec<CheckResult>, GateError> {
     let mut results = Vec::new();
     let criteria = &run.subject.task.acceptance_criteria;
     for (at, criterion) in criteria.iter().enumerate() {
@@ -71,13 +71,13 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
                 named.extend(passed.filter(|passed| is_called(passed, name)).cloned());
                 Some(match test(number, name, tests) {
                     _ if is_nowhere(run, name, tests).await? => of_test(number, name, NamedTest::Nowhere),
-                    result => with_place(run, (number, name), result, tests),
+                    result => with_place(run, number, name, result, tests),
                 })
             }
             Check::Command(command) => Some(self::command(run, number, command).await?),
             Check::File(path) => Some(file(run, number, path).await?),
         };
-        results.extend(result.map(|result| Checked {
+        results.extend(result.map(|result| CheckResult {
             number,
             check: criterion.check.clone(),
             result: with_item(result, criterion, number),
@@ -110,7 +110,7 @@ fn is_unit(name: &str, files: &BTreeSet<String>) -> bool {
 
 /// Adds the place of a test to its failed check, if the change brings the test and it has no result. If something was
 /// not built, the test could not run, and the breakage alone is the finding.
-fn with_place(run: &Run<'_>, (number, wanted): (usize, &str), result: GateResult, tests: &Evidence) -> GateResult {
+fn with_place(run: &Run<'_>, number: usize, wanted: &str, result: GateResult, tests: &Evidence) -> GateResult {
     let ran = compare::names(tests).is_some_and(|names| names.all().any(|name| is_called(name, wanted)));
     let broken = tests.failure().is_some_and(|finding| {
         let mut failed = finding.failed_names();

@@ -30,7 +30,7 @@ impl SourceCode {
 
 /// Returns the source files at the change's commit; none if there are too many.
 pub(crate) async fn code(run: &Run<'_>) -> Result<Vec<SourceCode>, GateError> {
-    let mut files = run.list(|path| role(path) == Role::Source && language::of(path).is_some()).await?;
+    let mut files = run.list(|path| role(path) == Role::Source && language::language_of(path).is_some()).await?;
     if files.len() > MOST_FILES {
         files.clear();
     }

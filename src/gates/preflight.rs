@@ -43,13 +43,13 @@ pub async fn preflight(
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
     let context = &context.on_default_branch(commit);
-    let prepared = Prepared::new(context, (mirror, commit), settings, cancel).await?.adding(Additions::None);
+    let prepared = Prepared::new(context, mirror, commit, settings, cancel).await?.adding(Additions::None);
     let known = prepared.known_with_additions().await?;
     let ready = prepared.anew().await?;
     let tracked: BTreeSet<String> = commands::paths(mirror, commit).await?.into_iter().collect();
     let keep = async |ready: &Ready<'_>, (setup, tests): (&UntrackedFiles, &UntrackedFiles), made| {
         let kept = UntrackedFiles::worth_keeping(setup, tests, ready.checkout.path());
-        cache::keep(context, mirror, &prepared.chosen, &ready.checkout, (kept, made)).await
+        cache::keep(context, mirror, &prepared.chosen, &ready.checkout, kept, made).await
     };
     let after_setup = ready.untracked_files(&tracked).await?;
     let made = ready.inspect_made(&after_setup, &tracked).await;
@@ -83,14 +83,15 @@ pub async fn preflight(
 /// # Errors
 ///
 /// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
-pub async fn before(
+pub async fn test_start(
     context: &GateContext,
-    (mirror, commit): (&Mirror, &Sha),
+    mirror: &Mirror,
+    commit: &Sha,
     settings: &RepositorySettings,
     baseline: &Baseline,
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
-    let prepared = Prepared::new(context, (mirror, commit), settings, cancel).await?.after(baseline).await?;
+    let prepared = Prepared::new(context, mirror, commit, settings, cancel).await?.after(baseline).await?;
     let is_sound = |ran: &Evidence| compare::is_sound(ran, &compare::excused(ran, baseline, &[]));
     let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
     Ok(Baseline {
@@ -111,7 +112,8 @@ pub async fn before(
 /// A cancellation, or a failure of the service itself.
 pub async fn missing_programs(
     context: &GateContext,
-    (mirror, commit): (&Mirror, &Sha),
+    mirror: &Mirror,
+    commit: &Sha,
     settings: &RepositorySettings,
     lines: &[String],
     cancel: &CancellationToken,
@@ -121,7 +123,7 @@ pub async fn missing_programs(
     let mut missing = missing_in(&checkout, lines).await?;
     drop(checkout);
     if !missing.is_empty() {
-        let prepared = Prepared::new(context, (mirror, commit), settings, cancel).await?;
+        let prepared = Prepared::new(context, mirror, commit, settings, cancel).await?;
         missing = missing_in(&prepared.ready().await?.checkout, lines).await?;
     }
     Ok(missing)

@@ -31,7 +31,7 @@ pub async fn probe(
     commands: &[String],
     cancel: &CancellationToken,
 ) -> Result<Vec<GateResult>, GateError> {
-    let prepared = Prepared::new(context, (mirror, head), settings, cancel).await?;
+    let prepared = Prepared::new(context, mirror, head, settings, cancel).await?;
     let ready = prepared.ready().await?;
     let mut results = Vec::new();
     for (at, command) in commands.iter().enumerate() {

@@ -14,8 +14,10 @@ use domain::evidence::{Baseline, Excuse, Excused, GateReport};
 
 /// Reports set-up and tests. `excused` are the failures that do not count, as far as this one run shows.
 pub(crate) async fn report(
-    (context, prepared): (&GateContext, &Prepared<'_>),
-    (baseline, tested): (&Baseline, &Tested),
+    context: &GateContext,
+    prepared: &Prepared<'_>,
+    baseline: &Baseline,
+    tested: &Tested,
     mut excused: Vec<Excused>,
     change: Option<&Change>,
 ) -> Result<GateReport, GateError> {

@@ -24,7 +24,8 @@ const HOOKS: [&str; 5] = ["preinstall", "install", "postinstall", "prepare", "pr
 /// `true` if the difference between two commits touches something that set-up reads or runs.
 pub(crate) async fn touches_setup(
     mirror: &Mirror,
-    (from, to): (&Sha, &Sha),
+    from: &Sha,
+    to: &Sha,
     chosen: &CommandChoice,
 ) -> Result<bool, GateError> {
     let Some(setup) = &chosen.setup else {

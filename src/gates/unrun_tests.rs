@@ -7,7 +7,7 @@ use domain::{
 };
 use integrity::language::{
     self, Role,
-    outline::{Condition, When, quoted},
+    outline::{Condition, SkipWhen, quoted},
 };
 use runners::{conditions, test_index::TestSite};
 use std::collections::BTreeSet;
@@ -49,8 +49,8 @@ impl Placed {
         let Condition { text, when } = self.condition;
         RunCondition {
             cure: match when {
-                When::Always => RunCure::TakeAway,
-                When::Sometimes => RunCure::Meet { example: conditions::example(&text) },
+                SkipWhen::Always => RunCure::TakeAway,
+                SkipWhen::Sometimes => RunCure::Meet { example: conditions::example(&text) },
             },
             code: quoted(&text),
             path: self.path,
@@ -87,7 +87,7 @@ fn skipped_elsewhere(change: &Change, names: &TestNames, known: &BTreeSet<&str>)
     let mut placed = names.skipped.iter().filter(is_new).filter_map(|name| {
         let mut files = change.of_role(Role::Test);
         files.find_map(|file| {
-            let text = change.text_after(&file.path).filter(|_| language::of(&file.path).is_none())?;
+            let text = change.text_after(&file.path).filter(|_| language::language_of(&file.path).is_none())?;
             let at = conditions::line_of_method(text, name)?;
             Some((name, file.path.as_str(), conditions::annotation(text, at)))
         })

@@ -5,9 +5,9 @@ mod judged;
 use crate::gates::{
     change::Change,
     checks,
-    checks::{Checked, OnBase},
+    checks::{CheckResult, OnBase},
     compare, coverage,
-    mutation::{Facts, HeadResults, Tried, experiments},
+    mutation::{ExperimentResults, Facts, HeadResults, experiments},
     rerun, rewritten,
     run::{
         context::{GateContext, GateError},
@@ -92,9 +92,9 @@ struct Judging<'r> {
     run: &'r Run<'r>,
     tested: &'r Tested,
     report: GateReport,
-    checks: Vec<Checked>,
+    checks: Vec<CheckResult>,
     table: Option<TestTable<'r>>,
-    tried: Tried,
+    tried: ExperimentResults,
 }
 
 /// Runs every Gate of a task's commit.
@@ -108,7 +108,7 @@ pub async fn verify(
     cancel: &CancellationToken,
 ) -> Result<GateReport, GateError> {
     let change = Arc::new(Change::read(subject.mirror, subject.fork, subject.head).await?);
-    let prepared = Prepared::new(context, (subject.mirror, subject.head), subject.settings, cancel)
+    let prepared = Prepared::new(context, subject.mirror, subject.head, subject.settings, cancel)
         .await?
         .after(subject.before)
         .await?;
@@ -117,7 +117,7 @@ pub async fn verify(
     let is_kept = |ran: &Evidence| compare::is_sound(ran, &run.excused(ran));
     let tested = prepared.tests(Coverage::Measured, is_kept).await?;
     let excused = run.excused(&tested.tests);
-    let report = rerun::report((context, &prepared), (subject.before, &tested), excused, Some(&change)).await?;
+    let report = rerun::report(context, &prepared, subject.before, &tested, excused, Some(&change)).await?;
     let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
         && !checks::is_broken(&report.tests, &change.head);
     let mut judging = Judging {
@@ -126,7 +126,7 @@ pub async fn verify(
         tested: &tested,
         report,
         table: None,
-        tried: Tried::default(),
+        tried: ExperimentResults::default(),
     };
     let met = judging.needs_met(is_ready);
     for row in GATES.iter().filter(|row| row.needs <= met) {
@@ -180,7 +180,7 @@ impl Judging<'_> {
     async fn experiment(&mut self, weight: Weight) -> Result<(), GateError> {
         if let Some(table) = &self.table {
             let facts = self.run.facts(&self.tested.tests, table, &self.checks);
-            self.tried = experiments((self.run, table), &facts, weight).await?;
+            self.tried = experiments(self.run, table, &facts, weight).await?;
             let questions = std::mem::take(&mut self.tried.questions);
             self.ask(questions);
         }
@@ -189,8 +189,8 @@ impl Judging<'_> {
 
     async fn find_witness(&mut self, weight: Weight) -> Result<(), GateError> {
         let unrun = unrun_tests(self.run, &self.tested.tests).await?;
-        let ran = (&self.tested.tests, self.tried.noticed.as_ref());
-        let found = witness::judge((self.run, weight), self.table.as_ref(), ran, (&self.checks, unrun));
+        let (table, noticed) = (self.table.as_ref(), self.tried.noticed.as_ref());
+        let found = witness::judge(self.run, weight, table, &self.tested.tests, noticed, &self.checks, unrun);
         self.report.more.extend(found);
         Ok(())
     }
@@ -230,9 +230,9 @@ impl Run<'_> {
         witness::weight(self.kind(), self.subject.origin, self.subject.mode)
     }
 
-    fn facts(&self, tests: &Evidence, table: &TestTable<'_>, checks: &[Checked]) -> Facts {
-        let shows = |checked: &&Checked| checked.base == OnBase::Fails;
-        let command = |checked: &Checked| match &checked.check {
+    fn facts(&self, tests: &Evidence, table: &TestTable<'_>, checks: &[CheckResult]) -> Facts {
+        let shows = |checked: &&CheckResult| checked.base == OnBase::Fails;
+        let command = |checked: &CheckResult| match &checked.check {
             Check::Command(command) => Some(command.to_string()),
             Check::Test(_) | Check::File(_) | Check::Human => None,
         };

@@ -37,7 +37,7 @@ pub async fn verify_wave(
     subject: &WaveSubject<'_>,
     cancel: &CancellationToken,
 ) -> Result<GateReport, GateError> {
-    let prepared = Prepared::new(context, (subject.mirror, subject.head), subject.settings, cancel)
+    let prepared = Prepared::new(context, subject.mirror, subject.head, subject.settings, cancel)
         .await?
         .after(subject.baseline)
         .await?;
@@ -46,9 +46,9 @@ pub async fn verify_wave(
     let is_sound = |ran: &Evidence| compare::is_sound(ran, &excused(ran));
     let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
     let excused = excused(&tested.tests);
-    let mut report = rerun::report((context, &prepared), (baseline, &tested), excused, None).await?;
+    let mut report = rerun::report(context, &prepared, baseline, &tested, excused, None).await?;
     if let Some(whole) = subject.whole.filter(|_| compare::is_sound(&report.tests, &report.excused)) {
-        let (result, questions) = of_whole(context, (subject, whole), (&prepared, &tested.tests)).await?;
+        let (result, questions) = of_whole(context, subject, whole, &prepared, &tested.tests).await?;
         report.more.extend(result);
         report.questions = question::arrange(questions);
     }
@@ -63,8 +63,10 @@ pub async fn verify_wave(
 /// merges it.
 async fn of_whole(
     context: &GateContext,
-    (wave, whole): (&WaveSubject<'_>, &WholeFeature<'_>),
-    (prepared, tests): (&Prepared<'_>, &Evidence),
+    wave: &WaveSubject<'_>,
+    whole: &WholeFeature<'_>,
+    prepared: &Prepared<'_>,
+    tests: &Evidence,
 ) -> Result<(Option<GateResult>, Vec<Question>), GateError> {
     let change = Arc::new(Change::read(wave.mirror, whole.fork, wave.head).await?);
     let subject = Subject {
@@ -98,7 +100,8 @@ async fn of_whole(
 pub async fn blame(
     context: &GateContext,
     wave: &WaveSubject<'_>,
-    (green, failing): (&Sha, &[String]),
+    green: &Sha,
+    failing: &[String],
     cancel: &CancellationToken,
 ) -> Result<Option<Sha>, GateError> {
     let since = first_parents(wave.mirror, green, wave.head).await?;
@@ -111,7 +114,7 @@ pub async fn blame(
         let Some(commit) = since.get(middle) else {
             return Ok(None);
         };
-        match state(context, wave, (commit, failing), cancel).await? {
+        match state(context, wave, commit, failing, cancel).await? {
             WaveState::Broken => bad = middle,
             WaveState::Sound => low = middle.saturating_add(1),
             WaveState::Unknown => return Ok(None),
@@ -147,11 +150,12 @@ enum WaveState {
 async fn state(
     context: &GateContext,
     wave: &WaveSubject<'_>,
-    (commit, failing): (&Sha, &[String]),
+    commit: &Sha,
+    failing: &[String],
     cancel: &CancellationToken,
 ) -> Result<WaveState, GateError> {
     let prepared =
-        Prepared::new(context, (wave.mirror, commit), wave.settings, cancel).await?.adding(wave.baseline.additions);
+        Prepared::new(context, wave.mirror, commit, wave.settings, cancel).await?.adding(wave.baseline.additions);
     let evidence = match wave.smoke {
         Some(smoke) => prepared.command(smoke).await?,
         None => {

@@ -228,11 +228,7 @@ fn malformed(error: impl std::error::Error + Send + Sync + 'static) -> GithubErr
 }
 
 /// Makes a call without credentials, for calls whose path or body proves the right.
-pub(super) async fn anonymous(
-    (base, uplink): (&str, &Uplink),
-    call: &Call<'_>,
-    now: Millis,
-) -> Result<Reply, GithubError> {
+pub(super) async fn anonymous(base: &str, uplink: &Uplink, call: &Call<'_>, now: Millis) -> Result<Reply, GithubError> {
     let api = Api::new(base, uplink).map_err(malformed)?;
     let reply = timed(&api, call, None, call.body).await?;
     if reply.status.is_success() { Ok(reply) } else { Err(refusal(&reply, call.intent, now)) }

@@ -50,7 +50,7 @@ pub use http::{Clock, Permit, READ_PAUSES};
 pub use inspection::{HookDelivery, Installation};
 pub use merge::{Merge, MergeMethod, MergeRefusal};
 pub use pulls::{NewPull, OpenedPull, PullChange};
-pub use registration::{Registered, exchange};
+pub use registration::{RegisteredApp, exchange};
 pub use remote_work::{BranchMove, BranchMoveKind};
 pub use repo::Repo;
 pub use repos::{AccessLevel, Commits, Rule};

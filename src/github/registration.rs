@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 
 /// An App that was just registered. GitHub shows its credentials only this once.
 #[derive(Debug, Deserialize)]
-pub struct Registered {
+pub struct RegisteredApp {
     /// The App's data and permissions.
     #[serde(flatten)]
     pub identity: Identity,
@@ -65,7 +65,7 @@ fn secret_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretStri
 /// # Errors
 ///
 /// If GitHub does not answer, or does not accept the code.
-pub async fn exchange(urls: &GithubUrls, code: &str, clock: Clock) -> Result<Registered, GithubError> {
+pub async fn exchange(urls: &GithubUrls, code: &str, clock: Clock) -> Result<RegisteredApp, GithubError> {
     let path = format!("/app-manifests/{}/conversions", segment(code));
-    anonymous((urls.api(), &urls.uplink), &Call::post(&path, None), clock()).await?.json()
+    anonymous(urls.api(), &urls.uplink, &Call::post(&path, None), clock()).await?.json()
 }

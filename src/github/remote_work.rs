@@ -4,7 +4,7 @@ use super::{
     error::GithubError,
     graphql::{Problem, problems, refused},
     http::{Call, GRAPHQL, Intent, segment},
-    model::{Actor, Comment, Named, Review, ReviewState, account_type, review_state, sha, time},
+    model::{Actor, Comment, OnlyName, Review, ReviewState, account_type, review_state, sha, time},
     repo::Repo,
     rights::Rights,
 };
@@ -141,7 +141,7 @@ struct EntryWire {
     created_at: Option<Millis>,
     #[serde(alias = "author")]
     actor: Option<ActorWire>,
-    label: Option<Named>,
+    label: Option<OnlyName>,
     #[serde(default, deserialize_with = "big_number")]
     full_database_id: Option<u64>,
     body: Option<String>,

@@ -62,7 +62,7 @@ impl Client {
             "client_id": app.id, "client_secret": app.secret.expose_secret(), "code": code, "code_verifier": verifier,
         });
         let call = Call::post("/login/oauth/access_token", Some(&body));
-        let reply = anonymous((self.urls.web(), &self.urls.uplink), &call, self.now()).await?;
+        let reply = anonymous(self.urls.web(), &self.urls.uplink, &call, self.now()).await?;
         // The answer may contain a token, so no part of it is put into an error.
         let unreadable = || GithubError::Malformed { source: "the answer to a code".into() };
         let answer: TokenWire = text::json::read(&reply.body).map_err(|_| unreadable())?;

@@ -125,7 +125,7 @@ fn refused(error: GithubError, rights: Rights) -> GithubError {
 }
 
 #[derive(Deserialize)]
-struct Minted {
+struct MintedToken {
     token: String,
     #[serde(default, deserialize_with = "super::model::time")]
     expires_at: Option<Millis>,
@@ -133,7 +133,7 @@ struct Minted {
 
 /// Reads the answer. It contains the token, so no part of it is put into an error.
 fn read(reply: &Reply, now: Millis) -> Result<Token, GithubError> {
-    let minted: Minted = text::json::read(&reply.body)
+    let minted: MintedToken = text::json::read(&reply.body)
         .map_err(|_| GithubError::Malformed { source: "the answer to a request for a token".into() })?;
     let good_until = minted.expires_at.unwrap_or(now).plus(-MARGIN_MS);
     Ok(Token { text: SecretString::from(minted.token), good_until })

@@ -16,7 +16,7 @@ use domain::{
         report::{Approvable, BlockedReport, NextCommand},
     },
     evidence::{Absence, Evidence},
-    feature::{Before, Feature, State as FeatureState, flow::strictest},
+    feature::{Feature, State as FeatureState, TestsBefore, flow::strictest},
     ids::{TaskId, TurnNumber},
     plan::Criterion,
     recurring::Recurring,
@@ -34,7 +34,7 @@ pub fn blocked_report(feature: &Feature, task: &Task, cost: Cost, links: &Links)
     Some(fitting(|measure| {
         sections(vec![
             format!("### Blocked ({}): {}", headline::cause(&report.reason), words::task_name(task)),
-            why(feature, &report, measure),
+            why_blocked(feature, &report, measure),
             reasons::printed_last(&report.reason, Folding::Folded, measure),
             red_before(feature, &report, measure, Folding::Folded),
             what_to_do(&report, task, measure),
@@ -146,7 +146,7 @@ fn report_of_feature(feature: &Feature, cost: Cost) -> Option<BlockedReport> {
 pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Measure, form: Folding) -> String {
     let tests = report.gates.as_ref().map(|gates| &gates.tests);
     let before = feature.preflight.as_ref().map(|found| &found.before);
-    let (Some(Evidence::Absent(Absence::Unnamed)), Some(Before::Red { output, .. })) = (tests, before) else {
+    let (Some(Evidence::Absent(Absence::Unnamed)), Some(TestsBefore::Red { output, .. })) = (tests, before) else {
         return String::new();
     };
     let title = "What the tests printed on the default branch, before any task";
@@ -154,7 +154,7 @@ pub(super) fn red_before(feature: &Feature, report: &BlockedReport, measure: &Me
 }
 
 /// Mentions the person who labelled the issue, and says why the task stopped.
-pub(super) fn why(feature: &Feature, report: &BlockedReport, measure: &Measure) -> String {
+pub(super) fn why_blocked(feature: &Feature, report: &BlockedReport, measure: &Measure) -> String {
     format!("{}, this task waits for you. {}", mention(feature), reasons::blocked(&report.reason, measure))
 }
 

@@ -5,7 +5,7 @@ use crate::messages::{
     links::Links,
     measure::{Measure, fitting, folded, sections},
     reasons, review,
-    review::Told,
+    review::ReviewedTurn,
     untrusted, waived,
     waived::Waived,
 };
@@ -41,7 +41,7 @@ pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> 
     let waiver = task.waived.last().filter(|_| is_good && !turn.is_approved());
     let summary = fitting(|measure| {
         sections(vec![
-            review::facts(&Told { feature, task, turn, links }),
+            review::facts(&ReviewedTurn { feature, task, turn, links }),
             newest.map_or_else(String::new, |_| blocked_line(task, measure)),
             newest.and(waiver).map_or_else(String::new, |waiver| waived::waived(waiver, measure)),
             turn.verdict.as_ref().map_or_else(String::new, |verdict| findings::coach_words(verdict, measure)),

@@ -2,7 +2,7 @@
 
 use crate::messages::evidence;
 use domain::{
-    evidence::{Absence, Experiment, Fact, NamedTest, Touched},
+    evidence::{Absence, Experiment, Fact, NamedTest, TouchedKinds},
     integrity::{Detail, Rule},
     test_outcome::TestOutcome,
     unrun::{RunCondition, RunCure, UnrunOutcome, UnrunTests},
@@ -91,15 +91,15 @@ fn named_test(test: &str, result: &NamedTest) -> String {
     }
 }
 
-fn no_witness(tried: &[String], unrun: Option<&UnrunTests>, touched: Touched) -> String {
+fn no_witness(tried: &[String], unrun: Option<&UnrunTests>, touched: TouchedKinds) -> String {
     if let ([_, ..], None) = (tried, unrun) {
         let names = list(tried);
         return format!("none of the new or changed tests fails without the change, so they do not show it: {names}");
     }
     let why = match (touched, unrun) {
-        (Touched::Neither, _) => "it touches neither code nor tests".to_owned(),
-        (Touched::CodeOrTests, Some(unrun)) => unrun_tests(unrun),
-        (Touched::CodeOrTests, None) => "it brings no new or changed test".to_owned(),
+        (TouchedKinds::Neither, _) => "it touches neither code nor tests".to_owned(),
+        (TouchedKinds::CodeOrTests, Some(unrun)) => unrun_tests(unrun),
+        (TouchedKinds::CodeOrTests, None) => "it brings no new or changed test".to_owned(),
     };
     format!("nothing proves the change, and no criterion's check fails without it: {why}")
 }

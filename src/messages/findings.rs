@@ -80,8 +80,8 @@ fn without_repeats<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item =
     let gates = turn.gates.as_ref();
     let repeated = gates.map(|gates| repeats(&task.plan.acceptance_criteria, gates));
     let repeated = repeated.into_iter().flatten();
-    let told: Vec<&Issue> = repeated.flat_map(|(_, result)| &result.items).collect();
-    items.into_iter().filter(|item| !told.contains(item)).collect()
+    let shown: Vec<&Issue> = repeated.flat_map(|(_, result)| &result.items).collect();
+    items.into_iter().filter(|item| !shown.contains(item)).collect()
 }
 
 /// Returns the criteria that are not met and that no item mentions.
@@ -141,11 +141,11 @@ pub(super) fn coach_words(verdict: &Verdict, measure: &Measure) -> String {
 /// words.
 pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
     let mut names: Vec<&str> = Vec::new();
-    let mut untold: Vec<String> = Vec::new();
+    let mut breaches: Vec<String> = Vec::new();
     for broken in &verdict.breaches {
         let name = lacking(broken.contract());
         if !has_items(broken.contract()) {
-            untold.push(problems::breach(broken));
+            breaches.push(problems::breach(broken));
         } else if !names.contains(&name) {
             names.push(name);
         }
@@ -155,8 +155,8 @@ pub(super) fn lowered(verdict: &Verdict, measure: &Measure) -> String {
         None => "AutoBuild did not take the work",
     };
     let named = if names.is_empty() { String::new() } else { format!("{what}: {}.", names.join(", and ")) };
-    let untold = list(&untold, measure.rows.min(OPEN), measure.room(OPEN_TEXT));
-    sections(vec![named, titled(&format!("{what}:"), &untold)])
+    let breaches = list(&breaches, measure.rows.min(OPEN), measure.room(OPEN_TEXT));
+    sections(vec![named, titled(&format!("{what}:"), &breaches)])
 }
 
 /// Returns, for a person at a terminal, why a turn sent the work back: the items of the highest severity, with each
@@ -218,9 +218,9 @@ fn has_items(contract: Contract) -> bool {
 /// Returns the record in folds: broken contracts, criteria, Gates, claims.
 pub(super) fn record(task: &Task, turn: &Turn, measure: &Measure) -> String {
     let verdict = turn.verdict.as_ref();
-    let told = verdict.map(|verdict| verdict.items.as_slice());
+    let shown = verdict.map(|verdict| verdict.items.as_slice());
     let gates = turn.gates.as_ref().map_or_else(String::new, |report| {
-        gates::folded_table(task.plan.kind, report, told.unwrap_or_default(), measure)
+        gates::folded_table(task.plan.kind, report, shown.unwrap_or_default(), measure)
     });
     let broken = verdict.map_or_else(String::new, |verdict| broken(verdict, measure));
     sections(vec![

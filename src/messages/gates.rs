@@ -2,7 +2,7 @@
 
 use crate::messages::{
     evidence, isolation, items,
-    measure::{Measure, after, codes, first, folded, sections, table, titled},
+    measure::{Measure, codes, folded, introduced, render_first, sections, table, titled},
     untrusted, words,
     words::count,
 };
@@ -15,14 +15,14 @@ use domain::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns a fold titled with the number of Gates by result. It holds the table of all Gates, then names and outputs of
-/// those that did not pass. Findings in `told` are left out, since they are shown elsewhere.
-pub(super) fn folded_table(kind: TaskType, gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
+/// those that did not pass. Findings in `shown` are left out, since they are shown elsewhere.
+pub(super) fn folded_table(kind: TaskType, gates: &GateReport, shown: &[Issue], measure: &Measure) -> String {
     let titles = "| Gate | for approval | result | exit code | tests | what ran, or what it says |";
     let record = sections(vec![
         table(titles, &rows(kind, gates), measure.rows, Clone::clone),
         isolated(gates),
         excused(gates, measure),
-        details(gates, told, measure),
+        details(gates, shown, measure),
     ]);
     folded(&summary(gates), &record)
 }
@@ -198,7 +198,7 @@ fn reason(why: &Excuse) -> String {
 }
 
 /// Returns names, places and outputs of every Gate that did not pass, and the outputs of probes.
-fn details(gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
+fn details(gates: &GateReport, shown: &[Issue], measure: &Measure) -> String {
     let mut parts = Vec::new();
     let mut outputs = Vec::new();
     let excused: BTreeSet<&str> = gates.excused.iter().map(|excused| excused.test.as_str()).collect();
@@ -211,14 +211,16 @@ fn details(gates: &GateReport, told: &[Issue], measure: &Measure) -> String {
     for result in &gates.more {
         let name = result.gate.name();
         parts.push(failing(&name, &result.evidence, &excused, measure));
-        let untold = result.items.iter().filter(|item| !told.contains(item));
-        parts.push(titled(&format!("Found by {name}:"), &items::by_severity(untold, measure)));
+        let unshown = result.items.iter().filter(|item| !shown.contains(item));
+        parts.push(titled(&format!("Found by {name}:"), &items::by_severity(unshown, measure)));
         outputs.extend(match (result.gate, &result.evidence) {
             (Gate::Probe(_), Evidence::Passed(finding)) => block(&name, finding, measure),
             _ => output(&name, &result.evidence, measure),
         });
     }
-    parts.extend(first(&outputs, OUTPUTS, Clone::clone, |left| format!("The outputs of {left} more are left out.")));
+    parts.extend(render_first(&outputs, OUTPUTS, Clone::clone, |left| {
+        format!("The outputs of {left} more are left out.")
+    }));
     sections(parts)
 }
 
@@ -229,7 +231,7 @@ fn failing(name: &str, evidence: &Evidence, excused: &BTreeSet<&str>, measure: &
     let all = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
     let all = all.iter().map(String::as_str);
     let held: Vec<&str> = all.filter(|name| !excused.contains(name)).collect();
-    after(&format!("Failing in {name}: "), &names(&held, measure))
+    introduced(&format!("Failing in {name}: "), &names(&held, measure))
 }
 
 /// Names skipped tests, since a skipped test has not passed.
@@ -238,7 +240,7 @@ fn skipped(name: &str, evidence: &Evidence, measure: &Measure) -> String {
         return String::new();
     };
     let skipped = finding.names.as_ref().map(|all| names(&all.skipped, measure));
-    after(&format!("Skipped in {name}: "), &skipped.unwrap_or_default())
+    introduced(&format!("Skipped in {name}: "), &skipped.unwrap_or_default())
 }
 
 fn names(tests: &[impl AsRef<str>], measure: &Measure) -> String {

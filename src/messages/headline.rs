@@ -79,7 +79,7 @@ pub(super) fn cause(reason: &BlockReason) -> String {
 }
 
 fn failed(step: &WorkStep, failure: &Failure) -> String {
-    let who = reasons::who(step);
+    let who = reasons::name_of_agent(step);
     match failure {
         Failure::NoAgentProgram { .. } => format!("{who} has no program"),
         Failure::TooOld { .. }

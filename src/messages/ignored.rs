@@ -23,13 +23,13 @@ pub(super) fn of_turn(turn: &Turn, measure: &Measure) -> String {
 
 /// Returns the line for these answers, each with its name; empty if there are no such keys.
 pub(super) fn line(answers: &[(&str, &[String])], measure: &Measure) -> String {
-    let told = answers.iter().filter(|(_, keys)| !keys.is_empty());
-    let told = told.map(|(answer, keys)| {
+    let ignored = answers.iter().filter(|(_, keys)| !keys.is_empty());
+    let ignored = ignored.map(|(answer, keys)| {
         let (shown, left) = keys.split_at(MOST.min(measure.rows).min(keys.len()));
         format!("{answer}: {}", words::and_more(codes(shown, MOST, LONGEST), left.len()))
     });
-    let told: Vec<String> = told.collect();
-    if told.is_empty() { String::new() } else { format!("Unknown keys, ignored: in {}.", told.join("; in ")) }
+    let ignored: Vec<String> = ignored.collect();
+    if ignored.is_empty() { String::new() } else { format!("Unknown keys, ignored: in {}.", ignored.join("; in ")) }
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub(super) fn task_asks(feature: &Feature, task: &Task, cost: &Cost, links: &Lin
         None => "Nothing is pushed yet. The question used up no turn.".to_owned(),
     };
     let title = format!("### Asks: {}", words::task_name(task));
-    Some(report(feature, &title, (*by, inquiries), (&others, &so_far), cost))
+    Some(report(feature, &title, *by, inquiries, &others, &so_far, cost))
 }
 
 /// Returns the report of a Feature whose planner asks a question, for its issue.
@@ -78,14 +78,16 @@ pub(super) fn feature_asks(feature: &Feature, cost: &Cost) -> Option<String> {
     };
     let title = format!("### Asks: {} {}", feature.key.name(), untrusted::inline(words::feature_name(feature), 200));
     let others = "Or `/autobuild plan` and words plans again without these answers, and `/autobuild cancel` stops it.";
-    Some(report(feature, &title, (*by, inquiries), (others, ""), cost))
+    Some(report(feature, &title, *by, inquiries, others, "", cost))
 }
 
 fn report(
     feature: &Feature,
     title: &str,
-    (by, inquiries): (Inquirer, &Inquiries),
-    (others, so_far): (&str, &str),
+    by: Inquirer,
+    inquiries: &Inquiries,
+    others: &str,
+    so_far: &str,
     cost: &Cost,
 ) -> String {
     let how = format!(

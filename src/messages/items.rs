@@ -1,7 +1,7 @@
 //! The problems found, grouped by severity.
 
 use crate::messages::{
-    measure::{Measure, first, sections},
+    measure::{Measure, render_first, sections},
     problems,
     suggestion::replacement,
     untrusted,
@@ -16,7 +16,8 @@ pub(super) fn by_severity<'a>(items: impl IntoIterator<Item = &'a Issue> + Clone
         if entries.is_empty() {
             return String::new();
         }
-        let lines = first(&entries, measure.rows, |item| entry(item, measure), |left| format!("- and {left} more"));
+        let lines =
+            render_first(&entries, measure.rows, |item| entry(item, measure), |left| format!("- and {left} more"));
         format!("{} ({})\n\n{}", measure.strong(word(severity)), meaning(severity), lines.join("\n"))
     };
     sections(vec![group(Severity::MustFix), group(Severity::ShouldFix), group(Severity::NiceToHave)])

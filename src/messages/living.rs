@@ -1,13 +1,13 @@
 //! The comment on the issue that shows the plan and then the progress. Every edit writes the whole comment.
 
 use crate::messages::{
-    evidence, exposure, gates, graph, headline, inquiry,
+    evidence, exposure, failed_acts, gates, graph, headline, inquiry,
     links::Links,
     measure::{Measure, Yaml, bullets, codes, fitting, folded, list, sections, titled},
     plan_file::{plan_file, plan_file_path},
     progress, reasons, refused_host,
     remedy::agents::SCHEMA,
-    unsaid, untrusted,
+    untrusted,
     untrusted::Medium,
     waived::Waived,
     words,
@@ -19,7 +19,7 @@ use domain::{
     budget::dollars,
     cost::{Spending, Waiting, WaitsOn},
     evidence::Additions,
-    feature::{Before, Doubt, Feature, Mode, Older, Phase, PlanVersion, State, Suspension},
+    feature::{Doubt, Feature, Mode, OlderComments, Phase, PlanVersion, State, Suspension, TestsBefore},
     ids::TaskId,
     plan::{Check, Intent, Plan, TaskType, parse::PlanAuthor},
     task::{Origin, Task},
@@ -51,7 +51,7 @@ fn head(feature: &Feature, details: String, spending: &Spending, links: &Links, 
         Waived::of_feature(feature, feature.gates.last()).sentence(),
         untested(feature, measure),
         suspended(feature),
-        unsaid::lines(feature, links, measure),
+        failed_acts::lines(feature, links, measure),
         at_work(spending, measure),
         refused_host::refused(spending, measure),
         waiting(spending, measure),
@@ -200,15 +200,15 @@ fn untested(feature: &Feature, measure: &Measure) -> String {
     };
     let needs_tests = feature.tasks.is_empty() || feature.tasks.iter().any(tests_decide);
     match feature.preflight.as_ref().map(|found| &found.before) {
-        Some(Before::NoTests { .. }) if needs_tests => {
+        Some(TestsBefore::NoTests { .. }) if needs_tests => {
             format!("{} {NO_TESTS}", measure.strong("AutoBuild found no tests here."))
         }
-        Some(Before::Red { tests, failing, .. }) if failing.is_empty() => format!(
+        Some(TestsBefore::Red { tests, failing, .. }) if failing.is_empty() => format!(
             "{} If the issue is not about that, fix it first: {}.",
             measure.strong("The tests fail before any work, and do not say which."),
             untrusted::inline(&evidence::evidence_of_tests(tests), measure.room(1_000))
         ),
-        Some(Before::NoTests { .. } | Before::Green { .. } | Before::Red { .. }) | None => String::new(),
+        Some(TestsBefore::NoTests { .. } | TestsBefore::Green { .. } | TestsBefore::Red { .. }) | None => String::new(),
     }
 }
 
@@ -290,8 +290,8 @@ pub(super) fn discussion(feature: &Feature) -> String {
         number => count(number, "comment"),
     };
     let older = match discussion.older {
-        Older::None => "",
-        Older::LeftOut => " Older ones are left out.",
+        OlderComments::None => "",
+        OlderComments::LeftOut => " Older ones are left out.",
     };
     format!("Besides the issue, agents read {read} that people with write access wrote below it before.{older}")
 }
@@ -523,7 +523,7 @@ pub(super) fn preflight(feature: &Feature, links: &Links, measure: &Measure) -> 
     let setup = found.setup.iter();
     let setup = setup.map(|setup| format!("Set-up on {on}: {}.", untrusted::inline(&evidence::evidence(setup), text)));
     let notes = found.notes.iter().map(|note| untrusted::inline(note, text));
-    let mut lines: Vec<String> = setup.chain([before(&found.before, &on, text)]).chain(notes).collect();
+    let mut lines: Vec<String> = setup.chain([tests_before(&found.before, &on, text)]).chain(notes).collect();
     lines.extend(found.doubts.iter().map(doubt));
     if found.additions == Additions::Refused {
         lines.push(
@@ -595,12 +595,12 @@ fn doubt(doubt: &Doubt) -> String {
     }
 }
 
-fn before(before: &Before, on: &str, text: usize) -> String {
+fn tests_before(before: &TestsBefore, on: &str, text: usize) -> String {
     let ran = |tests| untrusted::inline(&evidence::evidence_of_tests(tests), text);
     match before {
-        Before::NoTests { tests } => format!("AutoBuild found no tests on {on}: {}.", ran(tests)),
-        Before::Green { tests } => format!("The tests on {on} pass: {}.", ran(tests)),
-        Before::Red { tests, failing, more, .. } => {
+        TestsBefore::NoTests { tests } => format!("AutoBuild found no tests on {on}: {}.", ran(tests)),
+        TestsBefore::Green { tests } => format!("The tests on {on} pass: {}.", ran(tests)),
+        TestsBefore::Red { tests, failing, more, .. } => {
             let names = if failing.is_empty() {
                 "which ones is not named".to_owned()
             } else {
@@ -616,13 +616,13 @@ fn before(before: &Before, on: &str, text: usize) -> String {
 
 /// Lists the tasks that AutoBuild added to the plan, each with the reason.
 pub(super) fn added(feature: &Feature, links: &Links, measure: &Measure) -> String {
-    let line = |task: &Task| Some(format!("{} in wave {}: {}", task.id, task.wave, why(task, links)?));
+    let line = |task: &Task| Some(format!("{} in wave {}: {}", task.id, task.wave, why_added(task, links)?));
     let added: Vec<String> = feature.tasks.iter().filter_map(line).collect();
     bullets(&added, measure.rows.min(60), Clone::clone)
 }
 
 /// Returns why AutoBuild added a task; `None` for a task of the plan.
-pub(super) fn why(task: &Task, links: &Links) -> Option<String> {
+pub(super) fn why_added(task: &Task, links: &Links) -> Option<String> {
     match &task.origin {
         Origin::Planned => None,
         Origin::Fix { broke: Some(merge) } => {

@@ -82,7 +82,7 @@ pub(super) fn rendered(medium: Medium, render: impl Fn(&Measure) -> String) -> S
 }
 
 /// Renders the first `most` entries, and a line that counts the others.
-pub(super) fn first<T>(
+pub(super) fn render_first<T>(
     entries: &[T],
     most: usize,
     render: impl Fn(&T) -> String,
@@ -98,7 +98,7 @@ pub(super) fn first<T>(
 
 /// Returns a list of the first `most` entries.
 pub(super) fn bullets<T>(entries: &[T], most: usize, render: impl Fn(&T) -> String) -> String {
-    first(entries, most, |entry| format!("- {}", render(entry)), |left| format!("- and {left} more")).join("\n")
+    render_first(entries, most, |entry| format!("- {}", render(entry)), |left| format!("- and {left} more")).join("\n")
 }
 
 /// Returns a list of the first `most` texts of others, each of at most `max` characters.
@@ -117,7 +117,7 @@ pub(super) fn table<T>(titles: &str, entries: &[T], most: usize, row: impl Fn(&T
     let skipped = usize::from(titles.starts_with("| # |"));
     let cells = |count: usize| " |".repeat(count);
     let mut lines = vec![titles.to_owned(), format!("|{}", "---|".repeat(columns))];
-    lines.extend(first(entries, most, row, |left| {
+    lines.extend(render_first(entries, most, row, |left| {
         let after = cells(columns.saturating_sub(skipped + 1));
         format!("|{} and {left} more |{after}", cells(skipped))
     }));
@@ -127,7 +127,7 @@ pub(super) fn table<T>(titles: &str, entries: &[T], most: usize, row: impl Fn(&T
 /// Returns the first `most` names as code, each of at most `max` characters.
 pub(super) fn codes<T: AsRef<str>>(names: &[T], most: usize, room: impl Into<Room>) -> String {
     let room = room.into();
-    let shown = first(names, most, |name| code(name.as_ref(), room), |left| format!("and {left} more"));
+    let shown = render_first(names, most, |name| code(name.as_ref(), room), |left| format!("and {left} more"));
     shown.join(", ")
 }
 
@@ -144,7 +144,7 @@ pub(super) fn titled(title: &str, body: &str) -> String {
 }
 
 /// Returns the text after introductory words, or nothing if it is empty.
-pub(super) fn after(words: &str, text: &str) -> String {
+pub(super) fn introduced(words: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{words}{text}") }
 }
 

@@ -1,7 +1,7 @@
 //! The warning on a pull request with files that take effect on the machine of a person who opens its branch.
 
 use crate::messages::measure::{Measure, codes};
-use domain::obeyed::{ObeyedFile, Obeys};
+use domain::obeyed::{FileUser, ObeyedFile};
 
 /// The most paths that are named for one kind of program.
 const MOST: usize = 8;
@@ -25,12 +25,12 @@ pub(super) fn warning(files: &[ObeyedFile], measure: &Measure) -> String {
     )
 }
 
-fn program(obeys: Obeys) -> &'static str {
+fn program(obeys: FileUser) -> &'static str {
     match obeys {
-        Obeys::Editor => "editors",
-        Obeys::Shell => "shells and debuggers",
-        Obeys::Git => "git hooks",
-        Obeys::PackageManager => "package managers",
-        Obeys::Agent => "agents",
+        FileUser::Editor => "editors",
+        FileUser::Shell => "shells and debuggers",
+        FileUser::Git => "git hooks",
+        FileUser::PackageManager => "package managers",
+        FileUser::Agent => "agents",
     }
 }

@@ -8,8 +8,8 @@ use crate::messages::{
 };
 use domain::{
     blocked::{
-        BlockReason, Defect, Failure, FailureClass, LoginLack, Next, PreFlightCause, PreFlightFault, RepositoryFault,
-        SpentScript, WorkStep,
+        BlockReason, Defect, Failure, FailureClass, LoginProblem, NextStep, PreFlightCause, PreFlightFault,
+        RepositoryFault, SpentScript, WorkStep,
     },
     budget::{Measure as Measured, Purse, Spent, dollars, hours, tokens},
     evidence::{Evidence, Unmet},
@@ -150,21 +150,21 @@ pub(in crate::messages) use other_failures;
 
 fn agent_failed(step: &WorkStep, failure: &Failure, max: Room) -> String {
     let why = agent(failure, max);
-    let who = with_a_capital(who(step));
-    let row = failure.row();
-    match row.next {
-        Next::Person if row.class == FailureClass::Unknown => {
+    let who = with_a_capital(name_of_agent(step));
+    let rule = failure.rule();
+    match rule.next {
+        NextStep::Person if rule.class == FailureClass::Unknown => {
             format!(
                 "{who} gave no usable answer, also when it was asked for the answer alone: {why}. This used no turn."
             )
         }
-        Next::Person | Next::IfWorked => {
+        NextStep::Person | NextStep::IfWorked => {
             format!("{who} could not work, and another try would not help: {why}. This used no turn.")
         }
-        Next::Wait => format!("{who} waited for its model, and AutoBuild gave up: {why}. This used no turn."),
-        Next::Continue => format!("{who} met its limit twice: {why}. This used no turn."),
-        Next::NextShare => format!("{who} stopped: {why}. This used no turn."),
-        Next::Again => format!("{who} failed at every try: {why}. This used no turn."),
+        NextStep::Wait => format!("{who} waited for its model, and AutoBuild gave up: {why}. This used no turn."),
+        NextStep::Continue => format!("{who} met its limit twice: {why}. This used no turn."),
+        NextStep::NextShare => format!("{who} stopped: {why}. This used no turn."),
+        NextStep::Again => format!("{who} failed at every try: {why}. This used no turn."),
     }
 }
 
@@ -175,7 +175,7 @@ fn with_a_capital(text: &str) -> String {
 }
 
 /// Names the agent that failed, within a sentence.
-pub(super) fn who(doing: &WorkStep) -> &'static str {
+pub(super) fn name_of_agent(doing: &WorkStep) -> &'static str {
     match doing {
         WorkStep::Plan => "the planner",
         WorkStep::Design => "the designer",
@@ -192,7 +192,7 @@ pub(super) fn who(doing: &WorkStep) -> &'static str {
         | WorkStep::PostReview
         | WorkStep::PublishCheck
         | WorkStep::Merge
-        | WorkStep::LookingAtIt
+        | WorkStep::HandleAct
         | WorkStep::Other(_) => "an agent",
     }
 }
@@ -231,7 +231,7 @@ fn work(doing: &WorkStep, max: Room) -> String {
         WorkStep::Merge => "merging the pull request".to_owned(),
         WorkStep::PostReview => "posting the review".to_owned(),
         WorkStep::PublishCheck => "publishing the check run".to_owned(),
-        WorkStep::LookingAtIt => "looking at it".to_owned(),
+        WorkStep::HandleAct => "looking at it".to_owned(),
         WorkStep::Other(kind) => trimmed(&kind.replace('_', " "), max),
     }
 }
@@ -493,7 +493,7 @@ fn agent(failure: &Failure, max: Room) -> String {
         Failure::NotAuthorised { .. } => {
             "the model's API refuses the account that AutoBuild uses; its log has the details".to_owned()
         }
-        Failure::NotLoggedIn { program, lack, .. } => login_lack(&code(program, max), *lack),
+        Failure::NotLoggedIn { program, problem, .. } => login_problem(&code(program, max), *problem),
         Failure::NoSuchModel { model, .. } => format!("the model {} is not available", code(model, max)),
         Failure::ModelRefused { message } => format!("the model refused the work: {}", trimmed(message, max)),
         Failure::RequestRefused { status, .. } => {
@@ -517,11 +517,11 @@ fn agent(failure: &Failure, max: Room) -> String {
     }
 }
 
-fn login_lack(program: &str, lack: LoginLack) -> String {
-    match lack {
-        LoginLack::Missing => format!("{program} is not logged in"),
-        LoginLack::Expired => format!("the log-in of {program} has expired"),
-        LoginLack::NotLendable => format!(
+fn login_problem(program: &str, problem: LoginProblem) -> String {
+    match problem {
+        LoginProblem::Missing => format!("{program} is not logged in"),
+        LoginProblem::Expired => format!("the log-in of {program} has expired"),
+        LoginProblem::NotLendable => format!(
             "the log-in of {program} is kept where AutoBuild cannot lend it: a cloud provider or a program gives the key"
         ),
     }

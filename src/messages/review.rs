@@ -4,7 +4,9 @@
 use crate::messages::{
     blocked, evidence, findings, gates, headline, ignored, items,
     links::Links,
-    measure::{Folding, MAX_CHARS, Measure, after, bullets, codes, first, fitting, folded, sections, table, titled},
+    measure::{
+        Folding, MAX_CHARS, Measure, bullets, codes, fitting, folded, introduced, render_first, sections, table, titled,
+    },
     problems,
     suggestion::replacement,
     untrusted, words,
@@ -57,7 +59,7 @@ pub fn review(
     let blocked = blocked.filter(|_| is_newest);
     let report = blocked.and_then(|cost| BlockedReport::of_task(task, cost));
     let (inline, rest) = split(&verdict.items, shown.in_diff);
-    let told = Told { feature, task, turn, links };
+    let told = ReviewedTurn { feature, task, turn, links };
     Some(Review {
         outcome: verdict.outcome,
         body: fitting(|measure| told.body(verdict, &rest, shown.files, report.as_ref(), measure)),
@@ -65,14 +67,14 @@ pub fn review(
     })
 }
 
-pub(super) struct Told<'a> {
+pub(super) struct ReviewedTurn<'a> {
     pub(super) feature: &'a Feature,
     pub(super) task: &'a Task,
     pub(super) turn: &'a Turn,
     pub(super) links: &'a Links,
 }
 
-impl Told<'_> {
+impl ReviewedTurn<'_> {
     fn body(
         &self,
         verdict: &Verdict,
@@ -86,7 +88,7 @@ impl Told<'_> {
         let and_blocked = part(&|report| format!(", and blocked ({})", headline::cause(&report.reason)));
         sections(vec![
             format!("### {}{and_blocked}: {}", words::outcome(verdict.outcome), words::task_name(task)),
-            part(&|report| blocked::why(self.feature, report, measure)),
+            part(&|report| blocked::why_blocked(self.feature, report, measure)),
             part(&|report| blocked::red_before(self.feature, report, measure, Folding::Folded)),
             facts(self),
             without_coach(turn, blocked),
@@ -124,7 +126,7 @@ impl Told<'_> {
     }
 }
 
-pub(super) fn facts(told: &Told<'_>) -> String {
+pub(super) fn facts(told: &ReviewedTurn<'_>) -> String {
     let commit = match &told.turn.head {
         Some(head) => format!(", commit {}", told.links.commit(head)),
         None => String::new(),
@@ -305,7 +307,7 @@ pub fn fold_inline(review: &Review) -> String {
     }
     let left = review.inline.len() - kept.len();
     let mut parts = vec![review.body.clone(), "#### Items on lines".to_owned()];
-    parts.extend(first(&kept, MOST, Clone::clone, |_| String::new()));
+    parts.extend(render_first(&kept, MOST, Clone::clone, |_| String::new()));
     if left > 0 {
         parts.push(format!("And {left} more, too long to be shown here."));
     }
@@ -324,7 +326,7 @@ pub(super) fn since_last(task: &Task, turn: &Turn, files: &[String], measure: &M
     sections(vec![
         compared(before, turn, measure),
         gates_changed(before, turn, measure),
-        after("Files changed in this turn: ", &codes(files, measure.rows.min(40), 200)),
+        introduced("Files changed in this turn: ", &codes(files, measure.rows.min(40), 200)),
     ])
 }
 

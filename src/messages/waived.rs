@@ -2,7 +2,7 @@
 
 use crate::messages::{
     evidence,
-    measure::{Measure, after, codes, list, sections},
+    measure::{Measure, codes, introduced, list, sections},
     problems, words,
     words::count,
 };
@@ -135,7 +135,7 @@ pub(super) fn waived(waiver: &Waiver, measure: &Measure) -> String {
     let who = format!("{} approved over the Coach", words::person(&waiver.by));
     sections(vec![
         if what.is_empty() { format!("{who}.") } else { format!("{who} and waived:\n\n{what}") },
-        after("These failing tests belong to the baseline from now on: ", &tests),
+        introduced("These failing tests belong to the baseline from now on: ", &tests),
     ])
 }
 

@@ -34,7 +34,7 @@ pub fn cost(cost: &Cost) -> String {
 /// Returns the cost with the number of runs and, if known, their tokens and time.
 pub(super) fn cost_in_full(cost: &Cost) -> String {
     let ended = cost.agent_runs.saturating_sub(cost.open_runs);
-    let told = match cost.tokens.total() {
+    let tokens = match cost.tokens.total() {
         _ if ended == 0 => return self::cost(cost),
         0 => String::new(),
         total => format!(", {}", tokens(total)),
@@ -43,7 +43,7 @@ pub(super) fn cost_in_full(cost: &Cost) -> String {
         ..60_000 => String::new(),
         ms => format!(", {}", hours(ms)),
     };
-    format!("{} ({}{time}{told})", self::cost(cost), count(ended, "run"))
+    format!("{} ({}{time}{tokens})", self::cost(cost), count(ended, "run"))
 }
 
 /// Returns a time for people, in UTC.
@@ -145,13 +145,13 @@ pub(super) fn task_name_in(task: &Task, measure: &Measure) -> String {
 
 pub(super) fn is_blocked(task: &Task) -> &'static str {
     match task.inquiries() {
-        Some(_) => ASKS,
+        Some(_) => WAITING_FOR_ANSWER,
         None => "is blocked",
     }
 }
 
 /// The state of a task or Feature that is only blocked because an agent asks a person.
-const ASKS: &str = "asks";
+const WAITING_FOR_ANSWER: &str = "asks";
 
 pub fn feature_state(feature: &Feature) -> &'static str {
     match &feature.state {
@@ -159,7 +159,7 @@ pub fn feature_state(feature: &Feature) -> &'static str {
         feature::State::AwaitingApproval => "waiting for approval",
         feature::State::Building { .. } => "building",
         feature::State::Paused { .. } => "paused",
-        feature::State::Blocked { .. } if feature.asks() => ASKS,
+        feature::State::Blocked { .. } if feature.asks() => WAITING_FOR_ANSWER,
         feature::State::Blocked { .. } => "blocked",
         feature::State::InReview => "in review",
         feature::State::Completed => "completed",
@@ -169,12 +169,12 @@ pub fn feature_state(feature: &Feature) -> &'static str {
 }
 
 /// The state of a task that stopped and has not been started again yet.
-const GOES_ON: &str = "waiting to go on";
+const WAITING_TO_CONTINUE: &str = "waiting to go on";
 
 /// Returns a task's state in few words.
 pub fn task_state(task: &Task) -> &'static str {
     match &task.state {
-        State::Pending if task.waits_to_go_on() => GOES_ON,
+        State::Pending if task.waits_to_go_on() => WAITING_TO_CONTINUE,
         State::Pending => "not started",
         State::PreLoop { .. } => "being designed",
         State::PlayerTurn { .. } => "the Player writes",
@@ -185,7 +185,7 @@ pub fn task_state(task: &Task) -> &'static str {
         },
         State::Approved { .. } => "approved",
         State::Completed { .. } => "completed",
-        State::Blocked { .. } if task.inquiries().is_some() => ASKS,
+        State::Blocked { .. } if task.inquiries().is_some() => WAITING_FOR_ANSWER,
         State::Blocked { .. } => "blocked",
         State::Skipped { .. } => "skipped",
         State::Cancelled => "cancelled",
@@ -197,7 +197,7 @@ pub(super) fn of_stored(word: &str) -> String {
         "awaiting_approval" => "waiting for approval".to_owned(),
         "in_review" => "in review".to_owned(),
         "pending" => "not started".to_owned(),
-        "resumed" => GOES_ON.to_owned(),
+        "resumed" => WAITING_TO_CONTINUE.to_owned(),
         "pre_loop" => "being designed".to_owned(),
         "player_turn" => "with the Player".to_owned(),
         "coach_turn" => "with the Coach".to_owned(),

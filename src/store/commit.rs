@@ -9,7 +9,7 @@ use crate::store::{
     event,
     event::NewEvent,
     feature,
-    feature::{FeatureRow, Saved},
+    feature::{FeatureRow, SaveOutcome},
     hold,
     hold::{Fenced, Finish},
     sql::Tx,
@@ -92,9 +92,9 @@ async fn step(tx: &mut Tx, commit: &Commit) -> Result<Committed, StoreError> {
         return Ok(Committed::KnownCause);
     }
     let version = match feature::save(tx, &commit.feature, commit.expected).await? {
-        Saved::At(version) => version,
-        Saved::LostRace => return Ok(Committed::LostRace),
-        Saved::RunExists => return Ok(Committed::RunExists),
+        SaveOutcome::At(version) => version,
+        SaveOutcome::LostRace => return Ok(Committed::LostRace),
+        SaveOutcome::RunExists => return Ok(Committed::RunExists),
     };
     event::append(tx, &stream, version, &commit.event).await?;
     task::remove(tx, &key, &commit.removed).await?;

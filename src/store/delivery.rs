@@ -5,7 +5,7 @@ use crate::store::{
     effect::NewEffect,
     error::StoreError,
     row::{Row, column, explained},
-    sql::{Bulk, Tx, args, statements},
+    sql::{BulkInsert, Tx, args, statements},
     store::Store,
 };
 use domain::ids::{AppId, InstallationId, Millis, RepoId};
@@ -26,8 +26,8 @@ statements! {
 }
 
 /// Inserts deliveries and returns those that are new.
-pub(super) static ACCEPT: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::new(
+pub(super) static ACCEPT: LazyLock<BulkInsert> = LazyLock::new(|| {
+    BulkInsert::new(
         "INSERT INTO delivery (app_id, id, event, installation_id, repo_id, payload, received_at, source)",
         8,
         "ON CONFLICT (app_id, id) DO NOTHING RETURNING app_id, id",
@@ -70,7 +70,7 @@ pub struct NewDelivery {
 
 /// The result of accepting a delivery. In each case it is stored durably.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accepted {
+pub enum AcceptOutcome {
     /// Stored now, together with its effect.
     New,
     /// Stored before: a repeat. Nothing changed.
@@ -98,7 +98,7 @@ impl Store {
         &self,
         delivery: NewDelivery,
         ingest: Option<NewEffect>,
-    ) -> Result<Accepted, StoreError> {
+    ) -> Result<AcceptOutcome, StoreError> {
         column(delivery.app.0)?;
         ingest.as_ref().map_or(Ok(()), effect::check)?;
         self.inbox.accept(delivery, ingest).await
@@ -127,7 +127,7 @@ impl Store {
 pub(super) async fn insert_all(
     tx: &mut Tx,
     batch: &[(&NewDelivery, Option<&NewEffect>)],
-) -> Result<Vec<Accepted>, StoreError> {
+) -> Result<Vec<AcceptOutcome>, StoreError> {
     let mut accepted = Vec::with_capacity(batch.len());
     let mut ingests = Vec::with_capacity(batch.len());
     let mut rest = batch;
@@ -137,7 +137,7 @@ pub(super) async fn insert_all(
         for (delivery, ingest) in piece {
             // The same delivery may occur twice in one batch. The first counts as new.
             if new.remove(&(delivery.app, delivery.id.clone())) {
-                accepted.push(Accepted::New);
+                accepted.push(AcceptOutcome::New);
                 ingests.extend(ingest);
             } else {
                 accepted.push(sent_again(tx, delivery, *ingest).await?);
@@ -150,16 +150,20 @@ pub(super) async fn insert_all(
 }
 
 /// Retries a repeated delivery if its effect failed, and only then.
-async fn sent_again(tx: &mut Tx, delivery: &NewDelivery, ingest: Option<&NewEffect>) -> Result<Accepted, StoreError> {
+async fn sent_again(
+    tx: &mut Tx,
+    delivery: &NewDelivery,
+    ingest: Option<&NewEffect>,
+) -> Result<AcceptOutcome, StoreError> {
     let Some(ingest) = ingest else {
-        return Ok(Accepted::Known);
+        return Ok(AcceptOutcome::Known);
     };
     if tx.run(TRY_AGAIN, args![&ingest.id, ingest.run_at.0]).await? == 0 {
-        return Ok(Accepted::Known);
+        return Ok(AcceptOutcome::Known);
     }
     let (payload, at) = (&delivery.payload, delivery.received_at.0);
     tx.run(SENT_AGAIN, args![column(delivery.app.0)?, &delivery.id, payload, at]).await?;
-    Ok(Accepted::Again)
+    Ok(AcceptOutcome::Again)
 }
 
 /// Stores as many deliveries as the statement takes, and returns the ids of the new ones.

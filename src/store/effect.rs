@@ -3,7 +3,7 @@
 use crate::store::{
     error::StoreError,
     row::{Row, column},
-    sql::{Bulk, Tx, args, statements},
+    sql::{BulkInsert, Tx, args, statements},
     store::Store,
 };
 use domain::{
@@ -35,8 +35,8 @@ statements! {
 }
 
 /// Inserts effects. Those with a known id are skipped.
-pub(super) static INSERT: LazyLock<Bulk> = LazyLock::new(|| {
-    Bulk::new(
+pub(super) static INSERT: LazyLock<BulkInsert> = LazyLock::new(|| {
+    BulkInsert::new(
         "INSERT INTO effect (id, kind, lane, subject, feature_id, feature_limit, ordered, waits, installation_id, \
          repo_id, payload, format, priority, run_at, first_due)",
         15,

@@ -60,7 +60,7 @@ pub struct StoredFeature {
 }
 
 /// The result of writing a Feature's row.
-pub(super) enum Saved {
+pub(super) enum SaveOutcome {
     /// The row is stored, with this version.
     At(i64),
     /// Another writer changed it first.
@@ -103,14 +103,14 @@ pub(super) fn read(row: &Row) -> Result<FeatureRow, StoreError> {
 }
 
 /// Writes the row if its version is still `expected`, or creates it if none is expected.
-pub(super) async fn save(tx: &mut Tx, row: &FeatureRow, expected: Option<i64>) -> Result<Saved, StoreError> {
+pub(super) async fn save(tx: &mut Tx, row: &FeatureRow, expected: Option<i64>) -> Result<SaveOutcome, StoreError> {
     match expected {
         None => create(tx, row).await,
         Some(version) => swap(tx, row, version).await,
     }
 }
 
-async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<Saved, StoreError> {
+async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<SaveOutcome, StoreError> {
     const FIRST: i64 = 1;
     let id = row.key.to_string();
     let arguments = args![
@@ -128,12 +128,12 @@ async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<Saved, StoreError> {
         FORMAT,
     ];
     match tx.run(CREATE, arguments).await? {
-        0 => Ok(Saved::RunExists),
-        _ => Ok(Saved::At(FIRST)),
+        0 => Ok(SaveOutcome::RunExists),
+        _ => Ok(SaveOutcome::At(FIRST)),
     }
 }
 
-async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<Saved, StoreError> {
+async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<SaveOutcome, StoreError> {
     let id = row.key.to_string();
     let arguments = args![
         &id,
@@ -147,10 +147,10 @@ async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<Saved, Stor
         FORMAT,
     ];
     match tx.run(SWAP, arguments).await {
-        Ok(0) => Ok(Saved::LostRace),
-        Ok(_) => Ok(Saved::At(version.saturating_add(1))),
+        Ok(0) => Ok(SaveOutcome::LostRace),
+        Ok(_) => Ok(SaveOutcome::At(version.saturating_add(1))),
         // A finished run would continue beside another unfinished one.
-        Err(error) if error.is_unique_violation() => Ok(Saved::RunExists),
+        Err(error) if error.is_unique_violation() => Ok(SaveOutcome::RunExists),
         Err(error) => Err(error),
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::store::{
     delivery,
-    delivery::{Accepted, NewDelivery},
+    delivery::{AcceptOutcome, NewDelivery},
     effect::NewEffect,
     error::StoreError,
     sql::Db,
@@ -27,7 +27,7 @@ pub(super) struct Inbox(mpsc::Sender<Waiting>);
 struct Waiting {
     delivery: NewDelivery,
     ingest: Option<NewEffect>,
-    answer: oneshot::Sender<Result<Accepted, StoreError>>,
+    answer: oneshot::Sender<Result<AcceptOutcome, StoreError>>,
 }
 
 impl Inbox {
@@ -41,7 +41,7 @@ impl Inbox {
         &self,
         delivery: NewDelivery,
         ingest: Option<NewEffect>,
-    ) -> Result<Accepted, StoreError> {
+    ) -> Result<AcceptOutcome, StoreError> {
         let (answer, answered) = oneshot::channel();
         let waiting = Waiting { delivery, ingest, answer };
         self.0.send(waiting).await.map_err(|_| StoreError::Closed)?;
@@ -86,7 +86,7 @@ fn drain(first: Waiting, queue: &mut mpsc::Receiver<Waiting>) -> Vec<Waiting> {
     batch
 }
 
-async fn store(db: &Db, batch: &[Waiting]) -> Result<Vec<Accepted>, StoreError> {
+async fn store(db: &Db, batch: &[Waiting]) -> Result<Vec<AcceptOutcome>, StoreError> {
     let mut tx = db.write().await?;
     let pairs: Vec<_> = batch.iter().map(|waiting| (&waiting.delivery, waiting.ingest.as_ref())).collect();
     let stored = delivery::insert_all(&mut tx, &pairs).await?;
@@ -104,7 +104,7 @@ async fn alone(db: &Db, batch: Vec<Waiting>) {
     }
 }
 
-fn answer(batch: impl IntoIterator<Item = Waiting>, stored: Vec<Accepted>) {
+fn answer(batch: impl IntoIterator<Item = Waiting>, stored: Vec<AcceptOutcome>) {
     for (waiting, accepted) in batch.into_iter().zip(stored) {
         // If the sender is gone, GitHub can deliver again and then learns that the delivery is known.
         let _ = waiting.answer.send(Ok(accepted));
@@ -141,12 +141,12 @@ mod tests {
         let (sender, receiver) = mpsc::channel(QUEUE);
         tokio::spawn(serve(receiver, |batch: Vec<Waiting>| async move {
             assert!(batch.iter().all(|waiting| waiting.delivery.id != "bad"), "a panic");
-            let stored = vec![Accepted::New; batch.len()];
+            let stored = vec![AcceptOutcome::New; batch.len()];
             answer(batch, stored);
         }));
         let inbox = Inbox(sender);
         let bad = inbox.accept(delivery("bad"), None).await;
         assert!(matches!(bad, Err(StoreError::Closed)), "{bad:?}");
-        assert!(matches!(inbox.accept(delivery("good"), None).await, Ok(Accepted::New)));
+        assert!(matches!(inbox.accept(delivery("good"), None).await, Ok(AcceptOutcome::New)));
     }
 }

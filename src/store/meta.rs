@@ -31,7 +31,7 @@ const PROBE: &str = "probe";
 
 /// The result of using up a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spent {
+pub enum NameUse {
     Now,
     /// An earlier call used it up.
     Before,
@@ -95,12 +95,12 @@ impl Store {
 
     /// Uses up a name that counts only once for all processes on this database: a sign-in, or a session that its person
     /// ended. It is remembered until `until`, when it would expire anyway.
-    pub async fn spend(&self, name: &str, until: Millis, now: Millis) -> Result<Spent, StoreError> {
+    pub async fn spend(&self, name: &str, until: Millis, now: Millis) -> Result<NameUse, StoreError> {
         let mut tx = self.db.write().await?;
         tx.run(FORGET_SPENT, args![now.0]).await?;
         let added = tx.run(SPEND, args![name, until.0]).await?;
         tx.commit().await?;
-        Ok(if added == 0 { Spent::Before } else { Spent::Now })
+        Ok(if added == 0 { NameUse::Before } else { NameUse::Now })
     }
 
     /// Returns `true` if a name was used up.

@@ -82,7 +82,7 @@ pub struct ProviderTrouble {
 
 /// An effect that waits for a provider, for GitHub or for our own machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parked {
+pub struct ParkedEffect {
     /// The subject: a task or a Feature.
     pub subject: String,
     pub on: WaitsOn,
@@ -187,7 +187,8 @@ impl Store {
     pub async fn wait_out(
         &self,
         hold: &Hold,
-        (on, why): (&WaitsOn, &str),
+        on: &WaitsOn,
+        why: &str,
         now: Millis,
         until: Millis,
         shown: &[NewEffect],
@@ -207,7 +208,8 @@ impl Store {
         provider: &str,
         cause: Trouble,
         said: &str,
-        (now, until): (Millis, Millis),
+        now: Millis,
+        until: Millis,
     ) -> Result<(), StoreError> {
         let (cause, said) = (cause.to_string(), explained(said));
         self.db.run(FAILED, args![provider, &cause, &said, now.0, until.0, NEVER.0]).await?;
@@ -242,10 +244,10 @@ impl Store {
     /// Returns the effects of a Feature that wait for a provider, for GitHub or for our own machine, the next one due
     /// first. An effect waits for GitHub or the machine until its next try succeeds, so it is included even if that is
     /// due. Effects that do not continue the work are left out, because nothing would show that their wait is over.
-    pub async fn parked(&self, feature: &FeatureKey, now: Millis) -> Result<Vec<Parked>, StoreError> {
+    pub async fn parked(&self, feature: &FeatureKey, now: Millis) -> Result<Vec<ParkedEffect>, StoreError> {
         let rows = self.db.rows(PARKED, args![&feature.to_string(), now.0]).await?;
         let parked = |row: &Row| {
-            Ok(Parked {
+            Ok(ParkedEffect {
                 subject: row.text("subject")?,
                 on: read_waits_on(row.text("waits_for")?),
                 until: Millis(row.int("run_at")?),

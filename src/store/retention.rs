@@ -56,12 +56,12 @@ statements! {
 
 /// The result of one deleting step: if it found as much as it takes at once, there may be more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum More {
+pub enum MoreToDelete {
     Maybe,
     No,
 }
 
-impl More {
+impl MoreToDelete {
     fn after(count: u64) -> Self {
         if count < AT_ONCE.unsigned_abs() { Self::No } else { Self::Maybe }
     }
@@ -69,20 +69,20 @@ impl More {
 
 impl Store {
     /// Deletes some deliveries older than `before`. A repeat of one of them would be new.
-    pub async fn forget_deliveries(&self, before: Millis) -> Result<More, StoreError> {
+    pub async fn forget_deliveries(&self, before: Millis) -> Result<MoreToDelete, StoreError> {
         let count = self.db.run(DELIVERIES, args![before.0, AT_ONCE]).await?;
-        Ok(More::after(count))
+        Ok(MoreToDelete::after(count))
     }
 
     /// Deletes some effects of no Feature that are over and were due before `before`.
-    pub async fn forget_loose_effects(&self, before: Millis) -> Result<More, StoreError> {
+    pub async fn forget_loose_effects(&self, before: Millis) -> Result<MoreToDelete, StoreError> {
         let count = self.db.run(LOOSE_EFFECTS, args![before.0, AT_ONCE]).await?;
-        Ok(More::after(count))
+        Ok(MoreToDelete::after(count))
     }
 
     /// Deletes the effects, traces and evidence of some Features whose last event was before `before`. The Features, their
     /// plans, tasks, reviews and costs stay; of the events, who caused which kind when.
-    pub async fn trim_ended_features(&self, before: Millis) -> Result<More, StoreError> {
+    pub async fn trim_ended_features(&self, before: Millis) -> Result<MoreToDelete, StoreError> {
         let rows = self.db.rows(ENDED, args![before.0, AT_ONCE]).await?;
         for row in &rows {
             let id = row.text("id")?;
@@ -92,7 +92,7 @@ impl Store {
             }
             tx.commit().await?;
         }
-        Ok(More::after(u64::try_from(rows.len()).unwrap_or(0)))
+        Ok(MoreToDelete::after(u64::try_from(rows.len()).unwrap_or(0)))
     }
 
     /// Notes that an installation is gone, so that its data is deleted later.

@@ -16,7 +16,7 @@ use crate::store::{
 };
 use domain::{
     budget,
-    budget::{Allowed, Amount, Budget, Call, Month, Purse, PurseStatus, Share, Spent, Verdict},
+    budget::{Amount, Budget, Call, Month, Purse, PurseLimits, PurseStatus, Share, Spent, Verdict},
     ids::{FeatureKey, InstallationId, Millis, TaskId, TurnNumber},
     isolation::Level,
 };
@@ -103,7 +103,7 @@ pub struct NewRun {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Started {
+pub enum StartOutcome {
     /// It may begin, and is recorded with its share.
     Run { id: String, share: Share },
     /// A budget is used up.
@@ -156,19 +156,19 @@ impl Store {
         new: &NewRun,
         budget: &Budget,
         call: &Call,
-    ) -> Result<Started, StoreError> {
+    ) -> Result<StartOutcome, StoreError> {
         let mut tx = self.db.write().await?;
         tx.alone(LOCK).await?;
         let held = args![&hold.effect, &hold.worker, hold.fence];
         if tx.row(HELD, held).await?.is_none() {
             tx.rollback().await?;
-            return Ok(Started::Lost);
+            return Ok(StartOutcome::Lost);
         }
         let lost = args![new.at.0, &hold.effect, hold.fence];
         tx.run(LOSE_EARLIER, lost).await?;
         if let Some(until) = provider::closed(&mut tx, &new.provider, new.at).await? {
             tx.commit().await?;
-            return Ok(Started::Waits { until });
+            return Ok(StartOutcome::Waits { until });
         }
         let month = Month::of(new.at);
         let accounts = accounts(&mut tx, new, budget, month).await?;
@@ -177,15 +177,15 @@ impl Store {
             refused @ (Verdict::Wait | Verdict::Spent(_)) => {
                 tx.commit().await?;
                 return Ok(match refused {
-                    Verdict::Spent(spent) => Started::Spent(spent),
-                    Verdict::Share(_) | Verdict::Wait => Started::Held,
+                    Verdict::Spent(spent) => StartOutcome::Spent(spent),
+                    Verdict::Share(_) | Verdict::Wait => StartOutcome::Held,
                 });
             }
         };
         provider::probe(&mut tx, &new.provider, new.at.plus(new.spacing)).await?;
         let id = insert(&mut tx, hold, new, &share).await?;
         tx.commit().await?;
-        Ok(Started::Run { id, share })
+        Ok(StartOutcome::Run { id, share })
     }
 
     /// Records the usage of a run. Only the first end of a run counts; it also replaces the estimate of a run marked as
@@ -258,7 +258,7 @@ async fn accounts(tx: &mut Tx, new: &NewRun, budget: &Budget, month: Month) -> R
     let (from, to) = (month.start().0, month.next().start().0);
     let mut accounts = Vec::new();
     let of_task: &[Arg<'_>] = args![&feature, task.as_deref()];
-    let purses: [(Purse, Allowed, &'static str, &[Arg<'_>]); 4] = [
+    let purses: [(Purse, PurseLimits, &'static str, &[Arg<'_>]); 4] = [
         (Purse::Task, budget.task, OF_TASK, of_task),
         (Purse::Feature, budget.feature, OF_FEATURE, args![&feature]),
         (Purse::Installation, budget.installation, OF_INSTALLATION, args![column(new.installation.0)?, from, to]),
@@ -276,7 +276,7 @@ async fn accounts(tx: &mut Tx, new: &NewRun, budget: &Budget, month: Month) -> R
     Ok(accounts)
 }
 
-fn account(purse: Purse, allowed: Allowed, row: &Row) -> Result<PurseStatus, StoreError> {
+fn account(purse: Purse, allowed: PurseLimits, row: &Row) -> Result<PurseStatus, StoreError> {
     Ok(PurseStatus {
         purse,
         allowed,

@@ -95,11 +95,11 @@ macro_rules! bound {
 }
 
 /// A statement that inserts many rows in few round trips. It has one text each for 16, 4 and 1 rows.
-pub(super) struct Bulk {
+pub(super) struct BulkInsert {
     texts: [(usize, String); 3],
 }
 
-impl Bulk {
+impl BulkInsert {
     /// Builds the texts. `head` ends before `VALUES`; `tail` begins after the rows.
     pub(super) fn new(head: &str, columns: usize, tail: &str) -> Self {
         let text = |rows: usize| {

@@ -18,7 +18,7 @@ pub(super) struct Connections {
     patience: Duration,
     most: u32,
     free: Arc<Semaphore>,
-    idle: Idle,
+    idle: IdleConnections,
 }
 
 impl Connections {
@@ -28,7 +28,7 @@ impl Connections {
             patience,
             most,
             free: Arc::new(Semaphore::new(usize::try_from(most).unwrap_or(1))),
-            idle: Idle::default(),
+            idle: IdleConnections::default(),
         }
     }
 
@@ -72,9 +72,9 @@ impl Connections {
 
 /// The unused connections, which are in no transaction.
 #[derive(Clone, Debug, Default)]
-struct Idle(Arc<Mutex<Vec<SqliteConnection>>>);
+struct IdleConnections(Arc<Mutex<Vec<SqliteConnection>>>);
 
-impl Idle {
+impl IdleConnections {
     fn take(&self) -> Option<SqliteConnection> {
         self.0.lock().pop()
     }
@@ -87,7 +87,7 @@ impl Idle {
 /// A connection for exclusive use. If it is dropped before it is settled, its transaction is rolled back.
 pub(super) struct Session {
     connection: Option<SqliteConnection>,
-    idle: Idle,
+    idle: IdleConnections,
     permit: Option<OwnedSemaphorePermit>,
 }
 

@@ -106,7 +106,7 @@ impl Sender {
         let request = otlp::request(&self.settings.service, &self.instance, &spans);
         let body = Bytes::from(request.to_string());
         for tries in 1.. {
-            match self.once(body.clone()).await {
+            match self.send_once(body.clone()).await {
                 Ok(()) => {
                     self.has_complained = false;
                     return;
@@ -123,7 +123,7 @@ impl Sender {
         }
     }
 
-    async fn once(&self, body: Bytes) -> Result<(), NotTaken> {
+    async fn send_once(&self, body: Bytes) -> Result<(), NotTaken> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
         // The settings checked the address, so this does not fail. If it did, the collector at `/` would answer 404,

@@ -20,11 +20,11 @@ const BUDGET: usize = 32 << 20;
 pub(super) struct Bodies(Arc<Semaphore>);
 
 /// A body's share of the budget, which is used until this is dropped.
-pub(super) type Held = Option<OwnedSemaphorePermit>;
+pub(super) type BodyShare = Option<OwnedSemaphorePermit>;
 
 /// The reason why a body was not read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(super) enum BodyFailure {
     /// The body is larger than allowed.
     TooLarge,
     /// Other bodies use the whole budget.
@@ -40,25 +40,25 @@ impl Bodies {
 
     /// Reads a body of at most `most` bytes, and returns it with its share of the budget. Bytes are counted as they
     /// arrive, even if a larger length was announced.
-    pub(super) async fn read<B>(&self, mut body: B, most: usize) -> Result<(Vec<u8>, Held), Unread>
+    pub(super) async fn read<B>(&self, mut body: B, most: usize) -> Result<(Vec<u8>, BodyShare), BodyFailure>
     where
         B: Body + Unpin,
     {
         if body.size_hint().lower() > u64::try_from(most).unwrap_or(u64::MAX) {
-            return Err(Unread::TooLarge);
+            return Err(BodyFailure::TooLarge);
         }
         let (mut bytes, mut held) = (Vec::new(), None);
         // The system provides memory only when it is written, so an announced length costs nothing. A vector that does
         // not grow is never copied.
         let announced = usize::try_from(body.size_hint().lower()).unwrap_or(most);
-        bytes.try_reserve_exact(announced).map_err(|_| Unread::NoRoom)?;
+        bytes.try_reserve_exact(announced).map_err(|_| BodyFailure::NoRoom)?;
         while let Some(frame) = body.frame().await {
-            let Ok(mut data) = frame.map_err(|_| Unread::BrokenOff)?.into_data() else {
+            let Ok(mut data) = frame.map_err(|_| BodyFailure::BrokenOff)?.into_data() else {
                 continue;
             };
             let length = bytes.len() + data.remaining();
             if length > most {
-                return Err(Unread::TooLarge);
+                return Err(BodyFailure::TooLarge);
             }
             self.hold(&mut held, length.saturating_sub(FREE))?;
             while data.has_remaining() {
@@ -71,13 +71,13 @@ impl Bodies {
     }
 
     /// Takes from the budget until `held` covers this many bytes.
-    fn hold(&self, held: &mut Held, bytes: usize) -> Result<(), Unread> {
+    fn hold(&self, held: &mut BodyShare, bytes: usize) -> Result<(), BodyFailure> {
         let more = bytes.saturating_sub(held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
-        let more = u32::try_from(more).map_err(|_| Unread::TooLarge)?;
+        let more = u32::try_from(more).map_err(|_| BodyFailure::TooLarge)?;
         if more == 0 {
             return Ok(());
         }
-        let more = Arc::clone(&self.0).try_acquire_many_owned(more).map_err(|_| Unread::NoRoom)?;
+        let more = Arc::clone(&self.0).try_acquire_many_owned(more).map_err(|_| BodyFailure::NoRoom)?;
         match held {
             Some(held) => held.merge(more),
             None => *held = Some(more),
@@ -88,7 +88,7 @@ impl Bodies {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUDGET, Bodies, FREE, Unread};
+    use super::{BUDGET, Bodies, BodyFailure, FREE};
     use bytes::Bytes;
     use futures_util::FutureExt;
     use http_body_util::{Full, StreamBody};
@@ -110,11 +110,11 @@ mod tests {
             whole.push(body);
         }
         assert_eq!(whole.len(), BUDGET / (MOST - FREE));
-        assert_eq!(bodies.read(full(MOST), MOST).await.err(), Some(Unread::NoRoom));
+        assert_eq!(bodies.read(full(MOST), MOST).await.err(), Some(BodyFailure::NoRoom));
         assert!(bodies.read(full(FREE), MOST).await.is_ok(), "a usual delivery is read all the same");
 
         let (_, held) = whole.pop().unwrap();
-        assert_eq!(bodies.read(full(MOST), MOST).await.err(), Some(Unread::NoRoom));
+        assert_eq!(bodies.read(full(MOST), MOST).await.err(), Some(BodyFailure::NoRoom));
         drop(held);
         assert!(bodies.read(full(MOST), MOST).await.is_ok());
     }
@@ -132,7 +132,7 @@ mod tests {
         for reading in &mut reading {
             assert!(reading.now_or_never().is_none(), "it goes on");
         }
-        assert_eq!(bodies.read(full(6 << 20), MOST).await.err(), Some(Unread::NoRoom));
+        assert_eq!(bodies.read(full(6 << 20), MOST).await.err(), Some(BodyFailure::NoRoom));
         // A reader that is dropped gives its share back.
         reading.pop();
         assert!(bodies.read(full(6 << 20), MOST).await.is_ok());
@@ -141,9 +141,9 @@ mod tests {
     #[tokio::test]
     async fn nothing_larger_than_a_delivery_is_read() {
         let bodies = Bodies::new();
-        assert_eq!(bodies.read(full(11), 10).await.err(), Some(Unread::TooLarge));
+        assert_eq!(bodies.read(full(11), 10).await.err(), Some(BodyFailure::TooLarge));
         let pieces = (0..3).map(|_| Ok::<_, Infallible>(Frame::data(Bytes::from_static(b"1234"))));
         let streamed = StreamBody::new(futures_util::stream::iter(pieces));
-        assert_eq!(bodies.read(streamed, 10).await.err(), Some(Unread::TooLarge));
+        assert_eq!(bodies.read(streamed, 10).await.err(), Some(BodyFailure::TooLarge));
     }
 }

@@ -1,7 +1,7 @@
 //! Reads the bodies that browsers send, which are forms at most, completely before any handler runs. So a slow sender
 //! holds no resources.
 
-use crate::web::bodies::{BODY_PATIENCE, Bodies, FREE, Unread};
+use crate::web::bodies::{BODY_PATIENCE, Bodies, BodyFailure, FREE};
 use axum::{
     body::Body,
     extract::Request,
@@ -17,10 +17,10 @@ pub(super) async fn read(request: Request, next: Next) -> Response {
     let read = tokio::time::timeout(BODY_PATIENCE, bodies.read(body, FREE));
     match read.await {
         Ok(Ok((body, _))) => next.run(Request::from_parts(head, Body::from(body))).await,
-        Ok(Err(Unread::TooLarge | Unread::NoRoom)) => {
+        Ok(Err(BodyFailure::TooLarge | BodyFailure::NoRoom)) => {
             (StatusCode::PAYLOAD_TOO_LARGE, "This form is too large.\n").into_response()
         }
-        Ok(Err(Unread::BrokenOff)) => (StatusCode::BAD_REQUEST, "The form broke off.\n").into_response(),
+        Ok(Err(BodyFailure::BrokenOff)) => (StatusCode::BAD_REQUEST, "The form broke off.\n").into_response(),
         Err(_) => (StatusCode::REQUEST_TIMEOUT, "The form took too long.\n").into_response(),
     }
 }

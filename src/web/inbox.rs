@@ -11,7 +11,7 @@ use crate::{
     },
     store::Source,
     web::{
-        bodies::{BODY_PATIENCE, Bodies, Held, Unread},
+        bodies::{BODY_PATIENCE, Bodies, BodyFailure, BodyShare},
         dashboard::readings::OpenPages,
         log_throttle::LogThrottle,
         token_tries::{Sender, TokenCheck, TokenTries},
@@ -175,12 +175,14 @@ async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (Statu
 }
 
 /// Returns the whole body with its share of the memory for bodies, or the answer that refuses it.
-async fn whole(inbox: &Inbox, body: Body) -> Result<(Vec<u8>, Held), Response> {
+async fn whole(inbox: &Inbox, body: Body) -> Result<(Vec<u8>, BodyShare), Response> {
     let (status, said) = match tokio::time::timeout(inbox.patience, inbox.bodies.read(body, MAX_BODY)).await {
         Ok(Ok(whole)) => return Ok(whole),
-        Ok(Err(Unread::NoRoom)) => return Err(no_room(inbox)),
-        Ok(Err(Unread::TooLarge)) => (StatusCode::PAYLOAD_TOO_LARGE, format!("the body is over {MAX_BODY} bytes\n")),
-        Ok(Err(Unread::BrokenOff)) => (StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned()),
+        Ok(Err(BodyFailure::NoRoom)) => return Err(no_room(inbox)),
+        Ok(Err(BodyFailure::TooLarge)) => {
+            (StatusCode::PAYLOAD_TOO_LARGE, format!("the body is over {MAX_BODY} bytes\n"))
+        }
+        Ok(Err(BodyFailure::BrokenOff)) => (StatusCode::BAD_REQUEST, "the body did not arrive whole\n".to_owned()),
         Err(_) => (StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time\n".to_owned()),
     };
     Err((status, said).into_response())

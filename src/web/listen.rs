@@ -132,21 +132,21 @@ async fn answer<S>(
     permit: Arc<ConnectionPermit>,
 ) -> Result<S::Response, S::Error>
 where
-    S: Service<Request<Arriving>>,
+    S: Service<Request<ArrivingBody>>,
 {
-    let request = request.map(|body| Arriving::new(body, Arc::clone(&permit)));
+    let request = request.map(|body| ArrivingBody::new(body, Arc::clone(&permit)));
     let answered = router.call(request).await;
     permit.waits();
     answered
 }
 
 /// A request's body, which records when the sender has sent all of it.
-struct Arriving {
+struct ArrivingBody {
     body: Incoming,
     permit: Arc<ConnectionPermit>,
 }
 
-impl Arriving {
+impl ArrivingBody {
     fn new(body: Incoming, permit: Arc<ConnectionPermit>) -> Self {
         if body.is_end_stream() {
             permit.works();
@@ -155,7 +155,7 @@ impl Arriving {
     }
 }
 
-impl Body for Arriving {
+impl Body for ArrivingBody {
     type Data = Bytes;
     type Error = hyper::Error;
 

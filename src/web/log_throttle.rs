@@ -9,25 +9,25 @@ const QUIET_MS: u64 = 60_000;
 
 /// Counts the events between two lines of the log.
 #[derive(Default)]
-pub(super) struct LogThrottle(Mutex<Since>);
+pub(super) struct LogThrottle(Mutex<ThrottledEvents>);
 
 /// The number of events since the last line, and its time.
 #[derive(Default)]
-struct Since {
-    told: Option<Millis>,
-    untold: u64,
+struct ThrottledEvents {
+    logged_at: Option<Millis>,
+    unlogged: u64,
 }
 
 impl LogThrottle {
     /// Counts one more event. Returns the number of events since the last line if a line is due now.
     pub(super) fn count_event(&self, now: Millis) -> Option<u64> {
         let mut since = self.0.lock();
-        since.untold = since.untold.saturating_add(1);
-        if since.told.is_some_and(|told| told.0.abs_diff(now.0) < QUIET_MS) {
+        since.unlogged = since.unlogged.saturating_add(1);
+        if since.logged_at.is_some_and(|logged_at| logged_at.0.abs_diff(now.0) < QUIET_MS) {
             return None;
         }
-        since.told = Some(now);
-        Some(std::mem::take(&mut since.untold))
+        since.logged_at = Some(now);
+        Some(std::mem::take(&mut since.unlogged))
     }
 }
 
@@ -39,9 +39,9 @@ mod tests {
     #[test]
     fn a_flood_is_told_at_once_and_then_once_a_minute() {
         let throttle = LogThrottle::default();
-        let told: Vec<(i64, u64)> =
+        let logged_at: Vec<(i64, u64)> =
             (0..=180_000).step_by(500).filter_map(|now| Some((now, throttle.count_event(Millis(now))?))).collect();
-        assert_eq!(told, [(0, 1), (60_000, 120), (120_000, 120), (180_000, 120)]);
+        assert_eq!(logged_at, [(0, 1), (60_000, 120), (120_000, 120), (180_000, 120)]);
         assert_eq!(throttle.count_event(Millis(1_000_000)), Some(1));
         assert_eq!(throttle.count_event(Millis(0)), Some(1), "the clock was set back");
     }

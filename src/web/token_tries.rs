@@ -63,15 +63,15 @@ pub(super) enum TokenCheck {
 
 /// The wrong tokens that are not forgiven yet.
 #[derive(Default)]
-pub(super) struct TokenTries(Mutex<HashMap<Sender, Wrong>>);
+pub(super) struct TokenTries(Mutex<HashMap<Sender, WrongTries>>);
 
-struct Wrong {
+struct WrongTries {
     count: u64,
     /// The time up to which wrong tokens are forgiven.
     at: Millis,
 }
 
-impl Wrong {
+impl WrongTries {
     fn forgive(&mut self, now: Millis) {
         let forgiven = now.0.abs_diff(self.at.0) / ONE_MORE_MS;
         if forgiven > 0 {
@@ -92,7 +92,7 @@ impl TokenTries {
         if is_right() {
             return TokenCheck::Right;
         }
-        let of_sender = wrong.entry(sender).or_insert(Wrong { count: 0, at: now });
+        let of_sender = wrong.entry(sender).or_insert(WrongTries { count: 0, at: now });
         of_sender.count = of_sender.count.saturating_add(1);
         TokenCheck::Wrong
     }
@@ -100,7 +100,7 @@ impl TokenTries {
 
 /// Forgives wrong tokens for the time that has passed, and returns the sender under whom the next token counts. Beyond
 /// the most senders, all others share one count, so more addresses do not buy more guesses.
-fn counted_sender(wrong: &mut HashMap<Sender, Wrong>, sender: Sender, now: Millis) -> Sender {
+fn counted_sender(wrong: &mut HashMap<Sender, WrongTries>, sender: Sender, now: Millis) -> Sender {
     if let Some(wrong) = wrong.get_mut(&sender) {
         wrong.forgive(now);
         return sender;

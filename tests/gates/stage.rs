@@ -2,7 +2,7 @@
 
 use autobuild::{
     config::{Offer, RepositorySettings},
-    gates::{CheckoutLocks, Deadlines, GateContext, Subject, before, preflight, verify},
+    gates::{CheckoutLocks, Deadlines, GateContext, Subject, test_start, preflight, verify},
 };
 use domain::{
     evidence::{Baseline, Evidence, Finding, GateReport},
@@ -109,9 +109,8 @@ impl Stage {
     pub async fn verified_after(&self, base: &Sha, fork: &Sha, head: &Sha, case: &Case) -> GateReport {
         let baseline = self.baseline(base, &case.settings).await;
         let cancel = CancellationToken::new();
-        let of = (&self.mirror, fork);
         let context = self.based_on(&baseline);
-        let before = before(&context, of, &case.settings, &baseline, &cancel);
+        let before = test_start(&context, &self.mirror, fork, &case.settings, &baseline, &cancel);
         self.verified_between((&baseline, &before.await.unwrap()), fork, head, case).await
     }
 

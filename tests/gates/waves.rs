@@ -42,9 +42,9 @@ async fn the_commit_that_broke_the_tests_is_found_by_halving() {
     assert!(matches!(report.tests, Evidence::Failed(_)) && report.excused.is_empty());
     assert_eq!(report.result(Gate::Smoke).unwrap().evidence.word(), "passed");
     let (tests, failing) = (WaveSubject { smoke: None, ..subject }, ["whole".to_owned()]);
-    let broke = blame(&stage.context, &tests, (&green, &failing), &cancel);
+    let broke = blame(&stage.context, &tests, &green, &failing, &cancel);
     assert_eq!(broke.await.unwrap().as_ref(), commits.get(3));
-    let nothing = blame(&stage.context, &tests, (&head, &failing), &cancel);
+    let nothing = blame(&stage.context, &tests, &head, &failing, &cancel);
     assert_eq!(nothing.await.unwrap(), None);
 }
 

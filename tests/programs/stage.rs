@@ -1,7 +1,7 @@
 //! A checkout, a sandbox, and a question for an agent.
 
 use autobuild::{
-    agents::{Access, Activity, Answered, Backend, RunError, RunSpec, prompt::Prompt},
+    agents::{Access, Activity, Backend, RunError, RunSpec, ValidAnswer, prompt::Prompt},
     config::{AgentCommand, ModelApi, ModelSettings, Role},
 };
 use domain::{
@@ -82,7 +82,7 @@ impl Stage {
         }
     }
 
-    pub async fn ask(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Answered<Value>, RunError> {
+    pub async fn ask(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<ValidAnswer<Value>, RunError> {
         self.backend.ask(spec, |value| Ok(value.clone()), cancel).await
     }
 
@@ -143,15 +143,17 @@ impl Stage {
     }
 }
 
-fn told(ended: &Result<Answered<Value>, RunError>) -> (bool, Usage) {
+fn told(ended: &Result<ValidAnswer<Value>, RunError>) -> (bool, Usage) {
     match ended {
         Ok(answered) => panic!("an answer: {answered:?}"),
-        Err(RunError::Agent { record, .. } | RunError::Cancelled { record }) => (!record.untold, record.usage),
+        Err(RunError::Agent { record, .. } | RunError::Cancelled { record }) => {
+            (!record.has_unreported_usage, record.usage)
+        }
         Err(error @ RunError::Host { .. }) => panic!("{error:?}"),
     }
 }
 
-fn word(ended: Result<Answered<Value>, RunError>) -> String {
+fn word(ended: Result<ValidAnswer<Value>, RunError>) -> String {
     let failure = match ended {
         Ok(answered) if answered.record.events.len() < 3 => return "an answer without a trace".to_owned(),
         Ok(answered) if answered.answer["summary"] == "done" => return "answer".to_owned(),

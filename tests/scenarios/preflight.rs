@@ -89,7 +89,7 @@ async fn a_resumed_task_that_waits_for_the_default_branch_takes_guidance_on_its_
     world.say(WRITER, pull, "/autobuild resume greet in one line").await;
     assert_eq!(world.state().await, "in_review");
     let turns = world.feature().await.tasks[0].turns.clone();
-    let told = turns.iter().flat_map(|turn| &turn.told.guidance);
+    let told = turns.iter().flat_map(|turn| &turn.input.guidance);
     let told: Vec<&str> = told.map(|words| words.text.as_str()).collect();
     assert_eq!(told, ["greet in one line"]);
     world.end().await;

@@ -34,7 +34,7 @@ async fn anybody_on_a_public_repository_gets_one_reaction_a_thread_and_no_reply(
     }
     assert_eq!(world.comments(number).await.len(), 3, "no reply to any of it");
 
-    world.by(ADMIN).set_private(REPO, true).unwrap();
+    world.by(ADMIN).make_private(REPO).unwrap();
     world.say(STRANGER, number, "/autobuild status").await;
     let said = world.last_answer(number).await;
     assert!(said.contains("you need"), "invited people are told: {said}");

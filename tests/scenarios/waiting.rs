@@ -6,21 +6,21 @@ use autobuild::{
     config::{Allowance, ModelWords},
     store::{EffectState, StoredRun},
 };
-use domain::routing::Waits;
+use domain::routing::ApiWaits;
 use serde_json::json;
 use std::time::Duration;
 
 const HOUR: i64 = 3_600_000;
 
 /// Waits of hours, as providers announce them.
-const LONG: Waits =
-    Waits { first: HOUR, most: HOUR, longest: 6 * HOUR, in_all: 24 * HOUR, unknown: 24 * HOUR, ..SHORT };
+const LONG: ApiWaits =
+    ApiWaits { first: HOUR, most: HOUR, longest: 6 * HOUR, in_all: 24 * HOUR, unknown: 24 * HOUR, ..SHORT };
 
 /// A strong model, and the fallback model of the settings.
 const OWN: &str = "claude-opus-4-8";
 const FALLBACK: &str = "claude-haiku-4-5";
 
-async fn with_a_fallback(waits: Waits) -> World {
+async fn with_a_fallback(waits: ApiWaits) -> World {
     let models = ModelWords {
         fast: OWN.parse().unwrap(),
         strong: OWN.parse().unwrap(),
@@ -94,7 +94,7 @@ async fn a_wait_is_said_in_the_living_comment_and_holds_no_worker() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_short_wait_that_the_api_asks_for_stays_short_also_the_second_time() {
-    let waits = Waits { spacing: HOUR, ..LONG };
+    let waits = ApiWaits { spacing: HOUR, ..LONG };
     let world = Setup::new().waits(waits).build().await;
     world.script.plans(&Plan::one());
     for _ in 0..2 {
@@ -113,7 +113,7 @@ async fn a_short_wait_that_the_api_asks_for_stays_short_also_the_second_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waited_long_enough_asks_a_person() {
-    let waits = Waits { in_all: 0, ..SHORT };
+    let waits = ApiWaits { in_all: 0, ..SHORT };
     let world = Setup::new().waits(waits).build().await;
     world.script.plans(&Plan::one()).fails("player", "unavailable");
     world.start().await;

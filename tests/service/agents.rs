@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 use autobuild::{
-    agents::{Access, Answered, Backend, RunError, RunSpec, prompt::Prompt},
+    agents::{Access, Backend, RunError, RunSpec, ValidAnswer, prompt::Prompt},
     config::{AgentCommand, ModelSettings, Role},
 };
 use domain::{
@@ -61,7 +61,7 @@ impl Stage {
         }
     }
 
-    async fn ask(&self, command: &str, spec: &RunSpec) -> Result<Answered<Value>, RunError> {
+    async fn ask(&self, command: &str, spec: &RunSpec) -> Result<ValidAnswer<Value>, RunError> {
         let agent: AgentCommand = format!("command:{command}").parse().unwrap();
         let backend = backend(&agent, &self.sandbox, &self.dir.path().join("agents"));
         let read = |value: &Value| match value.get("wrong") {
@@ -72,7 +72,7 @@ impl Stage {
     }
 
     /// Runs a shell script as the agent.
-    async fn shell(&self, script: &str) -> Result<Answered<Value>, RunError> {
+    async fn shell(&self, script: &str) -> Result<ValidAnswer<Value>, RunError> {
         let file = self.dir.path().join("agent.sh");
         fs::write(&file, script).unwrap();
         self.ask(&format!("sh {}", file.display()), &self.spec()).await
@@ -87,7 +87,7 @@ fn backend(agent: &AgentCommand, sandbox: &Sandbox, folder: &Path) -> Backend {
     Backend::new(agent, sandbox, &[], folder, &Access::service(ModelSettings::default()))
 }
 
-fn agents_failure(ended: Result<Answered<Value>, RunError>) -> Failure {
+fn agents_failure(ended: Result<ValidAnswer<Value>, RunError>) -> Failure {
     match ended.unwrap_err() {
         RunError::Agent { failure, .. } => failure,
         other => panic!("not the agent's failure: {other}"),

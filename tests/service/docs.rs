@@ -9,7 +9,7 @@
 )]
 
 use autobuild::{
-    config::{PREFIX, Usual, VARIABLES, ValueKind, json_schema},
+    config::{PREFIX, UsualValue, VARIABLES, ValueKind, json_schema},
     messages,
     web::FAMILIES,
 };
@@ -107,9 +107,9 @@ fn variables() -> String {
             ValueKind::Plain => "",
         };
         let usual = match variable.usual {
-            Usual::Nothing => String::new(),
-            Usual::Value(value) => code(value),
-            Usual::Said(words) => words.to_owned(),
+            UsualValue::Nothing => String::new(),
+            UsualValue::Value(value) => code(value),
+            UsualValue::Words(words) => words.to_owned(),
         };
         let name = format!("`{PREFIX}{}`{secret}", variable.name);
         vec![name, usual, variable.about.to_owned()]

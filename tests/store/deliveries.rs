@@ -1,7 +1,7 @@
 //! Deliveries: stored before they are acknowledged, once.
 
 use crate::contract::{APP, Database, LATER, NOW, claim_at, delivery, effect};
-use autobuild::store::{Accepted, Fenced, Lane, LaneLimits, MAX_EFFECT_PAYLOAD, Outcome, StoreError, WaitsOn};
+use autobuild::store::{AcceptOutcome, Fenced, Lane, LaneLimits, MAX_EFFECT_PAYLOAD, Outcome, StoreError, WaitsOn};
 
 on_both! {
     a_delivery_is_new_once_and_known_ever_after
@@ -19,8 +19,8 @@ async fn a_delivery_is_new_once_and_known_ever_after(db: Database) {
     let ingest = effect("ingest:d1", Lane::Control, "d1");
     let first = store.accept_delivery(delivery("d1"), Some(ingest.clone())).await;
     let again = store.accept_delivery(delivery("d1"), Some(ingest)).await;
-    assert_eq!(first.unwrap(), Accepted::New);
-    assert_eq!(again.unwrap(), Accepted::Known);
+    assert_eq!(first.unwrap(), AcceptOutcome::New);
+    assert_eq!(again.unwrap(), AcceptOutcome::Known);
     assert_eq!(store.unfinished_effects().await.unwrap().len(), 1);
 
     store.finish_delivery(APP, "d1", "taken in").await.unwrap();
@@ -43,7 +43,7 @@ async fn a_delivery_that_failed_is_done_again_when_it_is_sent_again(db: Database
     };
     store.accept_delivery(delivery("d1"), ingest()).await.unwrap();
     let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Control), NOW).await.expect("it is due").hold;
-    store.wait_out(&hold, (&WaitsOn::Unknown, "who knows"), NOW, NOW, &[]).await.unwrap();
+    store.wait_out(&hold, &WaitsOn::Unknown, "who knows", NOW, NOW, &[]).await.unwrap();
     end(Outcome::Failed { error: "GitHub said no".to_owned() }).await;
     store.finish_delivery(APP, "d1", "failed: GitHub said no").await.unwrap();
     store.blank_payloads(LATER).await.unwrap();
@@ -52,7 +52,7 @@ async fn a_delivery_that_failed_is_done_again_when_it_is_sent_again(db: Database
     repeat.received_at = LATER;
     let both =
         tokio::join!(store.accept_delivery(repeat.clone(), ingest()), store.accept_delivery(repeat.clone(), ingest()),);
-    assert_eq!((both.0.unwrap(), both.1.unwrap()), (Accepted::Again, Accepted::Known));
+    assert_eq!((both.0.unwrap(), both.1.unwrap()), (AcceptOutcome::Again, AcceptOutcome::Known));
     let kept = store.delivery(APP, "d1").await.unwrap().unwrap();
     assert_eq!((kept.payload, kept.received_at, kept.outcome), (Some(repeat.payload.to_string()), LATER, None));
     let effect = store.effect("ingest:d1").await.unwrap().expect("it is stored");
@@ -61,7 +61,7 @@ async fn a_delivery_that_failed_is_done_again_when_it_is_sent_again(db: Database
     store.finish_delivery(APP, "d1", "done").await.unwrap();
 
     let again = store.accept_delivery(repeat, ingest()).await;
-    assert_eq!(again.unwrap(), Accepted::Known);
+    assert_eq!(again.unwrap(), AcceptOutcome::Known);
     assert!(store.unfinished_effects().await.unwrap().is_empty());
 }
 
@@ -77,7 +77,7 @@ async fn deliveries_that_arrive_together_are_each_stored_once(db: Database) {
     }
     let mut new = 0;
     for sent in sending {
-        if sent.await.unwrap().unwrap() == Accepted::New {
+        if sent.await.unwrap().unwrap() == AcceptOutcome::New {
             new += 1;
         }
     }
@@ -94,8 +94,8 @@ async fn a_refused_delivery_does_not_take_its_neighbours_down(db: Database) {
         store.accept_delivery(odd, None),
         store.accept_delivery(delivery("after"), None),
     );
-    assert_eq!((before.unwrap(), after.unwrap()), (Accepted::New, Accepted::New));
-    assert!(matches!(odd, Ok(Accepted::New) | Err(StoreError::Refused(_))));
+    assert_eq!((before.unwrap(), after.unwrap()), (AcceptOutcome::New, AcceptOutcome::New));
+    assert!(matches!(odd, Ok(AcceptOutcome::New) | Err(StoreError::Refused(_))));
 }
 
 async fn what_cannot_be_stored_is_refused_before_it_joins_a_batch(db: Database) {
@@ -123,7 +123,7 @@ async fn blanked_payloads_leave_the_ids(db: Database) {
     assert_eq!(store.delivery(APP, "old").await.unwrap().unwrap().payload, None);
     assert!(store.delivery(APP, "recent").await.unwrap().unwrap().payload.is_some());
     let again = store.accept_delivery(delivery("old"), None).await;
-    assert_eq!(again.unwrap(), Accepted::Known);
+    assert_eq!(again.unwrap(), AcceptOutcome::Known);
 }
 
 async fn an_acknowledged_delivery_outlives_the_store(db: Database) {
@@ -132,7 +132,7 @@ async fn an_acknowledged_delivery_outlives_the_store(db: Database) {
     store.close().await;
     let store = db.open().await;
     let again = store.accept_delivery(delivery("d1"), None).await;
-    assert_eq!(again.unwrap(), Accepted::Known);
+    assert_eq!(again.unwrap(), AcceptOutcome::Known);
 }
 
 async fn a_closed_store_says_so(db: Database) {

@@ -1,7 +1,7 @@
 //! Finding: GitHub's names lead to the right Feature, and small facts are stored.
 
 use crate::contract::{Database, INSTALLATION, key, step, task};
-use autobuild::store::{Committed, FeatureRow, Scope, Spent, Store, TaskRow};
+use autobuild::store::{Committed, FeatureRow, NameUse, Scope, Store, TaskRow};
 use domain::ids::{InstallationId, IssueNumber, Millis, PullNumber, RepoId, TaskId};
 
 on_both! {
@@ -90,11 +90,11 @@ async fn what_is_spent_counts_once_until_it_is_forgotten(db: Database) {
     let store = db.open().await;
     let (now, until) = (Millis(1_000), Millis(2_000));
     assert!(!store.is_spent("a").await.unwrap());
-    assert_eq!(store.spend("a", until, now).await.unwrap(), Spent::Now);
-    assert_eq!(store.spend("a", until, now).await.unwrap(), Spent::Before);
-    assert_eq!(store.spend("b", until, Millis(1_999)).await.unwrap(), Spent::Now);
+    assert_eq!(store.spend("a", until, now).await.unwrap(), NameUse::Now);
+    assert_eq!(store.spend("a", until, now).await.unwrap(), NameUse::Before);
+    assert_eq!(store.spend("b", until, Millis(1_999)).await.unwrap(), NameUse::Now);
     assert!(store.is_spent("a").await.unwrap());
-    assert_eq!(store.spend("c", Millis(3_000), until).await.unwrap(), Spent::Now);
+    assert_eq!(store.spend("c", Millis(3_000), until).await.unwrap(), NameUse::Now);
     assert!(!store.is_spent("a").await.unwrap(), "its time is over");
 }
 

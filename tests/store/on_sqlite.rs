@@ -1,7 +1,7 @@
 //! The problems of a file: locked, damaged, busy.
 
 use crate::contract::{Database, LEASE, NOW, claim, delivery, effect};
-use autobuild::store::{Accepted, Lane, OpenError, OpenOptions, Store, StoreError};
+use autobuild::store::{AcceptOutcome, Lane, OpenError, OpenOptions, Store, StoreError};
 use sqlx::{ConnectOptions, Executor, sqlite::SqliteConnectOptions};
 use std::{os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
@@ -67,7 +67,7 @@ async fn a_busy_file_is_waited_for_and_then_an_error_that_may_pass() {
     assert!(store.delivery(crate::contract::APP, "d1").await.unwrap().is_none());
     other.execute("ROLLBACK").await.unwrap();
     let again = store.accept_delivery(delivery("d1"), None).await;
-    assert_eq!(again.unwrap(), Accepted::New);
+    assert_eq!(again.unwrap(), AcceptOutcome::New);
 }
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn a_transaction_that_sqlite_ends_by_itself_leaves_a_store_that_writes() {
     other.execute("DROP TRIGGER full").await.unwrap();
     for id in ["d1", "d2"] {
         let accepted = store.accept_delivery(delivery(id), None).await;
-        assert_eq!(accepted.unwrap(), Accepted::New, "{id}");
+        assert_eq!(accepted.unwrap(), AcceptOutcome::New, "{id}");
     }
 }
 

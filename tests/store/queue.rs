@@ -73,7 +73,7 @@ async fn the_waits_of_work_alone_are_shown(db: Database) {
     store.add_effects(&[work, effect("close", Lane::Forge, "two")]).await.unwrap();
     for _ in 0..2 {
         let hold = claim(&store, Lane::Forge).await.unwrap().hold;
-        let waits = store.wait_out(&hold, (&WaitsOn::GitHub, "502"), NOW, LATER, &[]);
+        let waits = store.wait_out(&hold, &WaitsOn::GitHub, "502", NOW, LATER, &[]);
         assert_eq!(waits.await.unwrap(), Fenced::Written);
     }
     let parked = store.parked(&key(1, 1), NOW).await.unwrap();

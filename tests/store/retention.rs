@@ -1,7 +1,7 @@
 //! Old data is deleted, and only old data.
 
 use crate::contract::{APP, Database, INSTALLATION, LATER, NOW, delivery, effect, feature, key, step};
-use autobuild::store::{Commit, Lane, More, NewEffect, Store};
+use autobuild::store::{Commit, Lane, MoreToDelete, NewEffect, Store};
 use domain::ids::InstallationId;
 
 on_both! {
@@ -20,7 +20,7 @@ async fn deliveries_and_what_they_caused_go_when_they_are_old(db: Database) {
     let mut new = delivery("new");
     new.received_at = LATER;
     store.accept_delivery(new, Some(ingest("new"))).await.unwrap();
-    assert_eq!(store.forget_deliveries(LATER).await.unwrap(), More::No);
+    assert_eq!(store.forget_deliveries(LATER).await.unwrap(), MoreToDelete::No);
     assert!(store.delivery(APP, "old").await.unwrap().is_none());
     assert!(store.delivery(APP, "new").await.unwrap().is_some());
     store.forget_loose_effects(LATER).await.unwrap();
@@ -48,7 +48,7 @@ async fn an_ended_feature_loses_its_steps_and_stays(db: Database) {
     for (issue, state) in [(1, "completed"), (2, "building")] {
         stored(&store, issue, state).await;
     }
-    assert_eq!(store.trim_ended_features(NOW).await.unwrap(), More::No);
+    assert_eq!(store.trim_ended_features(NOW).await.unwrap(), MoreToDelete::No);
     assert_eq!(count(&store).await, 2, "it is not older than that");
     store.trim_ended_features(LATER).await.unwrap();
     assert_eq!(count(&store).await, 1);

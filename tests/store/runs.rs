@@ -3,11 +3,11 @@
 use crate::contract::{Database, INSTALLATION, LATER, LEASE, NOW, claim, effect, key, step};
 use autobuild::store::{
     EndedRun, Fenced, Hold, Lane, MAX_RUN_EVENTS, NewEffect, NewPack, NewRun, OpenOptions, RunRecord, RunState,
-    Started, Store,
+    StartOutcome, Store,
 };
 use domain::{
     at_work::{AgentState, AtWork, RunActivity},
-    budget::{Allowed, Budget, Call, CostReporting, Limits, Month},
+    budget::{Budget, Call, CostReporting, Limits, Month, PurseLimits},
     ids::{InstallationId, Millis, TaskId, TurnNumber},
     isolation::Level,
 };
@@ -50,8 +50,8 @@ fn new_run(task: Option<u16>) -> NewRun {
     }
 }
 
-fn allowed(usd_micros: u64, parallel: u32) -> Allowed {
-    Allowed { limits: Limits { usd_micros: Some(usd_micros), ..Limits::default() }, parallel }
+fn allowed(usd_micros: u64, parallel: u32) -> PurseLimits {
+    PurseLimits { limits: Limits { usd_micros: Some(usd_micros), ..Limits::default() }, parallel }
 }
 
 fn of_task(usd_micros: u64) -> Budget {
@@ -66,14 +66,14 @@ async fn hold_effect(store: &Store, id: &str) -> Hold {
     claim(store, Lane::Agent).await.expect("it is ready").hold
 }
 
-async fn start(store: &Store, hold: &Hold, new: &NewRun, budget: &Budget) -> Started {
+async fn start(store: &Store, hold: &Hold, new: &NewRun, budget: &Budget) -> StartOutcome {
     store.start_run(hold, new, budget, &CALL).await.unwrap()
 }
 
 /// Begins a run, which must succeed; returns its id and its share.
 async fn begun(store: &Store, hold: &Hold, new: &NewRun, budget: &Budget) -> (String, Option<u64>) {
     match start(store, hold, new, budget).await {
-        Started::Run { id, share } => (id, share.usd_micros),
+        StartOutcome::Run { id, share } => (id, share.usd_micros),
         other => panic!("{other:?}"),
     }
 }
@@ -130,7 +130,7 @@ async fn a_spent_budget_lets_no_run_begin(db: Database) {
     let budget = of_task(FULL);
     let (id, _) = begun(&store, &hold, &new_run(Some(1)), &budget).await;
     store.end_run(&ended(&id, Some(1_200_000))).await.unwrap();
-    let Started::Spent(what) = start(&store, &hold, &new_run(Some(1)), &budget).await else {
+    let StartOutcome::Spent(what) = start(&store, &hold, &new_run(Some(1)), &budget).await else {
         panic!("it is spent");
     };
     assert_eq!((what.setting(), what.used, what.limit), ("usd_per_task", 1_200_000, 1_000_000));
@@ -273,7 +273,7 @@ async fn a_lost_hold_begins_no_run(db: Database) {
     let hold = hold_effect(&store, "e").await;
     store.reap(NOW.plus(LEASE)).await.unwrap();
     let started = start(&store, &hold, &new_run(Some(1)), &Budget::default()).await;
-    assert_eq!(started, Started::Lost);
+    assert_eq!(started, StartOutcome::Lost);
     assert_eq!(store.runs_of(&key(1, 1), None).await.unwrap(), []);
 }
 
@@ -287,12 +287,12 @@ async fn months_and_installations_are_counted_apart(db: Database) {
     let (id, _) = begun(&store, &hold, &later(&new_run(Some(1)), next.plus(-1)), &budget).await;
     store.end_run(&ended(&id, Some(FULL))).await.unwrap();
     let refused = start(&store, &hold, &new_run(Some(1)), &budget).await;
-    assert!(matches!(refused, Started::Spent(_)), "the installation's month: {refused:?}");
+    assert!(matches!(refused, StartOutcome::Spent(_)), "the installation's month: {refused:?}");
     let (id, _) = begun(&store, &hold, &other, &budget).await;
     store.end_run(&ended(&id, Some(2 * FULL))).await.unwrap();
     let third = NewRun { installation: InstallationId(32), ..new_run(Some(1)) };
     let refused = start(&store, &hold, &third, &budget).await;
-    assert!(matches!(refused, Started::Spent(_)), "the server's month: {refused:?}");
+    assert!(matches!(refused, StartOutcome::Spent(_)), "the server's month: {refused:?}");
     for new in [new_run(Some(1)), other, third] {
         let (id, _) = begun(&store, &hold, &later(&new, next), &budget).await;
         store.end_run(&ended(&id, Some(0))).await.unwrap();

@@ -44,30 +44,30 @@ pub struct Pace {
     every: i64,
     /// The shortest time between two shown updates, in milliseconds.
     shown_every: i64,
-    told: Option<RunActivity>,
-    told_at: Millis,
+    stored: Option<RunActivity>,
+    stored_at: Millis,
     shown_at: Option<Millis>,
 }
 
 impl Pace {
     /// The pace of a run that begins at `now`.
     pub fn new(every: i64, shown_every: i64, now: Millis) -> Self {
-        Self { every: every.max(0), shown_every: shown_every.max(0), told: None, told_at: now, shown_at: None }
+        Self { every: every.max(0), shown_every: shown_every.max(0), stored: None, stored_at: now, shown_at: None }
     }
 
     /// Returns the milliseconds until the next update may be stored; 0 if one may be stored now.
     pub fn wait(&self, now: Millis) -> i64 {
-        let since = now.0.saturating_sub(self.told_at.0);
+        let since = now.0.saturating_sub(self.stored_at.0);
         // If the clock was set back, the wait must not get longer.
         self.every.saturating_sub(since).clamp(0, self.every)
     }
 
     /// Records `seen` as stored at `now`. Returns the time from which it may be shown, or `None` if nothing changed.
     pub fn record(&mut self, seen: RunActivity, now: Millis) -> Option<Millis> {
-        if self.told == Some(seen) {
+        if self.stored == Some(seen) {
             return None;
         }
-        (self.told, self.told_at) = (Some(seen), now);
+        (self.stored, self.stored_at) = (Some(seen), now);
         let from = self.shown_at.map_or(now, |shown| shown.plus(self.shown_every).max(now));
         // If an update is already due to be shown later, it keeps its time: it will show the facts known by then.
         if self.shown_at.is_none_or(|shown| shown <= now) {

@@ -214,7 +214,7 @@ pub enum BeforeChange {
 
 /// The relation of a check's result to the files of the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pointing {
+pub enum CheckRelation {
     /// The result names a changed file, or has annotations.
     AtFiles,
     /// The result names no changed file and has no annotations.
@@ -222,12 +222,12 @@ pub enum Pointing {
 }
 
 /// Returns why a failed check judges the pull request; `None` if it judges the code, so that a Player can mend it.
-pub fn judges_pull(origin: CheckOrigin, pointing: Pointing) -> Option<PullCheck> {
+pub fn judges_pull(origin: CheckOrigin, pointing: CheckRelation) -> Option<PullCheck> {
     match (origin, pointing) {
-        (_, Pointing::AtFiles) => None,
-        (CheckOrigin::CodeJob, Pointing::Nowhere) => None,
-        (CheckOrigin::PullJob(why), Pointing::Nowhere) => Some(why),
-        (CheckOrigin::Elsewhere(before), Pointing::Nowhere) => match before {
+        (_, CheckRelation::AtFiles) => None,
+        (CheckOrigin::CodeJob, CheckRelation::Nowhere) => None,
+        (CheckOrigin::PullJob(why), CheckRelation::Nowhere) => Some(why),
+        (CheckOrigin::Elsewhere(before), CheckRelation::Nowhere) => match before {
             BeforeChange::Missing => Some(PullCheck::OnlyOnPulls),
             BeforeChange::FailedAlike => Some(PullCheck::SameBefore),
             BeforeChange::Differs => None,
@@ -454,8 +454,8 @@ mod tests {
             (Elsewhere(FailedAlike), Some(PullCheck::SameBefore)),
         ];
         for (origin, expected) in table {
-            assert_eq!(judges_pull(origin, Pointing::Nowhere), expected, "{origin:?}");
-            assert_eq!(judges_pull(origin, Pointing::AtFiles), None, "{origin:?}");
+            assert_eq!(judges_pull(origin, CheckRelation::Nowhere), expected, "{origin:?}");
+            assert_eq!(judges_pull(origin, CheckRelation::AtFiles), None, "{origin:?}");
         }
     }
 

@@ -201,16 +201,16 @@ pub fn parse(comment: &str) -> Parsed {
     let rest = arguments.trim_start().strip_prefix(verb).unwrap_or_default();
     let line = rest.lines().next().unwrap_or_default();
     match verb {
-        "help" => alone(Command::Help, verb, line),
+        "help" => without_arguments(Command::Help, verb, line),
         "plan" => plan(rest),
         "approve" => approve(line),
         "resume" => resume(rest),
         "retry" => retry(line),
         "skip" => skip(line),
-        "pause" => alone(Command::Pause, verb, line),
-        "cancel" => alone(Command::Cancel, verb, line),
-        "ci" => alone(Command::Ci, verb, line),
-        "status" => alone(Command::Status, verb, line),
+        "pause" => without_arguments(Command::Pause, verb, line),
+        "cancel" => without_arguments(Command::Cancel, verb, line),
+        "ci" => without_arguments(Command::Ci, verb, line),
+        "status" => without_arguments(Command::Status, verb, line),
         unknown => malformed(CommandMistake::Unknown { given: cut(unknown) }, nearest_form(unknown)),
     }
 }
@@ -242,7 +242,7 @@ fn nearest_task(word: &str) -> TaskId {
 }
 
 /// Reads a command without arguments. Later lines are ignored, so a signature or a quoted mail below it does no harm.
-fn alone(command: Command, verb: &str, line: &str) -> Parsed {
+fn without_arguments(command: Command, verb: &str, line: &str) -> Parsed {
     match line.split_whitespace().next() {
         None => Parsed::Command(command),
         Some(extra) => {

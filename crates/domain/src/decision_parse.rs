@@ -23,7 +23,7 @@ const LONGEST_COMMAND: usize = 1_000;
 
 /// The criteria and questions that an answer may be about.
 #[derive(Clone, Copy)]
-pub struct Numbered<'a> {
+pub struct NumberedItems<'a> {
     /// The task's criteria.
     pub criteria: &'a [Criterion],
     /// The number of questions.
@@ -31,7 +31,7 @@ pub struct Numbered<'a> {
 }
 
 /// Parses a Coach's answer about a task with these criteria and questions.
-pub fn parse_decision(answer: &serde_json::Value, numbered: Numbered<'_>) -> Result<CoachDecision, Mistakes> {
+pub fn parse_decision(answer: &serde_json::Value, numbered: NumberedItems<'_>) -> Result<CoachDecision, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let fields = reading.fields(&node, "a decision", "");
     let decision = fields.map(|fields| decision(fields, numbered));
@@ -42,7 +42,7 @@ pub fn parse_decision(answer: &serde_json::Value, numbered: Numbered<'_>) -> Res
     Ok(bounded(decision))
 }
 
-fn decision(mut fields: Fields<'_>, numbered: Numbered<'_>) -> CoachDecision {
+fn decision(mut fields: Fields<'_>, numbered: NumberedItems<'_>) -> CoachDecision {
     let kind = fields.required("decision").and_then(|field| field.word(&DecisionKind::ALL));
     let summary = fields.required("summary").and_then(|field| field.text());
     let found = match kind {
@@ -52,10 +52,10 @@ fn decision(mut fields: Fields<'_>, numbered: Numbered<'_>) -> CoachDecision {
     let decision = CoachDecision {
         decision: kind.unwrap_or(DecisionKind::Feedback),
         summary: summary.unwrap_or_default(),
-        criteria: each(found, |item| finding(item, numbered.criteria)),
+        criteria: read_each(found, |item| finding(item, numbered.criteria)),
         answers: answers(&mut fields, numbered.questions),
         tests: fields.optional("tests").and_then(|field| tests(&field)),
-        issues: each(fields.optional("issues"), issue),
+        issues: read_each(fields.optional("issues"), issue),
         feedback: fields.text("feedback"),
         commands: fields.texts("commands"),
         ignored: Vec::new(),
@@ -99,7 +99,7 @@ pub struct Supplement {
 }
 
 /// Parses a Coach's answer to the request for evidence and answers alone.
-pub fn parse_supplement(answer: &serde_json::Value, numbered: Numbered<'_>) -> Result<Supplement, Mistakes> {
+pub fn parse_supplement(answer: &serde_json::Value, numbered: NumberedItems<'_>) -> Result<Supplement, Mistakes> {
     let (node, reading) = (Node::from_json(answer), Reading::default());
     let fields = reading.fields(&node, "the supplement", "");
     let supplement = fields.map(|mut fields| {
@@ -108,7 +108,7 @@ pub fn parse_supplement(answer: &serde_json::Value, numbered: Numbered<'_>) -> R
             reading.note("criteria and answers are missing", None);
         }
         Supplement {
-            criteria: each(criteria, |item| finding(item, numbered.criteria)),
+            criteria: read_each(criteria, |item| finding(item, numbered.criteria)),
             answers: answers(&mut fields, numbered.questions),
         }
     });
@@ -125,7 +125,7 @@ fn answers(fields: &mut Fields<'_>, questions: usize) -> Vec<QuestionAnswer> {
     if questions == 0 {
         return Vec::new();
     }
-    let mut answers = each(fields.optional("answers"), |item| question_answer(item, questions));
+    let mut answers = read_each(fields.optional("answers"), |item| question_answer(item, questions));
     // An answer "not fine" outweighs all others to the same question, so it comes first.
     answers.sort_by_key(|answer| answer.verdict == AnswerVerdict::Fine);
     answers.truncate(MOST_FINDINGS);
@@ -155,7 +155,7 @@ fn question_number(field: &Field<'_>, questions: usize) -> Option<usize> {
 }
 
 /// Applies `read` to each item of a list, and drops the items without a result.
-fn each<T>(field: Option<Field<'_>>, read: impl Fn(&Field<'_>) -> Option<T>) -> Vec<T> {
+fn read_each<T>(field: Option<Field<'_>>, read: impl Fn(&Field<'_>) -> Option<T>) -> Vec<T> {
     let items = field.map(|field| field.list()).unwrap_or_default();
     items.iter().filter_map(read).collect()
 }
@@ -404,8 +404,8 @@ mod tests {
         ["it parses", "it prints"].map(|text| Criterion { text: text.to_owned(), check: Check::Human }).to_vec()
     }
 
-    fn numbered(criteria: &[Criterion]) -> Numbered<'_> {
-        Numbered { criteria, questions: 2 }
+    fn numbered(criteria: &[Criterion]) -> NumberedItems<'_> {
+        NumberedItems { criteria, questions: 2 }
     }
 
     fn refused(answer: &Value) -> Vec<String> {
@@ -452,7 +452,7 @@ mod tests {
         assert_eq!((read.answers.as_slice(), read.ignored), (&expected[..], vec!["answers[1].mood".to_owned()]));
         let alone = parse_supplement(&json!({ "answers": answers }), numbered(&criteria())).unwrap();
         assert_eq!(alone.answers, expected);
-        let unasked = Numbered { criteria: &criteria(), questions: 0 };
+        let unasked = NumberedItems { criteria: &criteria(), questions: 0 };
         let read = parse_decision(&decision, unasked).unwrap();
         assert_eq!((read.answers, read.ignored), (Vec::new(), vec!["answers".to_owned()]));
         for number in [json!(0), json!(3), json!("x"), json!(-1), json!(1.5), json!(null)] {

@@ -14,7 +14,7 @@ pub struct NotAnId {
     pub wanted: &'static str,
 }
 
-fn not(wanted: &'static str, given: &str) -> NotAnId {
+fn not_an_id(wanted: &'static str, given: &str) -> NotAnId {
     NotAnId { given: given.chars().take(80).collect(), wanted }
 }
 
@@ -141,7 +141,7 @@ impl FromStr for FeatureKey {
     type Err = NotAnId;
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
-        let wrong = || not("<repository id>/<issue>/<run>", text);
+        let wrong = || not_an_id("<repository id>/<issue>/<run>", text);
         let mut parts = text.split('/').map(str::parse::<u64>);
         match (parts.next(), parts.next(), parts.next(), parts.next()) {
             (Some(Ok(repo)), Some(Ok(issue)), Some(Ok(run)), None) if run > 0 => Ok(Self {
@@ -203,7 +203,7 @@ impl FromStr for TaskId {
             _ => None,
         });
         let exact = parsed.filter(|id| id.to_string() == text);
-        exact.ok_or_else(|| not("a task id (TASK-001 to TASK-999)", text))
+        exact.ok_or_else(|| not_an_id("a task id (TASK-001 to TASK-999)", text))
     }
 }
 
@@ -244,7 +244,7 @@ impl FromStr for Sha {
         let hex = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         match text.len() {
             40 | 64 if hex => Ok(Self(text.to_owned())),
-            _ => Err(not("a full commit id", text)),
+            _ => Err(not_an_id("a full commit id", text)),
         }
     }
 }
@@ -285,7 +285,7 @@ impl FromStr for RepoName {
             Some((owner, name)) if fine(owner) && fine(name) => {
                 Ok(Self { owner: owner.to_owned(), name: name.to_owned() })
             }
-            _ => Err(not("owner/name", text)),
+            _ => Err(not_an_id("owner/name", text)),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// The program that runs or obeys a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Obeys {
+pub enum FileUser {
     /// An editor or a development environment.
     Editor,
     /// A shell, a version manager or a debugger.
@@ -25,7 +25,7 @@ pub enum Obeys {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObeyedFile {
     /// The program.
-    pub by: Obeys,
+    pub by: FileUser,
     /// The number of folders above it.
     pub depth: usize,
     /// Its path from the repository's root, up to the name that the program knows.
@@ -34,9 +34,9 @@ pub struct ObeyedFile {
 
 /// The names of files and folders, in lower case. They count in any folder, since any folder can be opened. A name that
 /// starts with `*` is the end of a file's name; one with a slash is a name in a folder of that name.
-const NAMES: [(Obeys, &str); 5] = [
+const NAMES: [(FileUser, &str); 5] = [
     (
-        Obeys::Editor,
+        FileUser::Editor,
         ".vscode .devcontainer .devcontainer.json .idea .fleet .zed .vs .exrc .vimrc .lvimrc .nvimrc .nvim.lua \
          .dir-locals.el .dir-locals-2.el .gitpod.yml .gitpod .replit .idx .codesandbox devfile.yaml .helix .nova \
          .ycm_extra_conf.py .pylintrc pylintrc .flake8 .rubocop.yml .bsp hie.yaml .formatter.exs .lazy.lua .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project \
@@ -46,26 +46,26 @@ const NAMES: [(Obeys, &str); 5] = [
          tailwind.config.cjs tailwind.config.mjs tailwind.config.ts svelte.config.js svelte.config.cjs svelte.config.mjs",
     ),
     (
-        Obeys::Shell,
+        FileUser::Shell,
         ".envrc .direnv .autoenv .autoenv.zsh .autoenv_leave.zsh .mise .mise.toml mise.toml .mise.local.toml \
          mise.local.toml .config/mise .config/mise.toml mise/config.toml .env .rtx.toml .tool-versions .rvmrc .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc \
          .rprofile .renviron *-gdb.py",
     ),
     (
-        Obeys::Git,
+        FileUser::Git,
         ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml \
          lefthook.toml lefthook.json lefthook-local.yml lefthook-local.yaml .pre-commit-config.yaml .pre-commit-hooks.yaml \
          .overcommit.yml .simple-git-hooks.json simple-git-hooks.json .simple-git-hooks.cjs simple-git-hooks.cjs hk.pkl \
          prek.toml captainhook.json .trunk .lintstagedrc .lintstagedrc.json .lintstagedrc.js .lintstagedrc.cjs .lintstagedrc.mjs .gitconfig .lfsconfig",
     ),
     (
-        Obeys::PackageManager,
+        FileUser::PackageManager,
         ".npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs .pnpmfile.mjs .pnp.cjs bunfig.toml .cargo rust-toolchain \
          rust-toolchain.toml .mvn .bundle nuget.config .bazelrc .bazeliskrc .bazelversion tools/bazel .buckconfig .buckconfig.local pip.conf uv.toml .pnp.loader.mjs .corepack.env \
          pnpm-workspace.yaml directory.build.props directory.build.targets .sbtopts .jvmopts",
     ),
     (
-        Obeys::Agent,
+        FileUser::Agent,
         ".agent .cursorrules .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .kiro .junie \
          .aider.conf.yml .continue .continuerules .amazonq .augment .augment-guidelines .trae .goosehints .openhands \
          .openhands_instructions .qwen qwen.md .crush.json crush.json crush.md warp.md .aiassistant .factory .rules agent.md \
@@ -99,7 +99,7 @@ fn obeyed(path: &str) -> Option<ObeyedFile> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Obeys, obeyed_files};
+    use super::{FileUser, obeyed_files};
 
     #[test]
     fn what_takes_effect_without_a_call_is_found_in_any_folder_and_case() {
@@ -123,20 +123,20 @@ mod tests {
             "package.json",
         ];
         let found = obeyed_files(paths);
-        let found: Vec<(&str, Obeys)> = found.iter().map(|file| (file.path.as_str(), file.by)).collect();
+        let found: Vec<(&str, FileUser)> = found.iter().map(|file| (file.path.as_str(), file.by)).collect();
         assert_eq!(
             found,
             [
-                (".VSCode", Obeys::Editor),
-                (".vscode", Obeys::Editor),
-                ("hie.yaml", Obeys::Editor),
-                ("team.code-workspace", Obeys::Editor),
-                ("a/.envrc", Obeys::Shell),
-                ("a/.config/mise", Obeys::Shell),
-                (".husky", Obeys::Git),
-                ("tools/bazel", Obeys::PackageManager),
-                ("web/.npmrc", Obeys::PackageManager),
-                (".cursorrules", Obeys::Agent),
+                (".VSCode", FileUser::Editor),
+                (".vscode", FileUser::Editor),
+                ("hie.yaml", FileUser::Editor),
+                ("team.code-workspace", FileUser::Editor),
+                ("a/.envrc", FileUser::Shell),
+                ("a/.config/mise", FileUser::Shell),
+                (".husky", FileUser::Git),
+                ("tools/bazel", FileUser::PackageManager),
+                ("web/.npmrc", FileUser::PackageManager),
+                (".cursorrules", FileUser::Agent),
             ]
         );
     }

@@ -1,11 +1,11 @@
 //! Decides the consequence of an agent's failure: wait, try again, continue, or block. Its inputs include the times, so
 //! it needs no clock.
 
-use crate::blocked::{Failure, Next};
+use crate::blocked::{Failure, NextStep};
 
 /// The waits for a model's API, in milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Waits {
+pub struct ApiWaits {
     /// The wait after the first failure in a row. It doubles with each further failure.
     pub first: i64,
     /// The longest wait if the API does not ask for more.
@@ -20,7 +20,7 @@ pub struct Waits {
     pub spacing: i64,
 }
 
-impl Waits {
+impl ApiWaits {
     /// The product's waits.
     pub const PRODUCT: Self = Self {
         first: 60_000,
@@ -33,11 +33,11 @@ impl Waits {
 }
 
 /// The number of failures in a row for which an API's own wait is used unchanged.
-const AS_TOLD: u32 = 3;
+const EXACT_WAITS: u32 = 3;
 
 /// The history before this failure.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Before {
+pub struct FailureHistory {
     /// The number of earlier failures of this API in a row.
     pub failures: u32,
     /// The time that this work has already waited for the API, in milliseconds.
@@ -45,7 +45,7 @@ pub struct Before {
     /// The run's share, in millionths of a dollar or in tokens; `None` without a limit.
     pub share: Option<u64>,
     /// The progress of the run.
-    pub got: RunProgress,
+    pub progress: RunProgress,
 }
 
 /// The progress of a run before it failed.
@@ -53,9 +53,9 @@ pub struct Before {
 pub enum RunProgress {
     /// Its model did nothing, so the next run would send the same request.
     #[default]
-    Nowhere,
+    None,
     /// Its model worked. The next run starts with less to read, and with the Player's changes so far.
-    ToWork,
+    Worked,
 }
 
 /// The next step after a failure.
@@ -72,19 +72,19 @@ pub enum Route {
 }
 
 /// Decides the next step. `jitter` (0 to 1) spreads work that would otherwise come back at the same time.
-pub fn route(failure: &Failure, before: &Before, waits: &Waits, jitter: f64) -> Route {
-    match failure.row().next {
-        Next::Wait => park(asked_seconds(failure), before, waits, jitter),
-        Next::NextShare => match before.share {
+pub fn route(failure: &Failure, before: &FailureHistory, waits: &ApiWaits, jitter: f64) -> Route {
+    match failure.rule().next {
+        NextStep::Wait => park(asked_seconds(failure), before, waits, jitter),
+        NextStep::NextShare => match before.share {
             Some(_) => Route::NextShare,
             None => Route::Retry,
         },
-        Next::IfWorked => match before.got {
-            RunProgress::Nowhere => Route::Block,
-            RunProgress::ToWork => Route::Retry,
+        NextStep::IfWorked => match before.progress {
+            RunProgress::None => Route::Block,
+            RunProgress::Worked => Route::Retry,
         },
-        Next::Person => Route::Block,
-        Next::Again | Next::Continue => Route::Retry,
+        NextStep::Person => Route::Block,
+        NextStep::Again | NextStep::Continue => Route::Retry,
     }
 }
 
@@ -96,7 +96,7 @@ fn asked_seconds(failure: &Failure) -> Option<u64> {
     *retry_after_seconds
 }
 
-fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64) -> Route {
+fn park(asked_seconds: Option<u64>, before: &FailureHistory, waits: &ApiWaits, jitter: f64) -> Route {
     if before.waited >= waits.in_all {
         return Route::Block;
     }
@@ -114,7 +114,7 @@ fn park(asked_seconds: Option<u64>, before: &Before, waits: &Waits, jitter: f64)
 /// milliseconds.
 pub fn wait_as_asked(seconds: i64, failures: u32, most: i64) -> i64 {
     let asked = seconds.max(1).saturating_mul(1_000);
-    let patient = doubled(asked, failures.saturating_sub(AS_TOLD - 1));
+    let patient = doubled(asked, failures.saturating_sub(EXACT_WAITS - 1));
     asked.max(patient.min(most))
 }
 
@@ -138,8 +138,8 @@ mod tests {
     }
 
     fn parked(failure: &Failure, failures: u32, jitter: f64) -> i64 {
-        let before = Before { failures, ..Before::default() };
-        match route(failure, &before, &Waits::PRODUCT, jitter) {
+        let before = FailureHistory { failures, ..FailureHistory::default() };
+        match route(failure, &before, &ApiWaits::PRODUCT, jitter) {
             Route::Park(wait) => wait / 1_000,
             other => panic!("{other:?}"),
         }
@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn after_a_day_a_person_is_asked() {
-        let before = Before { waited: 24 * 3_600_000, ..Before::default() };
-        assert_eq!(route(&limited(None), &before, &Waits::PRODUCT, 0.5), Route::Block);
+        let before = FailureHistory { waited: 24 * 3_600_000, ..FailureHistory::default() };
+        assert_eq!(route(&limited(None), &before, &ApiWaits::PRODUCT, 0.5), Route::Block);
     }
 
     #[test]
@@ -182,16 +182,16 @@ mod tests {
             (Failure::OutOfMoney, Route::Retry),
         ];
         for (failure, expected) in table {
-            assert_eq!(route(&failure, &Before::default(), &Waits::PRODUCT, 0.0), expected, "{failure}");
+            assert_eq!(route(&failure, &FailureHistory::default(), &ApiWaits::PRODUCT, 0.0), expected, "{failure}");
         }
-        let too_long = |got| {
-            let before = Before { got, ..Before::default() };
-            route(&Failure::PromptTooLong, &before, &Waits::PRODUCT, 0.0)
+        let too_long = |progress| {
+            let before = FailureHistory { progress, ..FailureHistory::default() };
+            route(&Failure::PromptTooLong, &before, &ApiWaits::PRODUCT, 0.0)
         };
-        assert_eq!(too_long(RunProgress::Nowhere), Route::Block, "the same prompt gets the same answer");
-        assert_eq!(too_long(RunProgress::ToWork), Route::Retry);
-        let shared = Before { share: Some(1), ..Before::default() };
-        let next = route(&Failure::OutOfMoney, &shared, &Waits::PRODUCT, 0.0);
+        assert_eq!(too_long(RunProgress::None), Route::Block, "the same prompt gets the same answer");
+        assert_eq!(too_long(RunProgress::Worked), Route::Retry);
+        let shared = FailureHistory { share: Some(1), ..FailureHistory::default() };
+        let next = route(&Failure::OutOfMoney, &shared, &ApiWaits::PRODUCT, 0.0);
         assert_eq!(next, Route::NextShare);
     }
 }

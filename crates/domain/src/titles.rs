@@ -31,7 +31,7 @@ words!(Placeholder { Type = "type", Name = "name", Subject = "subject", Id = "id
 
 /// The values that fill the placeholders of a title.
 #[derive(Clone, Copy, Debug)]
-pub struct Titled<'a> {
+pub struct TitleValues<'a> {
     /// The type of Conventional Commits.
     pub kind: &'a str,
     /// The name of the task or the Feature.
@@ -58,7 +58,7 @@ pub enum NotAForm {
 
 impl TitleForm {
     /// Returns the title. It may hold line breaks if the name does.
-    pub fn fill(&self, titled: &Titled<'_>) -> String {
+    pub fn fill(&self, titled: &TitleValues<'_>) -> String {
         let part = |part: &TitlePart| match part {
             TitlePart::Text(text) => text.clone(),
             TitlePart::Value(Placeholder::Type) => titled.kind.to_owned(),
@@ -151,10 +151,10 @@ fn uncapitalized(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{NotAForm, TitleForm, Titled};
+    use super::{NotAForm, TitleForm, TitleValues};
 
     fn filled(form: &str, name: &str) -> String {
-        let titled = Titled { kind: "feat", name, id: "TASK-001", issue: 7 };
+        let titled = TitleValues { kind: "feat", name, id: "TASK-001", issue: 7 };
         form.parse::<TitleForm>().unwrap().fill(&titled)
     }
 

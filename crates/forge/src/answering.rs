@@ -42,7 +42,7 @@ pub(super) async fn route(
         return response;
     }
     let slices: Vec<&str> = parts.iter().map(String::as_str).collect();
-    let body = match of_pages(site, seen, (&slices, head), body).await {
+    let body = match of_pages(site, seen, &slices, head, body).await {
         Ok(response) => return response,
         Err(body) => body,
     };
@@ -72,7 +72,8 @@ pub(super) async fn route(
 async fn of_pages(
     site: &Arc<Site>,
     seen: &LoggedRequest,
-    (parts, head): (&[&str], &http::request::Parts),
+    parts: &[&str],
+    head: &http::request::Parts,
     body: Body,
 ) -> Result<Response<Body>, Body> {
     let api = head.uri.path().starts_with("/api/") || rest::is_api(parts);

@@ -27,13 +27,13 @@ pub(super) enum Caller {
     /// An App as itself, by JWT.
     App(u64),
     /// An App in an installation, by token.
-    Installation(Narrowed),
+    Installation(NarrowedToken),
     /// A person, by token.
     Person(u64),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Narrowed {
+pub(super) struct NarrowedToken {
     pub(super) installation: u64,
     pub(super) app: u64,
     pub(super) bot: u64,
@@ -41,7 +41,7 @@ pub(super) struct Narrowed {
     pub(super) permissions: Permissions,
 }
 
-impl Narrowed {
+impl NarrowedToken {
     /// Returns `true` if the token grants write access to `permission`.
     pub(super) fn writes(&self, permission: &str) -> bool {
         self.permissions.get(permission).is_some_and(|level| level == "write")
@@ -174,7 +174,7 @@ fn token_of(state: &State, secret: &str) -> Result<Caller> {
         return Err(Refusal::new(403, "This installation has been suspended"));
     }
     let app = state.apps.get(&one.app).ok_or_else(bad)?;
-    Ok(Caller::Installation(Narrowed { installation, app: app.id, bot: app.bot, repositories, permissions }))
+    Ok(Caller::Installation(NarrowedToken { installation, app: app.id, bot: app.bot, repositories, permissions }))
 }
 
 #[derive(Deserialize)]

@@ -58,12 +58,12 @@ const PAGE: usize = 30;
 
 impl Call {
     /// Enters the repository for a caller who holds `right` there. A former name is answered with a redirect.
-    pub(super) fn enter(&self, owner: &str, name: &str, right: Right) -> Result<Entered<'_>> {
+    pub(super) fn enter(&self, owner: &str, name: &str, right: Right) -> Result<RepoCall<'_>> {
         let at = self.site.read(|state| match state.repo_named(owner, name) {
             Some(repo) => self.caller.enter(state, repo.id, right),
             None => Err(self.redirect(state.repo_once_named(owner, name))),
         })?;
-        Ok(Entered { call: self, at })
+        Ok(RepoCall { call: self, at })
     }
 
     fn redirect(&self, to: Option<&Repo>) -> Refusal {
@@ -166,12 +166,12 @@ fn path_of<'a>(parts: impl Iterator<Item = &'a String>) -> String {
 
 /// A call about a repository by a caller who holds the right that it needs.
 #[derive(Clone, Copy)]
-pub(super) struct Entered<'a> {
+pub(super) struct RepoCall<'a> {
     call: &'a Call,
     pub(super) at: Access,
 }
 
-impl Deref for Entered<'_> {
+impl Deref for RepoCall<'_> {
     type Target = Call;
 
     fn deref(&self) -> &Call {
@@ -179,7 +179,7 @@ impl Deref for Entered<'_> {
     }
 }
 
-impl Entered<'_> {
+impl RepoCall<'_> {
     pub(super) fn read<T>(&self, look: impl FnOnce(&State, &Repo) -> Result<T>) -> Result<T> {
         self.site.read(|state| look(state, state.repo(self.at.repo)?))
     }

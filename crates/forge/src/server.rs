@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 /// The error that makes the server cut the connection without an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("cut by order")]
-struct Cut;
+struct ConnectionCut;
 
 /// Accepts connections until told to stop.
 pub(super) async fn serve(site: Arc<Site>, listener: TcpListener, stop: CancellationToken) {
@@ -43,7 +43,7 @@ pub(super) async fn serve(site: Arc<Site>, listener: TcpListener, stop: Cancella
         let (site, stop) = (Arc::clone(&site), stop.clone());
         tokio::spawn(async move {
             let stopping = stop.clone();
-            let service = service_fn(move |request| handle(Arc::clone(&site), (here_alone, stopping.clone()), request));
+            let service = service_fn(move |request| handle(Arc::clone(&site), here_alone, stopping.clone(), request));
             let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -63,9 +63,10 @@ pub(super) struct LoggedRequest {
 
 async fn handle(
     site: Arc<Site>,
-    (here_alone, stop): (bool, CancellationToken),
+    here_alone: bool,
+    stop: CancellationToken,
     request: Request<Incoming>,
-) -> Result<Response<Body>, Cut> {
+) -> Result<Response<Body>, ConnectionCut> {
     let (head, body) = request.into_parts();
     if here_alone && !is_of_this_machine(&head.headers) {
         return Ok(text_answer(403, OTHER_HOST));
@@ -79,17 +80,17 @@ async fn handle(
     let mut body = Body::new(body);
     let mut bytes = Bytes::new();
     if site.faults.need_body(&seen.method, &seen.path) {
-        bytes = whole(body).await.ok_or(Cut)?;
+        bytes = whole(body).await.ok_or(ConnectionCut)?;
         body = Body::from(bytes.clone());
     }
     let Some(order) = site.faults.meet(Some(&seen.method), &seen.path, &bytes) else {
-        return answer(site, stop, (seen, head, body)).await;
+        return answer(site, stop, seen, head, body).await;
     };
-    if let Some(answer) = before(&site, &order, &seen).await? {
+    if let Some(answer) = strike_before(&site, &order, &seen).await? {
         return Ok(answer);
     }
-    let response = answer(site, stop, (seen, head, body)).await?;
-    after(&order).await?;
+    let response = answer(site, stop, seen, head, body).await?;
+    strike_after(&order).await?;
     Ok(response)
 }
 
@@ -98,8 +99,10 @@ async fn handle(
 async fn answer(
     site: Arc<Site>,
     stop: CancellationToken,
-    (seen, head, body): (LoggedRequest, http::request::Parts, Body),
-) -> Result<Response<Body>, Cut> {
+    seen: LoggedRequest,
+    head: http::request::Parts,
+    body: Body,
+) -> Result<Response<Body>, ConnectionCut> {
     let answered = async move {
         let whole = site.whole().await;
         let response = route(&site, &seen, &head, body).await;
@@ -108,11 +111,15 @@ async fn answer(
         response
     };
     let until_stopped = tokio::spawn(async move { stop.run_until_cancelled(answered).await });
-    until_stopped.await.ok().flatten().ok_or(Cut)
+    until_stopped.await.ok().flatten().ok_or(ConnectionCut)
 }
 
 /// Carries out an order before the request is processed. If it returns an answer, the request is not processed.
-async fn before(site: &Site, order: &FaultOrder, seen: &LoggedRequest) -> Result<Option<Response<Body>>, Cut> {
+async fn strike_before(
+    site: &Site,
+    order: &FaultOrder,
+    seen: &LoggedRequest,
+) -> Result<Option<Response<Body>>, ConnectionCut> {
     let logged = |status: u16| log(site, seen, status, &Caller::Anonymous, CallKind::Rest, true);
     match order.mishap() {
         Mishap::Fail { status, body, headers } => {
@@ -127,7 +134,7 @@ async fn before(site: &Site, order: &FaultOrder, seen: &LoggedRequest) -> Result
             order.strike();
             if !hold.released().await {
                 logged(0);
-                return Err(Cut);
+                return Err(ConnectionCut);
             }
         }
         Mishap::Delay(time) => {
@@ -137,7 +144,7 @@ async fn before(site: &Site, order: &FaultOrder, seen: &LoggedRequest) -> Result
         Mishap::LoseRequest => {
             order.strike();
             logged(0);
-            return Err(Cut);
+            return Err(ConnectionCut);
         }
         Mishap::LoseReply | Mishap::HoldReply | Mishap::Twice => {}
     }
@@ -145,16 +152,16 @@ async fn before(site: &Site, order: &FaultOrder, seen: &LoggedRequest) -> Result
 }
 
 /// Carries out an order after the request was processed.
-async fn after(order: &FaultOrder) -> Result<(), Cut> {
+async fn strike_after(order: &FaultOrder) -> Result<(), ConnectionCut> {
     match order.mishap() {
         Mishap::LoseReply => {
             order.strike();
-            Err(Cut)
+            Err(ConnectionCut)
         }
         Mishap::HoldReply => {
             let mut hold = order.hold();
             order.strike();
-            hold.released().await.then_some(()).ok_or(Cut)
+            hold.released().await.then_some(()).ok_or(ConnectionCut)
         }
         Mishap::Fail { .. } | Mishap::Hold | Mishap::Delay(_) | Mishap::LoseRequest | Mishap::Twice => Ok(()),
     }

@@ -210,7 +210,7 @@ impl Site {
             return Ok(*known);
         }
         let merged = self.bare(repo).merge_tree(None, base, head).await?;
-        let clean = matches!(merged, git::bare::Merged::Clean(_));
+        let clean = matches!(merged, git::bare::BareMerge::Clean(_));
         remember(&self.mergeable, key, clean);
         Ok(clean)
     }

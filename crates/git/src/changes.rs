@@ -2,9 +2,9 @@
 
 use crate::{
     checkout::TreeRecord,
-    ignores::{Attention, Ignores, Named},
+    ignores::{AlwaysIncluded, IgnoreFiles, Ignores},
     names::{RepoPath, disguises_dot_git},
-    walk::{FileKind, LeftOut, Odd, Stamp, WalkError, Walked, walk},
+    walk::{FileKind, LeftOut, Stamp, UntakenEntry, WalkError, WalkedTree, walk},
 };
 use rustix::fd::OwnedFd;
 
@@ -152,9 +152,9 @@ pub(crate) fn take_out(
     root: &OwnedFd,
     record: &TreeRecord,
     limits: &TakeOutLimits,
-    named: &Named,
+    named: &AlwaysIncluded,
 ) -> Result<Changes, TakeOutError> {
-    let mut walked = match walk(root, Attention::Obey(Ignores::new(record, named))) {
+    let mut walked = match walk(root, IgnoreFiles::Obey(Ignores::new(record, named))) {
         Err(WalkError::TooMany) => {
             let findings = vec![TreeFinding::TooManyFiles { limit: limits.files }];
             return Ok(Changes { findings, ..Changes::default() });
@@ -178,19 +178,19 @@ pub(crate) fn take_out(
 }
 
 /// Returns the recorded files that no longer exist. Files in a folder that cannot be read do not count as deleted.
-fn deleted(record: &TreeRecord, walked: &Walked) -> Vec<RepoPath> {
+fn deleted(record: &TreeRecord, walked: &WalkedTree) -> Vec<RepoPath> {
     let closed: Vec<&RepoPath> =
-        walked.odd.iter().filter(|(_, odd)| *odd != Odd::Special).map(|(path, _)| path).collect();
+        walked.odd.iter().filter(|(_, odd)| *odd != UntakenEntry::Special).map(|(path, _)| path).collect();
     let hidden = |path: &RepoPath| !closed.is_empty() && path.folders().any(|folder| closed.contains(&&folder));
     let gone = record.files.keys().filter(|path| !walked.files.contains_key(*path) && !hidden(path));
     gone.cloned().collect()
 }
 
-fn odd_findings(walked: &Walked) -> Vec<TreeFinding> {
-    let finding = |(path, odd): &(RepoPath, Odd)| match odd {
-        Odd::Special => TreeFinding::Special { path: path.clone() },
-        Odd::Unreadable => TreeFinding::Unreadable { path: path.clone() },
-        Odd::TooDeep => TreeFinding::TooDeep { path: path.clone() },
+fn odd_findings(walked: &WalkedTree) -> Vec<TreeFinding> {
+    let finding = |(path, odd): &(RepoPath, UntakenEntry)| match odd {
+        UntakenEntry::Special => TreeFinding::Special { path: path.clone() },
+        UntakenEntry::Unreadable => TreeFinding::Unreadable { path: path.clone() },
+        UntakenEntry::TooDeep => TreeFinding::TooDeep { path: path.clone() },
     };
     walked.odd.iter().map(finding).collect()
 }

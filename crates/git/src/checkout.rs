@@ -6,7 +6,7 @@ use crate::{
     clone_refs::CloneRefs,
     error::GitError,
     failure::checkout_failure,
-    ignores::{Attention, Named},
+    ignores::{AlwaysIncluded, IgnoreFiles},
     mirror::{Mirror, Shared, make_skeleton},
     names::RepoPath,
     process::GitCall,
@@ -132,7 +132,7 @@ impl Checkout {
         named: impl IntoIterator<Item = RepoPath>,
     ) -> Result<Changes, TakeOutError> {
         let (root, record, limits) = (self.open(), Arc::clone(&self.record), limits.clone());
-        let named = Named::new(named);
+        let named = AlwaysIncluded::new(named);
         let walked = blocking(move || match root {
             Some(root) => take_out(&root, &record, &limits, &named),
             None => Ok(Changes { findings: vec![TreeFinding::CheckoutGone], ..Changes::default() }),
@@ -356,7 +356,7 @@ fn make_work(work: &Path, refs: &CloneRefs, objects: &Path) -> std::io::Result<(
 fn record(work: &Path, home: &Path) -> Result<TreeRecord, WalkError> {
     let root = open_root(work).map_err(|error| failed_at_top(error.into()))?;
     let mut rules = HashMap::new();
-    let files = walk(&root, Attention::Collect(&mut rules))?.files;
+    let files = walk(&root, IgnoreFiles::Collect(&mut rules))?.files;
     let latest = files.values().map(|stamp| stamp.changed).max().unwrap_or_default();
     let probe = home.join("clock");
     for _ in 0..100 {
@@ -375,7 +375,7 @@ fn failed_at_top(error: io::Error) -> WalkError {
 }
 
 fn differences(root: &OwnedFd, record: &TreeRecord) -> Result<Vec<RepoPath>, TakeOutError> {
-    let walked = walk(root, Attention::Everything)?;
+    let walked = walk(root, IgnoreFiles::Everything)?;
     let differs = |(path, stamp): &(&RepoPath, &Stamp)| record.files.get(*path) != Some(*stamp);
     let written = walked.files.iter().filter(differs).map(|(path, _)| path.clone());
     let gone = record.files.keys().filter(|path| !walked.files.contains_key(*path)).cloned();

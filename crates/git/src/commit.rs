@@ -4,7 +4,7 @@ use crate::{
     attributes::is_attributes_file,
     changes::{Changes, TakeOutError},
     checkout::{Checkout, TreeRecord},
-    convert::{NotEncoded, Stored, store, touched_by_attributes},
+    convert::{Conversion, NotEncoded, store, touched_by_attributes},
     diff::{RawChange, raw_between},
     error::GitError,
     fast_import::{Source, import},
@@ -112,12 +112,12 @@ impl Prepared {
         let base = checkout.tree().unwrap_or(checkout.head());
         let mut changes = raw_between(&self.quarantine, base.as_str(), self.sha.as_str()).await?;
         if changes.iter().any(|change| is_attributes_file(&change.path)) {
-            let touched = touched_by_attributes(&self.quarantine, (base, &self.sha), &changes).await?;
+            let touched = touched_by_attributes(&self.quarantine, base, &self.sha, &changes).await?;
             changes.extend(touched);
         }
         let files = match store(&self.quarantine, &self.sha, changes).await? {
-            Stored::Converted(files) => files,
-            Stored::Refused(files) => return Err(CommitError::NotEncoded(files)),
+            Conversion::Converted(files) => files,
+            Conversion::Refused(files) => return Err(CommitError::NotEncoded(files)),
         };
         if files.is_empty() {
             return Ok(false);

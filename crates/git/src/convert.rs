@@ -45,7 +45,7 @@ pub struct NotEncoded {
 }
 
 /// The result of converting files of a work tree.
-pub(crate) enum Stored {
+pub(crate) enum Conversion {
     /// The changes whose stored form differs from the bytes in the work tree, with the new object ids.
     Converted(Vec<RawChange>),
     /// These files cannot be converted.
@@ -60,10 +60,10 @@ struct File {
 
 /// Converts files that were stored in `repository` as they are in a work tree. Their attributes are those of `source`.
 /// Like `git add`, it leaves the line ends of a file that had CR LF before the change.
-pub(crate) async fn store(repository: &Path, source: &Sha, changes: Vec<RawChange>) -> Result<Stored, GitError> {
+pub(crate) async fn store(repository: &Path, source: &Sha, changes: Vec<RawChange>) -> Result<Conversion, GitError> {
     let files = files(repository, source, changes).await?;
     if files.is_empty() {
-        return Ok(Stored::Converted(Vec::new()));
+        return Ok(Conversion::Converted(Vec::new()));
     }
     let work = repository.join("files");
     let contents = files.iter().map(|file| (file.change.path.clone(), file.bytes.clone(), file.change.new_mode));
@@ -80,14 +80,14 @@ pub(crate) async fn store(repository: &Path, source: &Sha, changes: Vec<RawChang
     }
     let invalid = place.invalid(encoded).await?;
     if !invalid.is_empty() {
-        return Ok(Stored::Refused(refusals(repository, source, &invalid).await?));
+        return Ok(Conversion::Refused(refusals(repository, source, &invalid).await?));
     }
     let mut oids = indexed(repository).await?;
     let converted = files.into_iter().filter_map(|file| {
         let new_oid = oids.remove(&file.change.path)?;
         (new_oid != file.change.new_oid).then_some(RawChange { new_oid, ..file.change })
     });
-    Ok(Stored::Converted(converted.collect()))
+    Ok(Conversion::Converted(converted.collect()))
 }
 
 fn is_regular(mode: u32) -> bool {
@@ -113,7 +113,8 @@ async fn files(repository: &Path, source: &Sha, mut changes: Vec<RawChange>) -> 
 /// and so do all files if they are too many.
 pub(crate) async fn touched_by_attributes(
     repository: &Path,
-    (base, head): (&Sha, &Sha),
+    base: &Sha,
+    head: &Sha,
     changes: &[RawChange],
 ) -> Result<Vec<RawChange>, GitError> {
     let changed: HashSet<&RepoPath> = changes.iter().map(|change| &change.path).collect();

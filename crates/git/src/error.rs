@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The reach of a call of git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum CallReach {
     /// It uses only our own repositories.
     Disk,
     /// It also connects to the forge.
@@ -46,7 +46,7 @@ pub enum GitError {
         /// The subcommand.
         command: String,
         /// Its reach.
-        over: Over,
+        over: CallReach,
         /// The deadline.
         after: Duration,
     },

@@ -27,12 +27,12 @@ pub struct IgnoreRule {
 
 /// Files that are part of the work whatever the rules say.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Named {
+pub(crate) struct AlwaysIncluded {
     files: HashSet<RepoPath>,
     folders: HashSet<RepoPath>,
 }
 
-impl Named {
+impl AlwaysIncluded {
     pub(crate) fn new(files: impl IntoIterator<Item = RepoPath>) -> Self {
         let files: HashSet<RepoPath> = files.into_iter().collect();
         let folders = files.iter().flat_map(|path| path.folders().collect::<Vec<_>>());
@@ -41,7 +41,7 @@ impl Named {
 }
 
 /// How a walk treats `.gitignore` files.
-pub(crate) enum Attention<'a> {
+pub(crate) enum IgnoreFiles<'a> {
     /// Rules are not read; every file counts.
     Everything,
     /// Every file counts; the rules are collected by folder.
@@ -50,7 +50,7 @@ pub(crate) enum Attention<'a> {
     Obey(Ignores<'a>),
 }
 
-impl Attention<'_> {
+impl IgnoreFiles<'_> {
     pub(crate) fn reads_rules(&self) -> bool {
         match self {
             Self::Everything => false,
@@ -111,7 +111,7 @@ impl Attention<'_> {
 /// deleting a `.gitignore` does not turn a build folder into work.
 pub(crate) struct Ignores<'a> {
     record: &'a TreeRecord,
-    named: &'a Named,
+    named: &'a AlwaysIncluded,
     folders: Vec<Rules>,
     compiled: usize,
 }
@@ -126,7 +126,7 @@ struct Rules {
 }
 
 impl<'a> Ignores<'a> {
-    pub(crate) fn new(record: &'a TreeRecord, named: &'a Named) -> Self {
+    pub(crate) fn new(record: &'a TreeRecord, named: &'a AlwaysIncluded) -> Self {
         Self { record, named, folders: Vec::new(), compiled: 0 }
     }
 

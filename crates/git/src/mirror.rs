@@ -131,7 +131,7 @@ impl Mirrors {
     /// Returns the folder of a repository's mirror below a data folder.
     #[must_use]
     pub fn folder(data_dir: &Path, repo: RepoId) -> PathBuf {
-        below(&data_dir.join("git"), repo)
+        mirror_folder(&data_dir.join("git"), repo)
     }
 
     /// Returns the folder that holds all mirrors.
@@ -152,7 +152,7 @@ impl Mirrors {
     pub fn mirror(&self, repo: RepoId) -> Mirror {
         let mut known = self.shared.known.lock();
         let made = || Mirror {
-            dir: below(&self.shared.root, repo).into(),
+            dir: mirror_folder(&self.shared.root, repo).into(),
             writing: Arc::default(),
             checked: Arc::default(),
             shared: Arc::clone(&self.shared),
@@ -179,7 +179,7 @@ pub struct Mirror {
 }
 
 /// Returns the folder of a repository's mirror below `root`.
-fn below(root: &Path, repo: RepoId) -> PathBuf {
+fn mirror_folder(root: &Path, repo: RepoId) -> PathBuf {
     root.join("mirrors").join(format!("{repo}.git"))
 }
 

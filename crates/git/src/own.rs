@@ -62,7 +62,7 @@ pub enum NoRepository {
 
 /// The result of [`OwnRepository::give`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum GiveOutcome {
     /// The branch points at the wanted commit.
     Done,
     /// Somebody made the branch, moved it or has it checked out, so it was left alone.
@@ -141,8 +141,8 @@ impl OwnRepository {
     /// whose object format is not SHA-1.
     pub async fn can_be_copied(&self) -> Result<(), NoRepository> {
         let call = GitCall::in_folder(&self.work_tree, "rev-parse");
-        let told = call.args(["--is-shallow-repository", "--show-object-format"]).ok().await?.text();
-        match told.lines().collect::<Vec<_>>()[..] {
+        let answer = call.args(["--is-shallow-repository", "--show-object-format"]).ok().await?.text();
+        match answer.lines().collect::<Vec<_>>()[..] {
             ["true", _] => Err(NoRepository::Shallow(self.work_tree.clone())),
             [_, format] if format != "sha1" => {
                 Err(NoRepository::Format { path: self.work_tree.clone(), format: format.to_owned() })
@@ -182,9 +182,9 @@ impl OwnRepository {
             Some(file) => call.env("GIT_CONFIG_GLOBAL", file),
             None => call,
         };
-        let told = call.run().await.ok()?;
-        let name = told.text();
-        (told.code == 0 && !name.trim().is_empty()).then(|| name.trim().to_owned())
+        let answer = call.run().await.ok()?;
+        let name = answer.text();
+        (answer.code == 0 && !name.trim().is_empty()).then(|| name.trim().to_owned())
     }
 
     /// Returns the tracked files, as paths from the top of the work tree.
@@ -253,13 +253,13 @@ impl OwnRepository {
 
     /// Points a branch at the commit `to`, which must be in this repository, but only if the branch is still at `was`,
     /// where we left it, or does not exist and `was` is `None`.
-    pub async fn give(&self, branch: &str, to: &str, was: Option<&str>) -> Result<Given, GitError> {
+    pub async fn give(&self, branch: &str, to: &str, was: Option<&str>) -> Result<GiveOutcome, GitError> {
         let now = self.branch(branch).await?;
         if now.as_deref() == Some(to) {
-            return Ok(Given::Done);
+            return Ok(GiveOutcome::Done);
         }
         if now.as_deref() != was || self.is_checked_out(branch).await? {
-            return Ok(Given::Taken);
+            return Ok(GiveOutcome::Taken);
         }
         let zero = "0".repeat(to.len());
         let call = GitCall::in_folder(&self.work_tree, "update-ref").args(["-m", "autobuild", "--end-of-options"]);
@@ -267,9 +267,13 @@ impl OwnRepository {
         let call = call.args([name.as_str(), to, was.unwrap_or(&zero)]);
         let moved = self.without_hooks(call).await?.run().await?;
         if moved.code == 0 {
-            return Ok(Given::Done);
+            return Ok(GiveOutcome::Done);
         }
-        Ok(if self.branch(branch).await?.as_deref() == was { Given::Refused(moved.stderr) } else { Given::Taken })
+        Ok(if self.branch(branch).await?.as_deref() == was {
+            GiveOutcome::Refused(moved.stderr)
+        } else {
+            GiveOutcome::Taken
+        })
     }
 
     /// Returns `true` if the history of HEAD contains the commit.

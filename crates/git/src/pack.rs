@@ -13,7 +13,7 @@ use domain::ids::Sha;
 
 /// The result of packing a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Packed {
+pub enum PackOutcome {
     /// The bytes of the pack.
     Bytes(Vec<u8>),
     /// The remote has the commit.
@@ -34,7 +34,7 @@ pub enum Unpacked {
 impl Mirror {
     /// Packs the commit that is held as `id`, without the history of the branches in `folder` (such as `autobuild/7`) as of
     /// the last fetch and of the commits `known`. The pack has at most `most` bytes.
-    pub async fn pack(&self, id: &str, folder: &str, known: &[Sha], most: usize) -> Result<Packed, GitError> {
+    pub async fn pack(&self, id: &str, folder: &str, known: &[Sha], most: usize) -> Result<PackOutcome, GitError> {
         let held = held_ref(id)?;
         let folder: BranchName = folder.parse()?;
         self.ready()?;
@@ -43,16 +43,16 @@ impl Mirror {
             std::iter::once(format!("--glob={}/*", folder.full())).chain(known.map(str::to_owned)).collect();
         let count = GitCall::new(&self.dir, "rev-list").args(["--count", &held, "--not"]);
         if count.args(&left_out).ok().await?.text() == "0" {
-            return Ok(Packed::Needless);
+            return Ok(PackOutcome::Needless);
         }
         let call = GitCall::new(&self.dir, "bundle").cap(most);
         let call = call.args(["create", "--quiet", "-", &held, "--not"]).args(left_out);
         let output = call.run().await?;
         if output.truncated {
-            return Ok(Packed::TooLarge);
+            return Ok(PackOutcome::TooLarge);
         }
         output.whole("bundle")?;
-        Ok(Packed::Bytes(output.stdout))
+        Ok(PackOutcome::Bytes(output.stdout))
     }
 
     /// Unpacks the commit `sha` from a pack of at most `most` bytes and keeps it under the held ref `id`. The mirror

@@ -1,7 +1,7 @@
 //! One run of git, with a minimal environment, safe settings, a deadline and a limit on its output.
 
 use crate::{
-    error::{GitError, Over},
+    error::{CallReach, GitError},
     failure::local_failure,
     remote::Remote,
     safe::{EMPTY_TREE, ENVIRONMENT, SETTINGS, SETTINGS_OUTSIDE, git_program},
@@ -226,8 +226,8 @@ impl GitCall {
             return Err(GitError::TimedOut {
                 command: self.name,
                 over: match self.remote {
-                    Some(_) => Over::Network,
-                    None => Over::Disk,
+                    Some(_) => CallReach::Network,
+                    None => CallReach::Disk,
                 },
                 after: deadline,
             });

@@ -22,7 +22,7 @@ pub enum Lease {
 
 /// The result of a push that left the branch as wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pushed {
+pub enum PushOutcome {
     /// The branch was moved, made or deleted.
     Done,
     /// The branch was in the wanted state already.
@@ -58,16 +58,21 @@ impl Mirror {
         branch: &BranchName,
         sha: &Sha,
         lease: &Lease,
-    ) -> Result<Pushed, PushError> {
+    ) -> Result<PushOutcome, PushError> {
         self.push_refspec(remote, branch, &format!("{sha}:{}", branch.full()), lease).await
     }
 
     /// Deletes `branch` on the remote if it is at `at`. If the branch does not exist, the result is `AlreadyThere`.
-    pub async fn delete_branch(&self, remote: &Remote, branch: &BranchName, at: &Sha) -> Result<Pushed, PushError> {
+    pub async fn delete_branch(
+        &self,
+        remote: &Remote,
+        branch: &BranchName,
+        at: &Sha,
+    ) -> Result<PushOutcome, PushError> {
         let refspec = format!(":{}", branch.full());
         let deleted = self.push_refspec(remote, branch, &refspec, &Lease::At(at.clone())).await;
         match deleted {
-            Err(PushError::LeaseLost { actual: None }) => Ok(Pushed::AlreadyThere),
+            Err(PushError::LeaseLost { actual: None }) => Ok(PushOutcome::AlreadyThere),
             other => other,
         }
     }
@@ -78,7 +83,7 @@ impl Mirror {
         branch: &BranchName,
         refspec: &str,
         lease: &Lease,
-    ) -> Result<Pushed, PushError> {
+    ) -> Result<PushOutcome, PushError> {
         self.ready()?;
         let expected = match lease {
             Lease::Absent => "",
@@ -87,8 +92,8 @@ impl Mirror {
         let call = pushing(&self.dir, remote).arg(format!("--force-with-lease={}:{expected}", branch.full()));
         let output = call.arg("--").arg(remote.url()).arg(refspec).run().await?;
         match answer(&String::from_utf8_lossy(&output.stdout), &branch.full()) {
-            Some(Answer::Done) if output.code == 0 => Ok(Pushed::Done),
-            Some(Answer::UpToDate) if output.code == 0 => Ok(Pushed::AlreadyThere),
+            Some(Answer::Done) if output.code == 0 => Ok(PushOutcome::Done),
+            Some(Answer::UpToDate) if output.code == 0 => Ok(PushOutcome::AlreadyThere),
             Some(Answer::Done | Answer::UpToDate) | None => Err(remote_failure("push", &output, remote.url()).into()),
             // If the answer is lost, git sends the push again and reports the refusal of the second one. The branch
             // itself shows if the first one succeeded.

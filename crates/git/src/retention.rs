@@ -17,7 +17,7 @@ const MANY_PACKS: usize = 50;
 
 /// The outcome of deleting a mirror.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forgotten {
+pub enum ForgetOutcome {
     /// Its folder is gone.
     Deleted,
     /// Something in this process uses it.
@@ -42,14 +42,14 @@ impl Mirrors {
     }
 
     /// Deletes a mirror, unless something in this process uses it: checkouts borrow its objects.
-    pub fn forget(&self, repo: RepoId) -> Forgotten {
+    pub fn forget(&self, repo: RepoId) -> ForgetOutcome {
         let mut known = self.mirrors().lock();
         if known.get(&repo).is_some_and(|mirror| Arc::strong_count(&mirror.dir) > 1) {
-            return Forgotten::InUse;
+            return ForgetOutcome::InUse;
         }
         known.remove(&repo);
         self.trash().take(&self.folder_of_all().join(format!("{repo}.git")));
-        Forgotten::Deleted
+        ForgetOutcome::Deleted
     }
 }
 

@@ -2,7 +2,7 @@
 //! git.
 
 use crate::{
-    ignores::{Attention, IgnoreRule},
+    ignores::{IgnoreFiles, IgnoreRule},
     names::RepoPath,
 };
 use rustix::{
@@ -116,7 +116,7 @@ impl Stamp {
 
 /// Why an entry cannot be taken as a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Odd {
+pub(crate) enum UntakenEntry {
     /// A fifo, a device, a socket.
     Special,
     /// A folder that we may not read.
@@ -126,9 +126,9 @@ pub(crate) enum Odd {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Walked {
+pub(crate) struct WalkedTree {
     pub(crate) files: BTreeMap<RepoPath, Stamp>,
-    pub(crate) odd: Vec<(RepoPath, Odd)>,
+    pub(crate) odd: Vec<(RepoPath, UntakenEntry)>,
     pub(crate) left_out: Vec<LeftOut>,
 }
 
@@ -163,9 +163,9 @@ pub(crate) fn open_root(root: &Path) -> rustix::io::Result<OwnedFd> {
 }
 
 /// Lists the tree below `root` and treats ignore rules as `attention` says.
-pub(crate) fn walk(root: &OwnedFd, attention: Attention<'_>) -> Result<Walked, WalkError> {
-    let mut walk = Walk { attention, found: Walked::default(), entries: 0 };
-    walk.folder(root, &RepoPath::new(Vec::new()), 0, Above::Wanted)?;
+pub(crate) fn walk(root: &OwnedFd, attention: IgnoreFiles<'_>) -> Result<WalkedTree, WalkError> {
+    let mut walk = Walk { attention, found: WalkedTree::default(), entries: 0 };
+    walk.folder(root, &RepoPath::new(Vec::new()), 0, ParentMatch::Wanted)?;
     Ok(walk.found)
 }
 
@@ -205,19 +205,19 @@ fn folder_flags() -> OFlags {
 
 /// The match of an ignore rule with a parent folder.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Above {
+enum ParentMatch {
     Wanted,
     Ignored,
 }
 
 struct Walk<'a> {
-    attention: Attention<'a>,
-    found: Walked,
+    attention: IgnoreFiles<'a>,
+    found: WalkedTree,
     entries: usize,
 }
 
 impl Walk<'_> {
-    fn folder(&mut self, folder: &OwnedFd, path: &RepoPath, depth: usize, above: Above) -> Result<(), WalkError> {
+    fn folder(&mut self, folder: &OwnedFd, path: &RepoPath, depth: usize, above: ParentMatch) -> Result<(), WalkError> {
         let names = self.names(folder, path)?;
         if self.attention.reads_rules() {
             let rules = if names.iter().any(|name| name == b".gitignore") { ignore_file(folder) } else { None };
@@ -256,22 +256,22 @@ impl Walk<'_> {
         path: &RepoPath,
         name: &[u8],
         depth: usize,
-        above: Above,
+        above: ParentMatch,
     ) -> Result<(), WalkError> {
         let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| failure(path, error))?;
         let folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        let ignored = above == Above::Ignored || self.attention.ignores(path, folder);
+        let ignored = above == ParentMatch::Ignored || self.attention.ignores(path, folder);
         if ignored && !self.attention.base_has(path, folder) {
             self.leave_out(parent, path, name, folder);
             return Ok(());
         }
         if folder {
-            let below = if ignored { Above::Ignored } else { Above::Wanted };
+            let below = if ignored { ParentMatch::Ignored } else { ParentMatch::Wanted };
             return self.descend(parent, path, name, depth, below);
         }
         match Stamp::of(&stat) {
             Some(stamp) => drop(self.found.files.insert(path.clone(), stamp)),
-            None => self.found.odd.push((path.clone(), Odd::Special)),
+            None => self.found.odd.push((path.clone(), UntakenEntry::Special)),
         }
         Ok(())
     }
@@ -322,16 +322,16 @@ impl Walk<'_> {
         path: &RepoPath,
         name: &[u8],
         depth: usize,
-        below: Above,
+        below: ParentMatch,
     ) -> Result<(), WalkError> {
         if depth >= MAX_DEPTH {
-            self.found.odd.push((path.clone(), Odd::TooDeep));
+            self.found.odd.push((path.clone(), UntakenEntry::TooDeep));
             return Ok(());
         }
         match rustix::fs::openat(parent, name, folder_flags(), Mode::empty()) {
             Ok(folder) => self.folder(&folder, path, depth.saturating_add(1), below),
             Err(Errno::ACCESS) => {
-                self.found.odd.push((path.clone(), Odd::Unreadable));
+                self.found.odd.push((path.clone(), UntakenEntry::Unreadable));
                 Ok(())
             }
             Err(error) => Err(failure(path, error)),

@@ -27,7 +27,7 @@ const ALIKE: f64 = 0.1;
 /// row of a list is not lost, nor one that is only written differently.
 #[must_use]
 pub fn lost_by_test(old: &Test, new: &Test) -> Vec<String> {
-    let (lost, left) = apart(&old.checks, &new.checks);
+    let (lost, left) = removed_and_added(&old.checks, &new.checks);
     let has_fewer = strong(&new.checks) < strong(&old.checks);
     let is_lost = |check: &&&Check| match nearest(check, &left) {
         Some(other) if asks_less(check, other) => {
@@ -41,7 +41,7 @@ pub fn lost_by_test(old: &Test, new: &Test) -> Vec<String> {
 /// Returns the assertions of a value that a helper of tests lost, for people.
 #[must_use]
 pub fn lost_by_helper(old: &[Check], new: &[Check]) -> Vec<String> {
-    let (lost, left) = apart(old, new);
+    let (lost, left) = removed_and_added(old, new);
     let is_less = |check: &&&Check| new.is_empty() || left.iter().any(|other| asks_less(check, other));
     lost.iter().filter(is_less).map(|check| check.words.join(" ")).collect()
 }
@@ -51,7 +51,7 @@ fn strong(checks: &[Check]) -> usize {
 }
 
 /// Returns the assertions that were removed, and those that were added.
-fn apart<'t>(before: &'t [Check], after: &'t [Check]) -> (Vec<&'t Check>, Vec<&'t Check>) {
+fn removed_and_added<'t>(before: &'t [Check], after: &'t [Check]) -> (Vec<&'t Check>, Vec<&'t Check>) {
     let mut left: Vec<&Check> = after.iter().collect();
     let mut lost: Vec<&Check> = Vec::new();
     for check in before.iter().filter(|check| check.strength == Strength::Strong) {

@@ -29,7 +29,7 @@ fn walk(name: &str, value: &serde_json::Value, depth: usize, settings: &mut Vec<
         return;
     }
     let mut walk_below = |key: &str, value: &Value| {
-        walk(&below(name, key), value, depth.saturating_add(1), settings);
+        walk(&dotted_name(name, key), value, depth.saturating_add(1), settings);
     };
     let values: Vec<String> = match value {
         Value::Object(map) => return map.iter().for_each(|(key, value)| walk_below(key, value)),
@@ -48,7 +48,7 @@ fn walk(name: &str, value: &serde_json::Value, depth: usize, settings: &mut Vec<
 }
 
 /// Returns the dotted name of a key, with its section if it is in one.
-fn below(section: &str, key: &str) -> String {
+fn dotted_name(section: &str, key: &str) -> String {
     match section {
         "" => key.to_owned(),
         section => format!("{section}.{key}"),
@@ -78,7 +78,7 @@ fn by_lines(text: &str) -> Vec<Setting> {
             (Some((key, value)), _) => {
                 let value = Some(value.trim().trim_matches(['"', '\''])).filter(|value| !value.is_empty());
                 settings.push(Setting {
-                    name: below(&section, key.trim()),
+                    name: dotted_name(&section, key.trim()),
                     values: value.into_iter().map(str::to_owned).collect(),
                 });
             }

@@ -47,7 +47,7 @@ impl Reach {
 
 /// Returns the `Set-Cookie` header for a path and a time in seconds; 0 removes the cookie. Over plain HTTP, as on one's
 /// own machine, the cookie cannot be `Secure`.
-pub fn set_cookie((name, value): (&str, &str), path: &str, seconds: i64, reach: Reach) -> String {
+pub fn set_cookie(name: &str, value: &str, path: &str, seconds: i64, reach: Reach) -> String {
     let site = match reach {
         Reach::Tls => "Lax; Secure",
         Reach::Plain => "Lax",
@@ -105,13 +105,13 @@ pub enum Entry {
 
 impl Entry {
     /// Examines a request for this address; `now` is in epoch milliseconds.
-    pub fn of((path, query): (&str, Option<&str>), headers: &HeaderMap, key: &SecretString, now: i64) -> Self {
+    pub fn of(path: &str, query: Option<&str>, headers: &HeaderMap, key: &SecretString, now: i64) -> Self {
         let pairs = query.into_iter().flat_map(|query| query.split('&'));
         let (keys, rest): (Vec<&str>, Vec<&str>) = pairs.partition(|pair| pair.split('=').next() == Some(PARAMETER));
         let shown = keys.first().and_then(|pair| pair.split_once('='));
         match shown.filter(|(_, shown)| is_key(shown, key)) {
             Some(_) => Self::Begins {
-                cookie: Session::begin(key, (now, 0), None).cookie(Reach::ThisMachine),
+                cookie: Session::begin(key, now, 0, None).cookie(Reach::ThisMachine),
                 to: match (path.trim_start_matches('/'), rest.is_empty()) {
                     (path, true) => format!("/{path}"),
                     (path, false) => format!("/{path}?{}", rest.join("&")),
@@ -125,7 +125,7 @@ impl Entry {
 impl Session {
     /// Begins a session now, in epoch milliseconds; `number` makes it differ from others that begin in the same
     /// millisecond. The holder's name must only have characters that a cookie can hold.
-    pub fn begin(key: &SecretString, (now, number): (i64, u64), holder: Option<&str>) -> Self {
+    pub fn begin(key: &SecretString, now: i64, number: u64, holder: Option<&str>) -> Self {
         let holder = holder.map_or_else(String::new, |holder| format!("-{holder}"));
         let named = format!("{}-{number}{holder}", now.saturating_add(LASTS));
         let signature = signed(key, &format!("session {named}"));
@@ -162,12 +162,12 @@ impl Session {
 
     /// Returns the `Set-Cookie` header that starts the session.
     pub fn cookie(&self, reach: Reach) -> String {
-        set_cookie((&self.cookie, &self.value), "/", LASTS / 1_000, reach)
+        set_cookie(&self.cookie, &self.value, "/", LASTS / 1_000, reach)
     }
 
     /// Returns the `Set-Cookie` header that removes the cookie.
     pub fn no_cookie(&self) -> String {
-        set_cookie((&self.cookie, ""), "/", 0, Reach::Plain)
+        set_cookie(&self.cookie, "", "/", 0, Reach::Plain)
     }
 }
 
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn a_session_holds_for_its_time_and_its_key_alone() {
         let (key, other) = (SecretString::from("key"), SecretString::from("other"));
-        let session = Session::begin(&key, (1_000, 0), None);
+        let session = Session::begin(&key, 1_000, 0, None);
         let cookie = format!("a=b; {}={}", session.cookie, session.value);
         assert_eq!(Session::of(&headers(&cookie), &key, 2_000), Some(session.clone()));
         assert_eq!(Session::of(&headers(&cookie), &key, 1_000 + LASTS), None);
@@ -244,17 +244,17 @@ mod tests {
             let cookie = format!("{}={forged}", session.cookie);
             assert_eq!(Session::of(&headers(&cookie), &key, 2_000), None, "{forged}");
         }
-        assert_ne!(session.form_token(&key), Session::begin(&key, (1, 0), None).form_token(&key));
+        assert_ne!(session.form_token(&key), Session::begin(&key, 1, 0, None).form_token(&key));
         assert_eq!((session.name(), session.until()), ("43201000-0", 1_000 + LASTS));
     }
 
     #[test]
     fn whom_a_session_names_cannot_be_changed() {
         let key = SecretString::from("key");
-        let session = Session::begin(&key, (1_000, 7), Some("33-ada.x-y"));
+        let session = Session::begin(&key, 1_000, 7, Some("33-ada.x-y"));
         let read = |value: &str| Session::of(&headers(&format!("{}={value}", session.cookie)), &key, 2_000);
         assert_eq!(read(&session.value).unwrap().holder(), Some("33-ada.x-y"));
-        assert_eq!(Session::begin(&key, (1_000, 7), None).holder(), None);
+        assert_eq!(Session::begin(&key, 1_000, 7, None).holder(), None);
         for (from, to) in [("-33-ada", "-34-ada"), ("-33-ada", "-33-eve"), ("-33-ada.x-y", "")] {
             assert_eq!(read(&session.value.replace(from, to)), None, "{to}");
         }
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn the_key_becomes_a_cookie_of_this_machine_and_leaves_the_address() {
         let key = SecretString::from("secret");
-        let entry = |query, headers: &HeaderMap| Entry::of(("/a/b", query), headers, &key, 5);
+        let entry = |query, headers: &HeaderMap| Entry::of("/a/b", query, headers, &key, 5);
         for query in [None, Some("key="), Some("key=guessed"), Some("keys=secret")] {
             assert_eq!(entry(query, &HeaderMap::new()), Entry::Refused, "{query:?}");
         }
@@ -290,13 +290,13 @@ mod tests {
         assert_eq!(to, "/a/b?x=1&y=2");
         assert!(cookie.ends_with("SameSite=Strict") && cookie.contains("HttpOnly") && !cookie.contains("secret"));
         let session = headers(cookie.split(';').next().unwrap());
-        assert_eq!(entry(None, &session), Entry::In(Session::begin(&key, (5, 0), None)));
+        assert_eq!(entry(None, &session), Entry::In(Session::begin(&key, 5, 0, None)));
         assert_eq!(with_key("http://127.0.0.1:1/", &key), "http://127.0.0.1:1/?key=secret");
     }
 
     #[test]
     fn the_cookie_is_for_the_browser_alone() {
-        let session = Session::begin(&SecretString::from("admin"), (0, 0), None);
+        let session = Session::begin(&SecretString::from("admin"), 0, 0, None);
         assert!(session.cookie(Reach::Tls).ends_with("SameSite=Lax; Secure"));
         assert!(session.cookie(Reach::Plain).ends_with("HttpOnly; Max-Age=43200; SameSite=Lax"));
     }

@@ -3,7 +3,7 @@
 use crate::test_index::ends_with;
 use integrity::language::{
     file_name,
-    outline::{Condition, When},
+    outline::{Condition, SkipWhen},
 };
 use toml::{Table, Value};
 
@@ -70,8 +70,8 @@ pub fn annotation(text: &str, at: usize) -> Option<Condition> {
     let text = (*found.next()?).to_owned();
     let own = text.split('(').next().unwrap_or_default();
     let when = match own {
-        "@Disabled" | "@Ignore" => When::Always,
-        _ => When::Sometimes,
+        "@Disabled" | "@Ignore" => SkipWhen::Always,
+        _ => SkipWhen::Sometimes,
     };
     Some(Condition { text, when })
 }
@@ -107,7 +107,7 @@ pub fn of_module(text: &str, at: usize) -> Option<Condition> {
     let attributes = lines.iter().take(at).rev().take_while(|line| line.starts_with("#["));
     let own = attributes.filter(|line| line.starts_with("#[cfg(") && **line != "#[cfg(test)]");
     let of_file = lines.iter().filter(|line| line.starts_with("#![cfg("));
-    own.chain(of_file).next().map(|line| Condition { text: (*line).to_owned(), when: When::Sometimes })
+    own.chain(of_file).next().map(|line| Condition { text: (*line).to_owned(), when: SkipWhen::Sometimes })
 }
 
 /// Returns the manifests of the packages to which a Rust file may belong, the innermost first, each with the file's path
@@ -123,7 +123,7 @@ pub fn manifests(path: &str) -> impl Iterator<Item = (String, &str)> {
 #[must_use]
 pub fn of_target(manifest: &str, path: &str) -> Option<Condition> {
     let text = left_out(&manifest.parse().ok()?, path)?;
-    let when = When::Sometimes;
+    let when = SkipWhen::Sometimes;
     Some(Condition { text, when })
 }
 
@@ -161,7 +161,7 @@ fn left_out(package: &Table, path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{When, annotation, declares, example, left_out, line_of_module, manifests, of_module, parents};
+    use super::{SkipWhen, annotation, declares, example, left_out, line_of_module, manifests, of_module, parents};
     use toml::Table;
 
     #[test]
@@ -228,9 +228,9 @@ mod tests {
         let found =
             |method: &str| annotation(java, java.lines().position(|line| declares(line, method)).unwrap()).unwrap();
         let adds = found("demo.ATest.adds");
-        assert_eq!((adds.text.as_str(), adds.when), ("@Disabled(\"later\")", When::Always));
+        assert_eq!((adds.text.as_str(), adds.when), ("@Disabled(\"later\")", SkipWhen::Always));
         let subtracts = found("demo.ATest > subtracts()");
-        assert!(subtracts.text.starts_with("@EnabledIfEnv") && subtracts.when == When::Sometimes);
+        assert!(subtracts.text.starts_with("@EnabledIfEnv") && subtracts.when == SkipWhen::Sometimes);
         assert!(!declares("    void adds() {", "demo.ATest.readds"));
     }
 }

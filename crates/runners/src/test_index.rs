@@ -15,12 +15,12 @@ pub struct TestIndex {
     /// The macro calls that may make tests.
     makers: Vec<TestSite>,
     /// The files that could be parsed, each with the lines where its tests and other functions begin.
-    read: BTreeMap<String, BTreeMap<u32, Begins>>,
+    read: BTreeMap<String, BTreeMap<u32, LineStart>>,
 }
 
 /// The kind of code that begins at a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Begins {
+enum LineStart {
     Test,
     Function,
 }
@@ -61,8 +61,8 @@ impl TestIndex {
                 continue;
             };
             let functions = outline.functions.iter();
-            let functions = functions.map(|function| (function.line, Begins::Function));
-            let tests = outline.tests.iter().map(|test| (test.line, Begins::Test));
+            let functions = functions.map(|function| (function.line, LineStart::Function));
+            let tests = outline.tests.iter().map(|test| (test.line, LineStart::Test));
             sites.read.insert(path.to_owned(), functions.chain(tests).collect());
             // Runners give tests without a title only a number, so they cannot be found by name.
             for test in outline.tests.into_iter().filter(|test| !test.name.is_empty()) {
@@ -85,8 +85,8 @@ impl TestIndex {
     /// Returns the first line of the test to which this line belongs.
     pub fn test_around(&self, path: &str, line: u32) -> Option<u32> {
         match self.read.get(path)?.range(..=line).next_back()? {
-            (begin, Begins::Test) => Some(*begin),
-            (_, Begins::Function) => None,
+            (begin, LineStart::Test) => Some(*begin),
+            (_, LineStart::Function) => None,
         }
     }
 
@@ -138,7 +138,7 @@ impl TestIndex {
     /// it inherits the test from another.
     fn in_named_file<'a>(&'a self, name: &str, found: Vec<&'a TestSite>) -> Vec<&'a TestSite> {
         let file = name.split("::").next().and_then(|part| part.split(" › ").next());
-        let Some(file) = file.filter(|file| language::of(file).is_some()) else {
+        let Some(file) = file.filter(|file| language::language_of(file).is_some()) else {
             return found;
         };
         let is_file =

@@ -171,12 +171,12 @@ impl Trial {
         ]);
         spec.deadline = PATIENCE;
         spec.confine.write = vec![self.folder.path().to_owned()];
-        let report: CanaryReport = serde_json::from_slice(&Self::sung(sandbox, &spec).await?)?;
+        let report: CanaryReport = serde_json::from_slice(&Self::canary_output(sandbox, &spec).await?)?;
         if report.wrote { Ok(report) } else { Err(NoReport::Useless(self.folder.path().to_owned())) }
     }
 
-    async fn sung(sandbox: &Sandbox, spec: &Spec) -> Result<Vec<u8>, NoReport> {
-        match sandbox.sing(spec).await {
+    async fn canary_output(sandbox: &Sandbox, spec: &Spec) -> Result<Vec<u8>, NoReport> {
+        match sandbox.run_canary(spec).await {
             Ok(finished) if finished.exit == Exit::Exited(0) => Ok(finished.stdout.end().to_vec()),
             Ok(finished) => Err(NoReport::Ended(finished.exit, finished.stderr.text())),
             Err(StartError::Isolation(reason)) => Err(NoReport::NotIsolated(reason)),
@@ -232,12 +232,12 @@ fn not_blocked(level: Level, users: Users, report: CanaryReport) -> Option<Canar
     let forbids_modes = level >= Level::L2 || users == Users::OfEachRun;
     let done = [
         (report.read, CanaryAct::Read),
-        (report.opened && forbids_modes, CanaryAct::SetMode),
+        (report.changed_mode && forbids_modes, CanaryAct::SetMode),
         (report.connected, CanaryAct::Connect),
         // L1 and L2 share the machine's process list.
         (report.saw && level == Level::L3, CanaryAct::See),
         (report.signalled && level >= Level::L2, CanaryAct::Signal),
-        (report.steered, CanaryAct::SetLimit),
+        (report.set_limit, CanaryAct::SetLimit),
         (report.emptied, CanaryAct::Empty),
     ];
     done.into_iter().find(|(done, _)| *done).map(|(_, act)| act)
@@ -248,7 +248,7 @@ fn lacks(report: CanaryReport) -> impl Iterator<Item = IsolationCause> {
     // Landlock restricts signals since Linux 6.12.
     let signals = report.signalled.then_some(IsolationCause::UnboundSignals);
     let is_root = rustix::process::geteuid().is_root();
-    let modes = (report.opened && is_root).then_some(IsolationCause::NoUsers);
+    let modes = (report.changed_mode && is_root).then_some(IsolationCause::NoUsers);
     signals.into_iter().chain(modes)
 }
 
@@ -322,11 +322,11 @@ mod tests {
     fn a_canary_that_sings_too_well_does_not_prove_a_level() {
         let quiet = CanaryReport {
             read: false,
-            opened: false,
+            changed_mode: false,
             connected: false,
             saw: true,
             signalled: false,
-            steered: false,
+            set_limit: false,
             emptied: false,
             wrote: true,
         };
@@ -336,9 +336,9 @@ mod tests {
             report
         };
         let loud = with(|report| report.signalled = true);
-        let opened = with(|report| report.opened = true);
+        let changed_mode = with(|report| report.changed_mode = true);
         let read = with(|report| report.read = true);
-        let steered = with(|report| report.steered = true);
+        let set_limit = with(|report| report.set_limit = true);
         let emptied = with(|report| report.emptied = true);
         let connected = with(|report| report.connected = true);
         let service = Users::OfTheService;
@@ -348,10 +348,10 @@ mod tests {
             (Level::L1, service, loud, None),
             (Level::L2, service, loud, Some(CanaryAct::Signal)),
             (Level::L1, service, read, Some(CanaryAct::Read)),
-            (Level::L1, service, opened, None),
-            (Level::L2, service, opened, Some(CanaryAct::SetMode)),
-            (Level::L1, Users::OfEachRun, opened, Some(CanaryAct::SetMode)),
-            (Level::L1, service, steered, Some(CanaryAct::SetLimit)),
+            (Level::L1, service, changed_mode, None),
+            (Level::L2, service, changed_mode, Some(CanaryAct::SetMode)),
+            (Level::L1, Users::OfEachRun, changed_mode, Some(CanaryAct::SetMode)),
+            (Level::L1, service, set_limit, Some(CanaryAct::SetLimit)),
             (Level::L1, service, emptied, Some(CanaryAct::Empty)),
             (Level::L2, service, connected, Some(CanaryAct::Connect)),
         ];

@@ -124,7 +124,7 @@ impl LaunchRequest {
 }
 
 /// A message from the service after the order.
-pub(crate) enum Said {
+pub(crate) enum ServiceMessage {
     /// More input for the program.
     Input(Vec<u8>),
     /// The end of the program's input.
@@ -133,7 +133,7 @@ pub(crate) enum Said {
     Stop,
 }
 
-impl Said {
+impl ServiceMessage {
     pub(crate) fn read(source: &mut impl Read) -> std::io::Result<Self> {
         let (mut kind, mut length) = ([0; 1], [0; 4]);
         source.read_exact(&mut kind)?;

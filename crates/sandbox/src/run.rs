@@ -70,7 +70,7 @@ impl Sandbox {
     }
 
     /// Runs the canary, which is our own binary with the spec's arguments.
-    pub(crate) async fn sing(&self, spec: &Spec) -> Result<Finished, StartError> {
+    pub(crate) async fn run_canary(&self, spec: &Spec) -> Result<Finished, StartError> {
         let confinement = Confinement { own: true, ..self.confinement(spec)? };
         self.run_confined(spec, Live::default(), confinement, &CancellationToken::new()).await
     }

@@ -176,7 +176,7 @@ struct OpenTag {
 }
 
 /// An element that is not shown and has not ended.
-struct Unshown {
+struct UnshownElement {
     name: String,
     /// The number of such elements that are nested.
     depth: usize,
@@ -207,7 +207,7 @@ struct Reader<'a> {
     done: usize,
     link: Option<OpenLink>,
     markup: Markup,
-    unshown: Option<Unshown>,
+    unshown: Option<UnshownElement>,
     /// The number of parts around each open element of small text.
     smaller: Vec<usize>,
     /// The number of Markdown's parts, such as paragraphs, that have not ended.
@@ -225,7 +225,7 @@ impl Reader<'_> {
             Event::End(_) => {
                 self.parts = self.parts.saturating_sub(1);
                 self.smaller.retain(|parts| *parts <= self.parts);
-                let ends = |unshown: &Unshown| unshown.parts > self.parts && !unshown.has_tags;
+                let ends = |unshown: &UnshownElement| unshown.parts > self.parts && !unshown.has_tags;
                 if self.unshown.as_ref().is_some_and(ends) {
                     self.unshown = None;
                 }
@@ -432,7 +432,7 @@ impl Reader<'_> {
             }
             None if begins => {
                 self.visible.parts.hidden += 1;
-                self.unshown = Some(Unshown {
+                self.unshown = Some(UnshownElement {
                     name: name.to_owned(),
                     depth: 1,
                     parts: self.parts,

@@ -19,9 +19,9 @@ use crate::{
         command::{is_there, program},
         journal::{Journal, plain},
         outcome,
-        outcome::{Told, Unfinished},
+        outcome::{ReportedUsage, Unfinished},
         private::{AccountVariables, Private},
-        run::{Printed, RunContext, RunError, RunSpec, limit},
+        run::{RunContext, RunError, RunSpec, UncheckedRun, limit},
         schema,
         session::{InputMode, SessionEnd},
         unreported_usage,
@@ -81,16 +81,16 @@ impl AcpAgent {
         }
     }
 
-    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
+    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<UncheckedRun, RunError> {
         let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone()).within(&spec.checkout);
-        let told = spec.prompt.whole(&spec.schema);
-        journal.note(TraceKind::Prompt { text: told.clone() });
+        let prompt = spec.prompt.whole(&spec.schema);
+        journal.note(TraceKind::Prompt { text: prompt.clone() });
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, &private).await?;
         let mut stream = AcpStream::new(Script {
             role: spec.role,
             session: session_of(spec),
-            prompt: told,
+            prompt,
             checkout: spec.checkout.clone(),
             level: self.context.sandbox.level(),
         });
@@ -140,18 +140,18 @@ fn session_of(spec: &RunSpec) -> Value {
     })
 }
 
-fn conclude(spec: &RunSpec, stream: AcpStream, journal: Journal, ended: &SessionEnd) -> Result<Printed, RunError> {
+fn conclude(spec: &RunSpec, stream: AcpStream, journal: Journal, ended: &SessionEnd) -> Result<UncheckedRun, RunError> {
     let said_all = stream.stop_reason.is_some() || stream.failed.is_some();
     let outcome = outcome::by_force(spec, ended, said_all)
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
-    let told = Told {
+    let reported = ReportedUsage {
         tokens: stream.tokens,
         usd_micros: stream.usd_micros,
         estimated: false,
         model: spec.model.clone(),
         last_words: Some(stream.text),
     };
-    outcome::printed(outcome, told, journal, ended)
+    outcome::printed(outcome, reported, journal, ended)
 }
 
 fn outcome(spec: &RunSpec, stream: &AcpStream, ended: &SessionEnd) -> Result<AgentAnswer, Failure> {

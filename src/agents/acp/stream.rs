@@ -6,7 +6,7 @@ use crate::agents::{
     codex,
     journal::Journal,
     json::{is_empty, items, micros, number, word},
-    session::{Listener, Next},
+    session::{AfterLine, Listener},
 };
 use domain::{blocked::Failure, trace::TraceKind};
 use serde_json::{Value, json};
@@ -74,15 +74,15 @@ impl AcpStream {
         wire::request(INITIALIZE, "initialize", wire::introduction())
     }
 
-    fn ask(&mut self, id: u64, method: &str, params: Value) -> Next {
+    fn ask(&mut self, id: u64, method: &str, params: Value) -> AfterLine {
         self.awaited = Some(id);
-        Next::Say(wire::request(id, method, params))
+        AfterLine::Say(wire::request(id, method, params))
     }
 
-    fn reply(&mut self, id: u64, message: &Value, journal: &mut Journal) -> Next {
+    fn reply(&mut self, id: u64, message: &Value, journal: &mut Journal) -> AfterLine {
         if self.awaited != Some(id) {
             // The answer is a second one, or belongs to no request.
-            return Next::Listen;
+            return AfterLine::Listen;
         }
         self.awaited = None;
         if let Some(error) = message.get("error") {
@@ -92,7 +92,7 @@ impl AcpStream {
             }
             let data = error.get("data").map(Value::to_string).unwrap_or_default();
             self.failed = Some(format!("{} {data}", word(error, "message")).trim().to_owned());
-            return Next::Finished;
+            return AfterLine::Finished;
         }
         let result = message.get("result").unwrap_or(&Value::Null);
         match id {
@@ -103,7 +103,7 @@ impl AcpStream {
                     version: Some(greeting::name(result)),
                 });
                 match greeting::unfit(result, journal) {
-                    Some(failure) => Next::Stop(failure),
+                    Some(failure) => AfterLine::Stop(failure),
                     None => self.ask(NEW_SESSION, "session/new", self.script.session.clone()),
                 }
             }
@@ -115,12 +115,12 @@ impl AcpStream {
                 if self.broken {
                     self.failed = Some(self.text.trim().to_owned());
                 }
-                Next::Finished
+                AfterLine::Finished
             }
         }
     }
 
-    fn session_opened(&mut self, result: &Value) -> Next {
+    fn session_opened(&mut self, result: &Value) -> AfterLine {
         let session = word(result, "sessionId").to_owned();
         self.session = Some(session.clone());
         match greeting::mode(result, self.script.role, self.script.level) {
@@ -132,7 +132,7 @@ impl AcpStream {
         }
     }
 
-    fn send_prompt(&mut self) -> Next {
+    fn send_prompt(&mut self) -> AfterLine {
         let params = json!({
             "sessionId": self.session,
             "prompt": [{ "type": "text", "text": self.script.prompt }],
@@ -140,9 +140,9 @@ impl AcpStream {
         self.ask(PROMPT, "session/prompt", params)
     }
 
-    fn answer_request(&self, id: &Value, method: &str, params: &Value, journal: &mut Journal) -> Next {
+    fn answer_request(&self, id: &Value, method: &str, params: &Value, journal: &mut Journal) -> AfterLine {
         if method != "session/request_permission" {
-            return Next::Say(wire::not_offered(id));
+            return AfterLine::Say(wire::not_offered(id));
         }
         let call = params.get("toolCall").unwrap_or(&Value::Null);
         let kinds: &[&str] = match consent::refusal(self.script.role, &self.script.checkout, call) {
@@ -154,10 +154,10 @@ impl AcpStream {
                 &["reject_once", "reject_always"]
             }
         };
-        Next::Say(wire::permission(id, items(params, "options"), kinds))
+        AfterLine::Say(wire::permission(id, items(params, "options"), kinds))
     }
 
-    fn update(&mut self, update: &Value, journal: &mut Journal) -> Next {
+    fn update(&mut self, update: &Value, journal: &mut Journal) -> AfterLine {
         match word(update, "sessionUpdate") {
             "agent_message_chunk" => {
                 self.text.push_str(word(update.get("content").unwrap_or(&Value::Null), "text"));
@@ -177,17 +177,17 @@ impl AcpStream {
             "session_info_update" => return self.read_codex_report(update, journal),
             _ => {}
         }
-        Next::Listen
+        AfterLine::Listen
     }
 
     /// Reads the Codex adapter's reports beyond the protocol: its work broke, or it retries its model's API.
-    fn read_codex_report(&mut self, update: &Value, journal: &mut Journal) -> Next {
+    fn read_codex_report(&mut self, update: &Value, journal: &mut Journal) -> AfterLine {
         if update.pointer("/_meta/codex/threadStatus/type").and_then(Value::as_str) == Some("systemError") {
             self.broken = true;
             self.text.clear();
         }
         let Some(error) = update.pointer("/_meta/codex/error") else {
-            return Next::Listen;
+            return AfterLine::Listen;
         };
         let why = match word(error, "additionalDetails") {
             "" => word(error, "message"),
@@ -196,9 +196,9 @@ impl AcpStream {
         self.retries = self.retries.saturating_add(1);
         journal.note(TraceKind::Waiting { attempt: self.retries, delay_ms: 0, why: why.to_owned() });
         if codex::answer::is_unauthorised(why) {
-            Next::Stop(Failure::NotAuthorised { message: journal.plain(why, 500) })
+            AfterLine::Stop(Failure::NotAuthorised { message: journal.plain(why, 500) })
         } else {
-            Next::Listen
+            AfterLine::Listen
         }
     }
 
@@ -251,19 +251,19 @@ impl AcpStream {
 }
 
 impl Listener for AcpStream {
-    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
+    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine {
         let Ok(message) = text::json::read::<Value>(line) else {
-            return Next::Listen;
+            return AfterLine::Listen;
         };
         let params = message.get("params").unwrap_or(&Value::Null);
         match (message.get("id"), word(&message, "method")) {
             (Some(id), "") => match id.as_u64() {
                 Some(id) => self.reply(id, &message, journal),
-                None => Next::Listen,
+                None => AfterLine::Listen,
             },
             (Some(id), method) => self.answer_request(id, method, params, journal),
             (None, "session/update") => self.update(params.get("update").unwrap_or(&Value::Null), journal),
-            (None, _) => Next::Listen,
+            (None, _) => AfterLine::Listen,
         }
     }
 
@@ -288,7 +288,7 @@ mod tests {
         agents::{
             acp::Script,
             journal::Journal,
-            session::{Listener, Next},
+            session::{AfterLine, Listener},
         },
         config::Role,
     };
@@ -318,14 +318,14 @@ mod tests {
         /// Returns the reply to a line: the message sent, `finished`, or an empty text for no reply.
         fn hear(&mut self, line: &str) -> String {
             match self.stream.hear(line.as_bytes(), &mut self.journal) {
-                Next::Listen => String::new(),
-                Next::Say(words) => {
+                AfterLine::Listen => String::new(),
+                AfterLine::Say(words) => {
                     let said: Value = serde_json::from_slice(&words).unwrap();
                     let outcome = said.pointer("/result/outcome/optionId").or_else(|| said.get("method"));
                     outcome.and_then(Value::as_str).unwrap_or("no").to_owned()
                 }
-                Next::Stop(failure) => failure.to_string(),
-                Next::Finished => "finished".to_owned(),
+                AfterLine::Stop(failure) => failure.to_string(),
+                AfterLine::Finished => "finished".to_owned(),
             }
         }
 

@@ -7,8 +7,8 @@ use crate::agents::{
     json,
     json::word,
     outcome,
-    outcome::{Told, Unfinished},
-    run::{Printed, RunError, RunSpec},
+    outcome::{ReportedUsage, Unfinished},
+    run::{RunError, RunSpec, UncheckedRun},
     session::SessionEnd,
 };
 use domain::blocked::{Failure, StartDifference};
@@ -24,19 +24,19 @@ pub(crate) fn conclude(
     stream: ClaudeStream,
     journal: Journal,
     ended: &SessionEnd,
-) -> Result<Printed, RunError> {
+) -> Result<UncheckedRun, RunError> {
     let outcome = outcome::by_force(spec, ended, stream.result.is_some())
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
     let result = stream.result.as_ref();
     let usd_micros = result.and_then(|result| json::micros(result, "total_cost_usd"));
-    let told = Told {
+    let reported = ReportedUsage {
         tokens: stream.tokens_so_far(),
         usd_micros,
         estimated: usd_micros.is_some() && result.is_some_and(guessed),
         last_words: result.map(|result| word(result, "result").to_owned()),
         model: stream.model,
     };
-    outcome::printed(outcome, told, journal, ended)
+    outcome::printed(outcome, reported, journal, ended)
 }
 
 fn outcome(spec: &RunSpec, stream: &ClaudeStream, ended: &SessionEnd) -> Result<AgentAnswer, Failure> {
@@ -57,7 +57,7 @@ fn outcome(spec: &RunSpec, stream: &ClaudeStream, ended: &SessionEnd) -> Result<
         "error_max_budget_usd" => Err(Failure::OutOfMoney),
         "error_max_structured_output_retries" => Ok(Err(refused(spec, stream, result))),
         "success" if !failed => Ok(stream.structured.clone().ok_or(NoAnswer::Missing)),
-        _ => Err(api_failure((&spec.secrets, spec.model.as_deref()), stream, result)),
+        _ => Err(api_failure(&spec.secrets, spec.model.as_deref(), stream, result)),
     }
 }
 
@@ -72,7 +72,7 @@ fn refused(spec: &RunSpec, stream: &ClaudeStream, result: &Value) -> NoAnswer {
 
 /// Returns the failure that a result describes: by the program's error code, or else by the HTTP status, or else by its
 /// text.
-fn api_failure((secrets, model): (&Secrets, Option<&str>), stream: &ClaudeStream, result: &Value) -> Failure {
+fn api_failure(secrets: &Secrets, model: Option<&str>, stream: &ClaudeStream, result: &Value) -> Failure {
     let text = match word(result, "result") {
         "" => result.get("errors").map(Value::to_string).unwrap_or_default(),
         text => text.to_owned(),
@@ -140,7 +140,7 @@ mod tests {
             stream.error = code.map(str::to_owned);
             let result = json!({ "result": said, "api_error_status": status });
             let refused = Failure::NotAuthorised { message: said.to_owned() };
-            assert_eq!(api_failure((&Secrets::default(), None), &stream, &result), refused);
+            assert_eq!(api_failure(&Secrets::default(), None, &stream, &result), refused);
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::agents::{
     outcome::never_ran,
     private::Private,
     program::{Program, Version},
-    run::{Printed, RunContext, RunError, RunSpec},
+    run::{RunContext, RunError, RunSpec, UncheckedRun},
     session::InputMode,
     unreported_usage,
 };
@@ -42,7 +42,7 @@ impl ClaudeAgent {
         self.context.access.check(Provider::Anthropic)
     }
 
-    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
+    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<UncheckedRun, RunError> {
         let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone()).within(&spec.checkout);
         let told = spec.prompt.by_tool();
         journal.note(TraceKind::Prompt { text: told.clone() });

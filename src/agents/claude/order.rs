@@ -29,7 +29,7 @@ pub(crate) fn request_for(role: Role) -> StartRequest {
 }
 
 impl ClaudeAgent {
-    pub(super) async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
+    pub(super) async fn order(&self, spec: &RunSpec, prompt: String, private: &Private) -> Result<Spec, RunError> {
         let system = private.write("system.md", spec.prompt.system.as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
         order.args = args(spec, system.into());
@@ -38,7 +38,7 @@ impl ClaudeAgent {
         for name in ["BASH_DEFAULT_TIMEOUT_MS", "BASH_MAX_TIMEOUT_MS"] {
             order.env.push((name.into(), command_ms.clone().into()));
         }
-        order.stdin = told.into_bytes();
+        order.stdin = prompt.into_bytes();
         limit(&mut order, spec);
         let config = private.folder("claude")?;
         order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));

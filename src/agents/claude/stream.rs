@@ -7,7 +7,7 @@ use crate::agents::{
     },
     journal::Journal,
     json::{items, number, word},
-    session::{Listener, Next},
+    session::{AfterLine, Listener},
 };
 use domain::{
     blocked::{Failure, StartDifference},
@@ -92,7 +92,7 @@ impl ClaudeStream {
         })))
     }
 
-    fn system(&mut self, line: &Value, journal: &mut Journal) -> Next {
+    fn system(&mut self, line: &Value, journal: &mut Journal) -> AfterLine {
         match word(line, "subtype") {
             "init" => self.init(line, journal),
             "api_retry" => self.retry(line, journal),
@@ -101,17 +101,17 @@ impl ClaudeStream {
                     tool: word(line, "tool_name").to_owned(),
                     why: word(line, "message").to_owned(),
                 });
-                Next::Listen
+                AfterLine::Listen
             }
             "hook_started" | "hook_response" => {
                 let name = journal.plain(word(line, "hook_name"), 100);
                 not_as_asked(StartDifference::Hook(name))
             }
-            _ => Next::Listen,
+            _ => AfterLine::Listen,
         }
     }
 
-    fn init(&mut self, line: &Value, journal: &mut Journal) -> Next {
+    fn init(&mut self, line: &Value, journal: &mut Journal) -> AfterLine {
         self.model = Some(word(line, "model").to_owned()).filter(|model| !model.is_empty());
         journal.note(TraceKind::Started {
             model: self.model.clone(),
@@ -122,12 +122,12 @@ impl ClaudeStream {
             Some(what) => not_as_asked(what),
             None => {
                 self.as_asked = true;
-                Next::Listen
+                AfterLine::Listen
             }
         }
     }
 
-    fn retry(&mut self, line: &Value, journal: &mut Journal) -> Next {
+    fn retry(&mut self, line: &Value, journal: &mut Journal) -> AfterLine {
         let error = word(line, "error");
         let delay_ms = number(line, "retry_delay_ms");
         let status = line.get("error_status").and_then(Value::as_u64);
@@ -143,18 +143,18 @@ impl ClaudeStream {
         let too_long = delay_ms > LONGEST_WAIT_MS;
         let retry_after_seconds = Some(delay_ms.div_ceil(1_000));
         match error {
-            "authentication_failed" => Next::Stop(Failure::NotAuthorised { message: why }),
-            "rate_limit" if too_long => Next::Stop(Failure::RateLimited { message: why, retry_after_seconds }),
-            _ if too_long => Next::Stop(Failure::Unavailable { message: why, retry_after_seconds }),
+            "authentication_failed" => AfterLine::Stop(Failure::NotAuthorised { message: why }),
+            "rate_limit" if too_long => AfterLine::Stop(Failure::RateLimited { message: why, retry_after_seconds }),
+            _ if too_long => AfterLine::Stop(Failure::Unavailable { message: why, retry_after_seconds }),
             "rate_limit" => {
                 self.told_to_wait_ms = Some(delay_ms);
-                Next::Listen
+                AfterLine::Listen
             }
-            _ => Next::Listen,
+            _ => AfterLine::Listen,
         }
     }
 
-    fn assistant(&mut self, line: &Value, journal: &mut Journal) -> Next {
+    fn assistant(&mut self, line: &Value, journal: &mut Journal) -> AfterLine {
         if !self.as_asked {
             return not_as_asked(StartDifference::Early);
         }
@@ -164,7 +164,7 @@ impl ClaudeStream {
         let message = line.get("message").unwrap_or(&Value::Null);
         if word(message, "model") == SYNTHETIC {
             // This is the program's own message about a failure. No model worked, and the result repeats the message.
-            return Next::Listen;
+            return AfterLine::Listen;
         }
         self.count(message);
         for block in items(message, "content") {
@@ -184,7 +184,7 @@ impl ClaudeStream {
                 _ => {}
             }
         }
-        Next::Listen
+        AfterLine::Listen
     }
 
     /// Counts a message. Each part of it reports the input tokens. Output tokens are only reported at the end of a run,
@@ -223,32 +223,32 @@ impl ClaudeStream {
         }
     }
 
-    fn result(&mut self, line: Value) -> Next {
+    fn result(&mut self, line: Value) -> AfterLine {
         self.tokens += tokens(line.get("usage"));
         if let Some(answer) = line.get("structured_output").filter(|answer| !answer.is_null()) {
             self.structured = Some(answer.clone());
         }
         self.result = Some(line);
         self.open.clear();
-        Next::Finished
+        AfterLine::Finished
     }
 }
 
 impl Listener for ClaudeStream {
-    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
+    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine {
         // A line that is not JSON is a message for people.
         let Ok(line) = json::read::<Value>(line) else {
-            return Next::Listen;
+            return AfterLine::Listen;
         };
         match word(&line, "type") {
             "system" => self.system(&line, journal),
             "assistant" => self.assistant(&line, journal),
             "user" => {
                 self.user(&line, journal);
-                Next::Listen
+                AfterLine::Listen
             }
             "result" => self.result(line),
-            _ => Next::Listen,
+            _ => AfterLine::Listen,
         }
     }
 
@@ -263,8 +263,8 @@ fn sum(all: impl Iterator<Item = Tokens>) -> Tokens {
     sum
 }
 
-fn not_as_asked(differences: StartDifference) -> Next {
-    Next::Stop(Failure::NotAsAsked { differences })
+fn not_as_asked(differences: StartDifference) -> AfterLine {
+    AfterLine::Stop(Failure::NotAsAsked { differences })
 }
 
 /// Returns the text of a tool's result, which is a string or a list of blocks.

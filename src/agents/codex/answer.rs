@@ -7,8 +7,8 @@ use crate::agents::{
     codex::stream::CodexStream,
     journal::{Journal, plain},
     outcome,
-    outcome::{Told, Unfinished},
-    run::{Printed, RunError, RunSpec},
+    outcome::{ReportedUsage, Unfinished},
+    run::{RunError, RunSpec, UncheckedRun},
     schema,
     session::SessionEnd,
 };
@@ -23,18 +23,18 @@ pub(crate) fn conclude(
     stream: CodexStream,
     journal: Journal,
     ended: &SessionEnd,
-) -> Result<Printed, RunError> {
+) -> Result<UncheckedRun, RunError> {
     let said_all = stream.completed || stream.failed.is_some();
     let outcome = outcome::by_force(spec, ended, said_all)
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
-    let told = Told {
+    let reported = ReportedUsage {
         tokens: stream.tokens,
         usd_micros: None,
         estimated: false,
         model: spec.model.clone(),
         last_words: stream.last_message,
     };
-    outcome::printed(outcome, told, journal, ended)
+    outcome::printed(outcome, reported, journal, ended)
 }
 
 fn outcome(spec: &RunSpec, stream: &CodexStream, ended: &SessionEnd) -> Result<AgentAnswer, Failure> {
@@ -97,8 +97,8 @@ const ODD: [&str; 3] = ["invalid_request", "api error: 400", "400 bad request"];
 /// Returns the failure that an API's message describes, since there is no status.
 fn failure(model: Option<&str>, text: &str, message: String) -> Failure {
     // The address of the run's door contains digits that could look like a status.
-    let told = text.split_whitespace().filter(|word| !word.contains("://"));
-    let words = told.collect::<Vec<&str>>().join(" ").to_lowercase();
+    let words = text.split_whitespace().filter(|word| !word.contains("://"));
+    let words = words.collect::<Vec<&str>>().join(" ").to_lowercase();
     let has = |any: &[&str]| any.iter().any(|word| holds(&words, word));
     if text.contains(SPENT) {
         Failure::OutOfMoney

@@ -12,7 +12,7 @@ use crate::{
         outcome::never_ran,
         private::{AccountVariables, Private},
         program::{Program, Version},
-        run::{Printed, RunContext, RunError, RunSpec, limit},
+        run::{RunContext, RunError, RunSpec, UncheckedRun, limit},
         schema,
         session::InputMode,
         unreported_usage,
@@ -50,13 +50,13 @@ impl CodexAgent {
         self.context.access.check(Provider::OpenAi)
     }
 
-    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<Printed, RunError> {
+    pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<UncheckedRun, RunError> {
         let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone()).within(&spec.checkout);
-        let told = spec.prompt.whole(&spec.schema);
-        journal.note(TraceKind::Prompt { text: told.clone() });
+        let prompt = spec.prompt.whole(&spec.schema);
+        journal.note(TraceKind::Prompt { text: prompt.clone() });
         self.check().await.map_err(never_ran)?;
         let private = Private::make(&self.context.runs)?;
-        let order = self.order(spec, told, &private).await?;
+        let order = self.order(spec, prompt, &private).await?;
         let mut stream = CodexStream::default();
         let what = (self.program.name, &order, spec);
         let ended = self.context.hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel).await?;
@@ -64,13 +64,13 @@ impl CodexAgent {
         unreported_usage::add_door_usage(concluded, unreported_usage::Model::Ours, None, &order, spec).await
     }
 
-    async fn order(&self, spec: &RunSpec, told: String, private: &Private) -> Result<Spec, RunError> {
+    async fn order(&self, spec: &RunSpec, prompt: String, private: &Private) -> Result<Spec, RunError> {
         let schema = schema::strict(&spec.schema).to_string();
         let schema = private.write("strict-schema.json", schema.as_bytes())?;
         let mut order = Spec::new(self.program.name, &spec.checkout);
         order.args = self.args(spec, schema.into());
         order.env = private.environment(spec, &self.context.environment, AccountVariables::Ours)?;
-        order.stdin = told.into_bytes();
+        order.stdin = prompt.into_bytes();
         limit(&mut order, spec);
         let (context, providers) = (&self.context, [Provider::OpenAi]);
         let addresses = context.access.lead(&mut order, spec, private, &providers, context.sandbox.level()).await?;

@@ -5,7 +5,7 @@ use crate::agents::{
     codex::answer::is_unauthorised,
     journal::Journal,
     json::{number, word},
-    session::{Listener, Next},
+    session::{AfterLine, Listener},
 };
 use domain::{blocked::Failure, trace::TraceKind};
 use serde_json::Value;
@@ -58,46 +58,46 @@ impl CodexStream {
     }
 
     /// Handles an error that is not final. Usually the program is reconnecting.
-    fn trouble(&mut self, message: &str, journal: &mut Journal) -> Next {
+    fn trouble(&mut self, message: &str, journal: &mut Journal) -> AfterLine {
         if !message.starts_with("Reconnecting") {
-            return Next::Listen;
+            return AfterLine::Listen;
         }
         self.reconnects = self.reconnects.saturating_add(1);
         journal.note(TraceKind::Waiting { attempt: self.reconnects, delay_ms: 0, why: message.to_owned() });
         if is_unauthorised(message) {
-            Next::Stop(Failure::NotAuthorised { message: journal.plain(message, 500) })
+            AfterLine::Stop(Failure::NotAuthorised { message: journal.plain(message, 500) })
         } else {
-            Next::Listen
+            AfterLine::Listen
         }
     }
 }
 
 impl Listener for CodexStream {
-    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> Next {
+    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine {
         let Ok(line) = json::read::<Value>(line) else {
-            return Next::Listen;
+            return AfterLine::Listen;
         };
         match word(&line, "type") {
             "thread.started" => {
                 journal.note(TraceKind::Started { model: None, tools: Vec::new(), version: None });
-                Next::Listen
+                AfterLine::Listen
             }
             "item.started" | "item.completed" => {
                 self.item(&line, journal);
-                Next::Listen
+                AfterLine::Listen
             }
             "turn.completed" => {
                 self.completed = true;
                 self.tokens += tokens(line.get("usage"));
-                Next::Finished
+                AfterLine::Finished
             }
             "turn.failed" => {
                 let error = line.get("error").unwrap_or(&Value::Null);
                 self.failed = Some(word(error, "message").to_owned());
-                Next::Finished
+                AfterLine::Finished
             }
             "error" => self.trouble(word(&line, "message"), journal),
-            _ => Next::Listen,
+            _ => AfterLine::Listen,
         }
     }
 

@@ -15,7 +15,7 @@ pub use coach::CoachInput;
 pub use designer::{DesignerInput, ToDesign};
 pub use parts::Tests;
 pub use planner::PlannerInput;
-pub use player::{Delivered, Demands, PlayerInput};
+pub use player::{GateRequirements, MergedTask, PlayerInput};
 
 /// The mistake of a second request for commands.
 pub const SECOND_PROBE: &str =
@@ -28,7 +28,7 @@ use crate::{
     agents::fence::{fenced, marked, notice},
     messages,
 };
-use domain::{blocked::StopCause, contract::Missing, feature::EarlierComment, question::Question};
+use domain::{blocked::StopReason, contract::Missing, feature::EarlierComment, question::Question};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -189,7 +189,7 @@ impl Prompt {
     }
 
     /// Returns the prompt of a run that continues an earlier one that was stopped.
-    pub fn continued(&self, cut: StopCause, left: Leftovers) -> Self {
+    pub fn continued(&self, cut: StopReason, left: Leftovers) -> Self {
         let why = how_it_ended(cut);
         let left = match left {
             Leftovers::Changes => "The working copy holds what it left. Look at that first and go on from there",
@@ -209,7 +209,7 @@ impl Prompt {
     }
 
     /// Returns the prompt for a new run of an agent that only reads, after an earlier run was stopped.
-    pub fn begun_anew(&self, cut: StopCause) -> Self {
+    pub fn begun_anew(&self, cut: StopReason) -> Self {
         let why = how_it_ended(cut);
         let limit = if cut.is_limit() { " There is no third run." } else { "" };
         let mut next = self.clone();
@@ -240,14 +240,14 @@ impl Prompt {
     }
 }
 
-fn how_it_ended(cut: StopCause) -> &'static str {
+fn how_it_ended(cut: StopReason) -> &'static str {
     match cut {
-        StopCause::Time => "was stopped because its time was up",
-        StopCause::Silence => "was stopped because it printed nothing for too long",
-        StopCause::Calls => "was stopped because it had made as many calls of its model as it may",
-        StopCause::Share => "was stopped because it had used up its share of the budget",
-        StopCause::Api => "ended because its model's API stopped serving it",
-        StopCause::Other => "ended before it was done",
+        StopReason::Time => "was stopped because its time was up",
+        StopReason::Silence => "was stopped because it printed nothing for too long",
+        StopReason::Calls => "was stopped because it had made as many calls of its model as it may",
+        StopReason::Share => "was stopped because it had used up its share of the budget",
+        StopReason::Api => "ended because its model's API stopped serving it",
+        StopReason::Other => "ended before it was done",
     }
 }
 

@@ -25,7 +25,7 @@ const MAX_SUMMARY: usize = 1_000;
 
 /// A merged task whose work is in the branch that this one starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivered {
+pub struct MergedTask {
     pub task: TaskId,
     pub name: String,
     pub summary: String,
@@ -43,7 +43,7 @@ pub struct PlayerInput<'a> {
     /// The guidance of people, word for word, newest last.
     pub guidance: &'a [String],
     /// The work of earlier waves.
-    pub delivered: &'a [Delivered],
+    pub delivered: &'a [MergedTask],
     /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
     pub tests: Tests<'a>,
@@ -55,12 +55,12 @@ pub struct PlayerInput<'a> {
     pub conflicts: &'a [String],
     /// The task's design, if there is one.
     pub design: Option<&'a Design>,
-    pub demands: Demands<'a>,
+    pub demands: GateRequirements<'a>,
 }
 
 /// The requirements of the Gates that differ between tasks.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Demands<'a> {
+pub struct GateRequirements<'a> {
     /// `true` if one of the new tests must fail on the code before the change.
     pub red_before_green: bool,
     /// The least share of changed lines that tests must cover, in percent; `None` if coverage is not measured.

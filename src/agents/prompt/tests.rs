@@ -1,13 +1,13 @@
 use super::{
-    CoachInput, Delivered, Demands, DesignerInput, InstructionFile, Leftovers, PlannerInput, PlayerInput, Prompt,
-    Snapshot, Tests, ToDesign,
+    CoachInput, DesignerInput, GateRequirements, InstructionFile, Leftovers, MergedTask, PlannerInput, PlayerInput,
+    Prompt, Snapshot, Tests, ToDesign,
 };
 use crate::{
     agents::definition::{Definition, Definitions},
     config::Role,
 };
 use domain::{
-    blocked::StopCause,
+    blocked::StopReason,
     check_boxes::check_boxes,
     contract::Missing,
     decision::{Issue, Probing, Severity},
@@ -99,7 +99,7 @@ fn first_turn(task: &PlannedTask) -> PlayerInput<'_> {
         reaches: None,
         conflicts: &[],
         design: None,
-        demands: Demands::default(),
+        demands: GateRequirements::default(),
     }
 }
 
@@ -328,17 +328,17 @@ fn a_run_that_goes_on_is_told_so() {
         text.split_once("# This run goes on from an earlier one\n\n").unwrap().1.trim().to_owned()
     };
     assert_eq!(
-        told(StopCause::Time, Leftovers::Changes),
+        told(StopReason::Time, Leftovers::Changes),
         "An earlier run of this turn was stopped because its time was up. The working copy holds what it left. Look at that \
          first and go on from there. There is no third run: do the most important part first, and report before you meet \
          the limit too. Report on all of the turn's work, not on this run alone."
     );
     assert_eq!(
-        told(StopCause::Share, Leftovers::Changes),
+        told(StopReason::Share, Leftovers::Changes),
         "An earlier run of this turn was stopped because it had used up its share of the budget. The working copy holds \
          what it left. Look at that first and go on from there. Report on all of the turn's work, not on this run alone."
     );
-    assert!(told(StopCause::Calls, Leftovers::Nothing).contains("It left no changes. There is no third run"));
+    assert!(told(StopReason::Calls, Leftovers::Nothing).contains("It left no changes. There is no third run"));
 }
 
 #[test]
@@ -351,12 +351,12 @@ fn who_may_only_read_is_told_to_read_less_after_a_limit() {
         told.trim().to_owned()
     };
     assert_eq!(
-        told(StopCause::Calls),
+        told(StopReason::Calls),
         "An earlier run was stopped because it had made as many calls of its model as it may. Read less, and answer before \
          the limit. There is no third run."
     );
     assert_eq!(
-        told(StopCause::Share),
+        told(StopReason::Share),
         "An earlier run was stopped because it had used up its share of the budget. Read less, and answer before the limit."
     );
 }
@@ -386,14 +386,14 @@ fn a_player_is_told_the_design_the_demands_and_what_was_delivered() {
     };
     let designed = PlayerInput { design: Some(&design), ..first_turn(&task) };
     insta::assert_snapshot!("player_design", render(&designed.prompt(&player())));
-    let delivered = [Delivered {
+    let delivered = [MergedTask {
         task: TaskId::Planned(1),
         name: "Lay the crate out".to_owned(),
         summary: "Added the crate.\nNothing counts yet.".to_owned(),
     }];
     let later_wave = PlayerInput {
         delivered: &delivered,
-        demands: Demands {
+        demands: GateRequirements {
             red_before_green: true,
             coverage: Some(80.0),
             ci: true,

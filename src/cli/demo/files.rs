@@ -4,7 +4,7 @@ use crate::cli::{
     demo::sample::Material,
     stage::{
         Stage,
-        rest::{How, RestReport},
+        rest::{RestOutcome, RestReport},
         terminal::{Terminal, Tone},
     },
 };
@@ -26,18 +26,18 @@ pub(super) struct DemoFiles {
     own: Option<PathBuf>,
     /// The first work of the agents, as `autobuild trace` names it; `None` if no agent worked.
     pub traced: Option<String>,
-    pub staying: Staying,
+    pub fate: FileFate,
 }
 
 /// The fate of the demo's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Staying {
+pub(super) enum FileFate {
     /// The files remain after the demo.
     Kept,
     /// The files are deleted when the demo ends.
-    Until,
+    DeletedAtEnd,
     /// The files are deleted when the demo ends, since there is no work yet.
-    Empty,
+    NothingYet,
 }
 
 /// Makes a folder that only its owner can read; it is deleted when the value is dropped.
@@ -47,12 +47,12 @@ pub(super) fn private_folder() -> std::io::Result<TempDir> {
 
 /// Removes checkouts, mirrors and caches, or all files.
 pub(super) fn tidy(files: &DemoFiles) {
-    match files.staying {
-        Staying::Kept => {
+    match files.fate {
+        FileFate::Kept => {
             git::delete(&files.folder.join("data"));
             let _ = std::fs::remove_file(files.folder.join("agents.yml"));
         }
-        Staying::Until | Staying::Empty => git::delete(&files.folder),
+        FileFate::DeletedAtEnd | FileFate::NothingYet => git::delete(&files.folder),
     }
 }
 
@@ -66,7 +66,7 @@ impl DemoFiles {
             transcript: folder.join("transcript.txt"),
             own: material.repository.clone(),
             traced: None,
-            staying: Staying::Kept,
+            fate: FileFate::Kept,
             folder,
         })
     }
@@ -76,7 +76,7 @@ impl DemoFiles {
         terminal.line("", "", "Open these pages; Ctrl-C ends them:", Tone::Plain);
         terminal.exact(&format!("  dashboard   {}", self.dashboard));
         terminal.exact(&format!("  repository  {}", self.page));
-        if self.staying == Staying::Kept {
+        if self.fate == FileFate::Kept {
             let act = "There you can comment, approve, merge and commit by hand. AutoBuild goes on from what you do.";
             terminal.line("", "", act, Tone::Quiet);
         }
@@ -89,10 +89,10 @@ impl DemoFiles {
             return;
         }
         ended.print(terminal);
-        let gone = match self.staying {
-            Staying::Until => "Nothing of the sample is kept once the demo ends; --once keeps it.",
-            Staying::Empty => "Nothing is kept, since there is no work yet.",
-            Staying::Kept => {
+        let gone = match self.fate {
+            FileFate::DeletedAtEnd => "Nothing of the sample is kept once the demo ends; --once keeps it.",
+            FileFate::NothingYet => "Nothing is kept, since there is no work yet.",
+            FileFate::Kept => {
                 terminal.exact(&format!("\n  repository  {}", self.repository.display()));
                 terminal.exact(&format!("  transcript  {}", self.transcript.display()));
                 if let Some(trace) = self.trace() {
@@ -107,7 +107,7 @@ impl DemoFiles {
 
     /// Prints once more, at the end, how to fetch the work.
     pub(super) fn remind(&self, ended: &RestReport, terminal: &Terminal, json: bool) {
-        if !json && self.staying == Staying::Kept {
+        if !json && self.fate == FileFate::Kept {
             self.print_fetches(ended, terminal);
         }
     }
@@ -118,8 +118,8 @@ impl DemoFiles {
             return;
         }
         let what = match ended.how {
-            How::Well => "the result",
-            How::Otherwise | How::Interrupted => "the work so far",
+            RestOutcome::Well => "the result",
+            RestOutcome::Otherwise | RestOutcome::Interrupted => "the work so far",
         };
         let how = format!("To fetch {what} into your repository, as FETCH_HEAD:");
         terminal.exact("");
@@ -146,13 +146,13 @@ impl DemoFiles {
 
     fn json(&self, ended: &RestReport) -> serde_json::Value {
         let sentence = match ended.how {
-            How::Well | How::Otherwise => ended.sentence.as_str(),
-            How::Interrupted => "interrupted",
+            RestOutcome::Well | RestOutcome::Otherwise => ended.sentence.as_str(),
+            RestOutcome::Interrupted => "interrupted",
         };
-        let kept = self.staying == Staying::Kept;
+        let kept = self.fate == FileFate::Kept;
         serde_json::json!({
             "ended": sentence,
-            "ok": ended.how == How::Well,
+            "ok": ended.how == RestOutcome::Well,
             "why": ended.details,
             "repository": kept.then_some(&self.repository),
             "transcript": kept.then_some(&self.transcript),

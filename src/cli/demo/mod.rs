@@ -7,7 +7,7 @@ use crate::{
     cli::{
         assemble::agents_secrets,
         demo::{
-            files::{DemoFiles, Staying, tidy},
+            files::{DemoFiles, FileFate, tidy},
             sample::Material,
         },
         local,
@@ -15,9 +15,9 @@ use crate::{
         models, open,
         own_agent::KEYS,
         stage::{
-            Filed, LABEL, Setup, Stage,
+            FiledIssue, LABEL, Setup, Stage,
             human::{Human, HumanPart},
-            rest::{How, Rest, RestReport},
+            rest::{RestOutcome, RestReport, RestState},
             stop::Stop,
             terminal::{Terminal, Tone},
             traces,
@@ -75,8 +75,7 @@ pub(super) async fn demo(demo: Demo) -> ExitCode {
     let filter = if demo.verbose { "info" } else { "error" };
     let terminal = Terminal::open(demo.json);
     let below = terminal.clone();
-    let format = (LogFormat::Text, LogOutput::StandardError);
-    start_log(filter, format, secrets.clone(), move |part| below.log(part));
+    start_log(filter, LogFormat::Text, LogOutput::StandardError, secrets.clone(), move |part| below.log(part));
     let code = run(&demo, &terminal, &secrets).await.unwrap_or_else(|error| {
         terminal.clear();
         eprintln!("autobuild demo: {}", secrets.mask(&format!("{error:#}")));
@@ -122,24 +121,24 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
         () = stop.requested() => interrupted(terminal),
     };
     let ended = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
-    files.staying = staying(demo, &material, &ended);
-    finish(demo, terminal, (stage, filed), (ended, files), following, &mut stop).await
+    files.fate = fate(demo, &material, &ended);
+    PlayedDemo { demo, terminal, stage, filed, files, ended }.finish(following, &mut stop).await
 }
 
 /// Returns the fate of the demo's files. The sample is only an example, so its files remain only with `--once`, for a
 /// look afterwards.
-fn staying(demo: &Demo, material: &Material, ended: &RestReport) -> Staying {
+fn fate(demo: &Demo, material: &Material, ended: &RestReport) -> FileFate {
     if material.has_story() && !demo.once {
-        return Staying::Until;
+        return FileFate::DeletedAtEnd;
     }
     match ended.how {
-        How::Interrupted if ended.branches.is_empty() => Staying::Empty,
-        How::Well | How::Otherwise | How::Interrupted => Staying::Kept,
+        RestOutcome::Interrupted if ended.branches.is_empty() => FileFate::NothingYet,
+        RestOutcome::Well | RestOutcome::Otherwise | RestOutcome::Interrupted => FileFate::Kept,
     }
 }
 
 /// Describes how to approve a waiting plan. With `--once` nobody sees the pages.
-fn approving(demo: &Demo, stage: &Stage, filed: &Filed) -> String {
+fn approving(demo: &Demo, stage: &Stage, filed: &FiledIssue) -> String {
     if demo.once {
         return "start the demo with --approve".to_owned();
     }
@@ -157,64 +156,78 @@ fn part(demo: &Demo, material: &Material) -> HumanPart {
     }
 }
 
-/// Prints how the demo ended, serves the pages until the person stops it, and tidies up.
-async fn finish(
-    demo: &Demo,
-    terminal: &Terminal,
-    (stage, filed): (Stage, Filed),
-    (mut ended, mut files): (RestReport, DemoFiles),
-    following: Following,
-    stop: &mut Stop,
-) -> anyhow::Result<ExitCode> {
-    files.traced = traces::first(&stage, filed.repo).await?;
-    let serves = !demo.once && ended.may_go_on();
-    // The events are shown before the result.
-    following.catch_up().await;
-    if serves {
-        terminal.clear();
-        files.print(&ended, terminal, demo.json);
-        if !demo.json {
-            files.announce_pages(terminal);
-        }
-        stop.requested().await;
-        // People may have continued the work on the pages.
-        if let Some(rest) = Rest::now(&stage, &filed).await? {
-            let now = rest.report(&stage, &filed, &approving(demo, &stage, &filed)).await?;
-            files.traced = traces::first(&stage, filed.repo).await?;
-            if now.how != ended.how {
-                files.print(&now, terminal, demo.json)
-            } else {
-                files.remind(&now, terminal, demo.json)
-            }
-            ended = now;
-        }
-    }
-    let did = traces::gather(&stage, filed.repo).await?;
-    stage.close().await?;
-    following.wait().await?;
-    if !demo.json {
-        traces::append(&files.transcript, &ended.lines(), &did, demo.verbose)?;
-    }
-    if !serves {
-        files.print(&ended, terminal, demo.json);
-        if !demo.json && files.staying == Staying::Kept {
-            let gone = "The pages are gone with this process; what was said on them stands in the transcript.";
-            terminal.line("", "", gone, Tone::Quiet);
-        }
-    }
-    tidy(&files);
-    Ok(ended.code())
+/// A demo whose issue rests.
+struct PlayedDemo<'a> {
+    demo: &'a Demo,
+    terminal: &'a Terminal,
+    stage: Stage,
+    filed: FiledIssue,
+    files: DemoFiles,
+    ended: RestReport,
 }
 
-fn interrupted(terminal: &Terminal) -> Rest {
+impl PlayedDemo<'_> {
+    /// Prints how the demo ended, serves the pages until the person stops it, and tidies up.
+    async fn finish(mut self, following: Following, stop: &mut Stop) -> anyhow::Result<ExitCode> {
+        let (demo, terminal) = (self.demo, self.terminal);
+        self.files.traced = traces::first_work(&self.stage, self.filed.repo).await?;
+        let serves = !demo.once && self.ended.may_go_on();
+        // The events are shown before the result.
+        following.catch_up().await;
+        if serves {
+            self.serve_pages(stop).await?;
+        }
+        let Self { stage, filed, files, ended, .. } = self;
+        let did = traces::gather(&stage, filed.repo).await?;
+        stage.close().await?;
+        following.wait().await?;
+        if !demo.json {
+            traces::append(&files.transcript, &ended.lines(), &did, demo.verbose)?;
+        }
+        if !serves {
+            files.print(&ended, terminal, demo.json);
+            if !demo.json && files.fate == FileFate::Kept {
+                let gone = "The pages are gone with this process; what was said on them stands in the transcript.";
+                terminal.line("", "", gone, Tone::Quiet);
+            }
+        }
+        tidy(&files);
+        Ok(ended.code())
+    }
+
+    /// Serves the pages until the person stops it. They may continue the work there.
+    async fn serve_pages(&mut self, stop: &mut Stop) -> anyhow::Result<()> {
+        let (demo, terminal) = (self.demo, self.terminal);
+        terminal.clear();
+        self.files.print(&self.ended, terminal, demo.json);
+        if !demo.json {
+            self.files.announce_pages(terminal);
+        }
+        stop.requested().await;
+        let Some(rest) = RestState::now(&self.stage, &self.filed).await? else {
+            return Ok(());
+        };
+        let now = rest.report(&self.stage, &self.filed, &approving(demo, &self.stage, &self.filed)).await?;
+        self.files.traced = traces::first_work(&self.stage, self.filed.repo).await?;
+        if now.how != self.ended.how {
+            self.files.print(&now, terminal, demo.json)
+        } else {
+            self.files.remind(&now, terminal, demo.json)
+        }
+        self.ended = now;
+        Ok(())
+    }
+}
+
+fn interrupted(terminal: &Terminal) -> RestState {
     terminal.below("Stopping: agents that work are told to end.");
-    Rest::Interrupted
+    RestState::Interrupted
 }
 
 /// Lets the service and the scripted person act in turn until neither has anything to do.
-async fn until_rest(stage: &Stage, filed: &Filed, human: &mut Human) -> anyhow::Result<Rest> {
+async fn until_rest(stage: &Stage, filed: &FiledIssue, human: &mut Human) -> anyhow::Result<RestState> {
     loop {
-        let rest = Rest::wait(stage, filed).await?;
+        let rest = RestState::wait(stage, filed).await?;
         if !human.speaks(stage, filed, &rest).await? {
             return Ok(rest);
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     agents::Access,
-    cli::stage::{Cast, issue::IssueText, repository_name},
+    cli::stage::{StageAgents, issue::IssueText, repository_name},
     config::{AgentCommand, KNOWN_AGENTS, ModelSettings},
 };
 
@@ -75,13 +75,13 @@ impl Material {
     }
 
     /// Returns the people on the stage: the sample's, or the repository's owner.
-    pub(super) async fn cast(&self) -> Cast {
+    pub(super) async fn cast(&self) -> StageAgents {
         let Some(repository) = &self.repository else {
-            return Cast::Sample;
+            return StageAgents::Sample;
         };
         match OwnRepository::around(repository).await {
-            Ok(own) => Cast::Own(own.person().await),
-            Err(_) => Cast::Own(None),
+            Ok(own) => StageAgents::Own(own.person().await),
+            Err(_) => StageAgents::Own(None),
         }
     }
 

@@ -62,7 +62,7 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>, replay: O
     let Ok(known) = known else { return rows };
     rows.push(webhook(&address));
     rows.push(last_deliveries(&deliveries, replay));
-    rows.extend(installed(AUTOBUILD, (client.urls.web(), &known), &installations));
+    rows.extend(installed(AUTOBUILD, client.urls.web(), &known, &installations));
     if let (Ok(own), Some(coachs)) = (&installations, &coachs) {
         rows.extend(without_coach(own, coachs));
     }
@@ -73,7 +73,7 @@ pub(super) async fn coach(client: &Client) -> Vec<Row> {
     let (known, installations) = tokio::join!(ask_in_time(client.identity_now()), ask_in_time(client.installations()));
     let mut rows = vec![identity(COACH, client.id, &known)];
     if let Ok(known) = known {
-        rows.extend(installed(COACH, (client.urls.web(), &known), &installations));
+        rows.extend(installed(COACH, client.urls.web(), &known, &installations));
     }
     rows
 }
@@ -266,7 +266,8 @@ fn mend(status: u16) -> &'static str {
 
 fn installed(
     needs: Needs,
-    (web, known): (&str, &Identity),
+    web: &str,
+    known: &Identity,
     installations: &Result<Vec<Installation>, Unasked>,
 ) -> Vec<Row> {
     let installations = match installations {
@@ -385,8 +386,8 @@ mod tests {
             (of(on_acme(AUTOBUILD_PERMISSIONS, &[])), RowStatus::Warning, "does not send issue_comment"),
             (of(suspended), RowStatus::Warning, "suspended"),
         ]);
-        let nowhere = installed(AUTOBUILD, ("https://github.com", &whole()), &Ok(Vec::new()));
-        let unanswered = installed(AUTOBUILD, ("https://github.com", &whole()), &Err(Unasked::Late));
+        let nowhere = installed(AUTOBUILD, "https://github.com", &whole(), &Ok(Vec::new()));
+        let unanswered = installed(AUTOBUILD, "https://github.com", &whole(), &Err(Unasked::Late));
         let alone = without_coach(&[on_acme(&[], &[])], &[]);
         hold(vec![
             (nowhere[0].clone(), RowStatus::Warning, "https://github.com/apps/autobuild/installations/new"),

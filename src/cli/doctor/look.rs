@@ -14,7 +14,7 @@ pub(super) const SLOW_PATIENCE: Duration = Duration::from_secs(20);
 
 /// The sources of a service's rows.
 #[derive(Clone, Copy)]
-pub(in crate::cli) struct Look<'a> {
+pub(in crate::cli) struct DoctorInput<'a> {
     pub(in crate::cli) settings: &'a ServerSettings,
     /// The service, if it runs in this process.
     pub(in crate::cli) running: Option<&'a Engine>,

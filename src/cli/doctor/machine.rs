@@ -5,7 +5,7 @@ use crate::{
     cli::{
         assemble,
         assemble::Agents,
-        doctor::look::{Look, PATIENCE, SLOW_PATIENCE},
+        doctor::look::{DoctorInput, PATIENCE, SLOW_PATIENCE},
         installed_git, models, service,
     },
     config::{AgentCommand, ServerMistake, ServerSettings},
@@ -103,7 +103,7 @@ fn with_room(row: Row, room: Option<DiskRoom>) -> Row {
 }
 
 /// Returns the rows of data folder and database.
-pub(super) async fn memory(look: &Look<'_>) -> Vec<Row> {
+pub(super) async fn memory(look: &DoctorInput<'_>) -> Vec<Row> {
     let settings = look.settings;
     let folder = match look.running {
         Some(_) => folder(&settings.data_dir, Ok(FoundFolder::InUse)),
@@ -147,7 +147,7 @@ fn database(found: &anyhow::Result<FoundDatabase>, remedy: &str) -> Row {
 
 const NEWER: &str = "start the newer version, or restore a backup of this one (docs/restore.md)";
 
-pub(super) async fn foreign_programs(look: &Look<'_>) -> Vec<Row> {
+pub(super) async fn foreign_programs(look: &DoctorInput<'_>) -> Vec<Row> {
     let agents = service::agents(look.settings);
     let probed_now;
     let sandbox = match look.running {

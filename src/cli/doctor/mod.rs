@@ -8,7 +8,7 @@ mod machine;
 mod repository;
 mod table;
 
-pub(super) use look::Look;
+pub(super) use look::DoctorInput;
 
 use crate::{
     cli::{
@@ -54,8 +54,8 @@ pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
         .and_then(|settings| settings.for_role(ProcessRole::Everything));
     let secrets = secrets(&read);
     let rows = match &read {
-        Ok(settings) if settings.app.is_none() => on_a_laptop(settings, command.repo.as_ref()).await,
-        read => of_a_start(read, command.repo.as_ref()).await,
+        Ok(settings) if settings.app.is_none() => rows_without_app(settings, command.repo.as_ref()).await,
+        read => rows_before_start(read, command.repo.as_ref()).await,
     };
     print_rows("doctor", &rows, &secrets, command.json)
 }
@@ -63,7 +63,7 @@ pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
 /// Prints the same rows for `serve --check` and `worker --check`, before a start.
 pub(super) async fn check(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
     let read = ServerSettings::of_process(flags).and_then(|settings| settings.for_role(role));
-    let rows = of_role(of_a_start(&read, None).await, role);
+    let rows = for_role(rows_before_start(&read, None).await, role);
     print_rows("serve", &rows, &secrets(&read), false)
 }
 
@@ -90,7 +90,7 @@ fn print_rows(command: &str, rows: &[Row], secrets: &Secrets, json: bool) -> Exi
 }
 
 /// Leaves out the rows about work that a process of this role does not do.
-pub(super) fn of_role(mut rows: Vec<Row>, role: ProcessRole) -> Vec<Row> {
+pub(super) fn for_role(mut rows: Vec<Row>, role: ProcessRole) -> Vec<Row> {
     rows.retain(|row| {
         let needs_agents = matches!(row.topic, Topic::Agent);
         let needs_webhooks = matches!(row.topic, Topic::Webhook | Topic::Deliveries);
@@ -113,20 +113,23 @@ pub(super) fn log_rows(rows: &[Row], secrets: &Secrets) {
 }
 
 /// Returns the rows for a service that is about to start.
-pub(super) async fn of_a_start(read: &Result<ServerSettings, Vec<ServerMistake>>, repo: Option<&RepoName>) -> Vec<Row> {
+pub(super) async fn rows_before_start(
+    read: &Result<ServerSettings, Vec<ServerMistake>>,
+    repo: Option<&RepoName>,
+) -> Vec<Row> {
     let mut rows = program_and_git().await;
     rows.extend(machine::settings(read));
     if let Ok(settings) = read {
-        let look = Look { settings, running: None, repo };
-        rows.extend(with(&look).await);
+        let look = DoctorInput { settings, running: None, repo };
+        rows.extend(rows_about(&look).await);
     }
     rows
 }
 
 /// Returns the rows for the running service.
-pub(super) async fn of_a_service(look: &Look<'_>) -> Vec<Row> {
+pub(super) async fn rows_of_service(look: &DoctorInput<'_>) -> Vec<Row> {
     let mut rows = program_and_git().await;
-    rows.extend(with(look).await);
+    rows.extend(rows_about(look).await);
     rows
 }
 
@@ -134,19 +137,19 @@ async fn program_and_git() -> Vec<Row> {
     vec![machine::this_program(), machine::git(&InstalledGit::look().await)]
 }
 
-async fn with(look: &Look<'_>) -> Vec<Row> {
+async fn rows_about(look: &DoctorInput<'_>) -> Vec<Row> {
     let (memory, programs, proxy, apps) = tokio::join!(
         Box::pin(machine::memory(look)),
         Box::pin(machine::foreign_programs(look)),
         Box::pin(machine::proxy(look.settings)),
-        Box::pin(on_github(look)),
+        Box::pin(rows_of_github(look)),
     );
     memory.into_iter().chain(programs).chain(proxy).chain(apps).collect()
 }
 
-async fn on_github(look: &Look<'_>) -> Vec<Row> {
+async fn rows_of_github(look: &DoctorInput<'_>) -> Vec<Row> {
     if let Some(engine) = look.running {
-        return of_clients(look, &engine.autobuild, engine.coach.as_ref()).await;
+        return rows_about_apps(look, &engine.autobuild, engine.coach.as_ref()).await;
     }
     let Some(app) = &look.settings.app else {
         return vec![apps::no_app()];
@@ -157,9 +160,9 @@ async fn on_github(look: &Look<'_>) -> Vec<Row> {
         Err(error) => return vec![apps::unusable(apps::AUTOBUILD, &error)],
     };
     match look.settings.coach_app.as_ref().map(client).transpose() {
-        Ok(coach) => of_clients(look, &main, coach.as_ref()).await,
+        Ok(coach) => rows_about_apps(look, &main, coach.as_ref()).await,
         Err(error) => {
-            let mut rows = of_clients(look, &main, None).await;
+            let mut rows = rows_about_apps(look, &main, None).await;
             rows.retain(|row| row.topic != Topic::CoachApp);
             rows.push(apps::unusable(apps::COACH, &error));
             rows
@@ -167,7 +170,7 @@ async fn on_github(look: &Look<'_>) -> Vec<Row> {
     }
 }
 
-async fn of_clients(look: &Look<'_>, main: &Client, coach: Option<&Client>) -> Vec<Row> {
+async fn rows_about_apps(look: &DoctorInput<'_>, main: &Client, coach: Option<&Client>) -> Vec<Row> {
     let coachs = async {
         match coach {
             Some(coach) => Box::pin(apps::coach(coach)).await,
@@ -196,7 +199,7 @@ fn client(settings: &ServerSettings, key: &AppKey) -> anyhow::Result<Client> {
 }
 
 /// Returns the rows for `run` and its like, if no App is set up.
-async fn on_a_laptop(settings: &ServerSettings, repo: Option<&RepoName>) -> Vec<Row> {
+async fn rows_without_app(settings: &ServerSettings, repo: Option<&RepoName>) -> Vec<Row> {
     let (git, front, programs, proxy) =
         tokio::join!(InstalledGit::look(), repository::in_front(), own_programs(), machine::proxy(settings));
     let mut rows = vec![machine::this_program(), machine::git(&git)];

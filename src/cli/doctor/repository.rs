@@ -20,7 +20,7 @@ use domain::{
 };
 use futures_util::future::join_all;
 use git::NoRepository;
-use runners::{exposure, exposure::Surroundings};
+use runners::{exposure, exposure::RunBranches};
 use std::{collections::BTreeMap, path::Path};
 use text::{mistake::SettingsMistake, shell_command::ShellCommand};
 
@@ -52,7 +52,7 @@ pub(super) async fn on_github(
         Err(why) => return vec![unanswered(Topic::Repository, &why).of(name.to_string())],
     };
     let repo = client.repo(installation, repository.id);
-    let mut rows = vec![there(name, &repository)];
+    let mut rows = vec![found_row(name, &repository)];
     let (own_rules, default_rules, coachs, files) = tokio::join!(
         ask_in_time(forbidding(&repo)),
         ask_in_time(repo.rules_for(&repository.default_branch)),
@@ -76,7 +76,7 @@ async fn not_installed(client: &Client, name: &RepoName) -> Row {
     Row::broken(Topic::Repository, "the App is not installed on it", remedy).of(name.to_string())
 }
 
-fn there(name: &RepoName, repository: &Repository) -> Row {
+fn found_row(name: &RepoName, repository: &Repository) -> Row {
     let row = if repository.archived {
         let found = "it is archived, so nothing can be written";
         Row::broken(Topic::Repository, found, "unarchive it, under Settings")
@@ -270,9 +270,9 @@ async fn in_files(
     let (row, settings) = settings_file(texts.remove(SETTINGS_FILE), offer);
     let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
     let sources: exposure::Files = of_workflows.into_iter().map(|path| (path.clone(), read(path))).collect();
-    let around = Surroundings::of_run("autobuild/1", &files.branch, repo.has_hosted_runners());
+    let branches = RunBranches::of_run("autobuild/1", &files.branch, repo.has_hosted_runners());
     let exposure = Exposure {
-        workflows: exposure::workflows(&sources, &around),
+        workflows: exposure::workflows(&sources, &branches),
         others: definitions(files.paths.iter().map(String::as_str)),
     };
     let chosen = gates::choose(&settings, &runners::detect::Repository::new(&files.paths, &read));

@@ -4,7 +4,7 @@ use crate::cli::{
     local::{
         lock::{Holder, Lock, LockOutcome},
         named::NamedOrder,
-        orders::{End, Order, Wish},
+        orders::{BuildGoal, End, Order},
         report::Report,
         session::{AgentArgs, Session},
         standing::OrderStatus,
@@ -103,7 +103,7 @@ impl Session {
         if matches!(report.state, OrderStatus::Nothing | OrderStatus::Cancelled | OrderStatus::Failed) {
             return Ok(report);
         }
-        order.wish = Wish::Plan;
+        order.goal = BuildGoal::Plan;
         order.add_command(None, "/autobuild cancel".to_owned());
         self.orders.keep(order).await?;
         self.screen.quiet = true;

@@ -25,7 +25,8 @@ pub struct Order {
     pub title: String,
     pub body: String,
     /// The stage up to which the Feature is to be built.
-    pub wish: Wish,
+    #[serde(rename = "wish")]
+    pub goal: BuildGoal,
     pub kind: PlanMode,
     /// The commit from which the Feature starts.
     pub base: Base,
@@ -39,7 +40,8 @@ pub struct Order {
     /// Settings that override the repository's own.
     pub settings: serde_json::Map<String, serde_json::Value>,
     /// The commands that the person gave since, oldest first.
-    pub said: Vec<Saying>,
+    #[serde(rename = "said")]
+    pub commands: Vec<PassedCommand>,
     /// The way in which it was ended. Everything else of it is then cleaned up.
     pub ended: Option<End>,
 }
@@ -57,7 +59,7 @@ pub enum End {
 /// The stage up to which a Feature is to be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wish {
+pub enum BuildGoal {
     /// Only plan it.
     Plan,
     /// Build it; people are asked if the repository's settings want that.
@@ -96,7 +98,7 @@ impl From<OwnHead> for Base {
 
 /// A person's command to a Feature or one of its tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Saying {
+pub struct PassedCommand {
     /// The task; `None` for the Feature.
     pub task: Option<TaskId>,
     /// The command, as in a comment on GitHub.
@@ -112,7 +114,7 @@ impl Order {
 
     /// Adds a command to the order.
     pub fn add_command(&mut self, task: Option<TaskId>, text: String) {
-        self.said.push(Saying { task, text });
+        self.commands.push(PassedCommand { task, text });
     }
 
     /// Adds the command that lets a Feature in this state continue, with these words.

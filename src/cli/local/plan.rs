@@ -3,7 +3,7 @@
 use crate::{
     cli::{
         local::{
-            orders::{PlanMode, Wish},
+            orders::{BuildGoal, PlanMode},
             session::{AgentArgs, EXIT_CODES, Session},
             standing::OrderStatus,
         },
@@ -178,7 +178,7 @@ pub async fn plan(plan: &Plan) -> anyhow::Result<ExitCode> {
     let issue = issue(&plan.issue)?;
     // Even a small plan waits, since nothing is built before the person asks for it.
     let settings = Map::from_iter([("plan_approval".to_owned(), "always".into())]);
-    let (order, left_out) = session.ordered(issue, (Wish::Plan, PlanMode::Planned, settings), &plan.who).await?;
+    let (order, left_out) = session.ordered(issue, BuildGoal::Plan, PlanMode::Planned, settings, &plan.who).await?;
     let (number, name) = (order.number, order.name());
     let is_structured = plan.structured && !plan.who.json;
     // A person who redirects the plan to a file wants nothing else in that file.
@@ -206,8 +206,7 @@ pub async fn task(task: &TaskCommand) -> anyhow::Result<ExitCode> {
     let issue = issue(&task.task)?;
     let settings = task.options.settings()?;
     session.has_criteria(&issue, task.options.pre_loop()).await?;
-    let wanted = (Wish::BuildAll, PlanMode::OneTask, settings);
-    let (order, left_out) = session.ordered(issue, wanted, &task.who).await?;
+    let (order, left_out) = session.ordered(issue, BuildGoal::BuildAll, PlanMode::OneTask, settings, &task.who).await?;
     session.build(order, &task.who, left_out).await
 }
 
@@ -282,7 +281,7 @@ pub async fn feature(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
         order.settings.extend(settings);
     }
     session.with_agent(&mut order, &feature.who)?;
-    order.wish = if feature.orchestrate { Wish::BuildAll } else { Wish::Build };
+    order.goal = if feature.orchestrate { BuildGoal::BuildAll } else { BuildGoal::Build };
     session.orders.keep(&order).await?;
     session.build(order, &feature.who, Vec::new()).await
 }

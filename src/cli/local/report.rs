@@ -3,7 +3,7 @@
 use crate::{
     cli::{
         local::{
-            orders::{End, Order, Wish},
+            orders::{BuildGoal, End, Order},
             standing::{OrderStatus, Verdict},
         },
         local_repository::short,
@@ -58,10 +58,12 @@ pub struct Report {
     pub unfinished: Vec<String>,
     /// How long the branch's history keeps AutoBuild's records.
     pub records: Records,
-    /// The order's wish at the time of this report.
-    pub wish: Option<Wish>,
+    /// The order's goal at the time of this report.
+    #[serde(rename = "wish")]
+    pub goal: Option<BuildGoal>,
     /// The number of the person's commands that were passed on.
-    pub said: usize,
+    #[serde(rename = "said")]
+    pub passed_on: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,7 +106,7 @@ impl Report {
 
     /// `true` if the Feature rests and nothing else was ordered since.
     pub fn answers(&self, order: &Order) -> bool {
-        self.rests && self.wish == Some(order.wish) && self.said == order.said.len()
+        self.rests && self.goal == Some(order.goal) && self.passed_on == order.commands.len()
     }
 
     /// `true` if the Feature can continue after a person repairs something. It has no state if its label was refused.

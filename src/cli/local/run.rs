@@ -2,7 +2,7 @@
 
 use crate::cli::{
     local::{
-        orders::{Order, PlanMode, Wish, branch_of, numbered, without_folder},
+        orders::{BuildGoal, Order, PlanMode, branch_of, numbered, without_folder},
         session::{AgentArgs, EXIT_CODES, Session},
     },
     own_agent::{agent, choose_agent},
@@ -40,7 +40,8 @@ pub async fn run(run: &Run) -> anyhow::Result<ExitCode> {
          issue's words in quotes"
     );
     let issue = IssueText::read(&run.issue).with_context(|| path.to_string())?;
-    let (order, left_out) = session.ordered(issue, (Wish::BuildAll, PlanMode::Planned, Map::new()), &run.who).await?;
+    let (order, left_out) =
+        session.ordered(issue, BuildGoal::BuildAll, PlanMode::Planned, Map::new(), &run.who).await?;
     session.build(order, &run.who, left_out).await
 }
 
@@ -50,16 +51,18 @@ impl Session {
     pub async fn ordered(
         &self,
         issue: IssueText,
-        (wish, kind, settings): (Wish, PlanMode, Map<String, Value>),
+        goal: BuildGoal,
+        kind: PlanMode,
+        settings: Map<String, Value>,
         who: &AgentArgs,
     ) -> anyhow::Result<(Order, Vec<String>)> {
         let head = self.repository.head().await?;
         let (title, body) = issue.parts();
-        let is_it = |order: &&Order| order.ended.is_none() && (&order.title, &order.body) == (&title, &body);
+        let is_requested = |order: &&Order| order.ended.is_none() && (&order.title, &order.body) == (&title, &body);
         let orders = self.orders.all().await?;
-        if let Some(known) = orders.iter().find(|order| is_it(order) && order.kind == kind) {
+        if let Some(known) = orders.iter().find(|order| is_requested(order) && order.kind == kind) {
             let mut order = known.clone();
-            order.wish = if wish == Wish::Plan { order.wish } else { wish };
+            order.goal = if goal == BuildGoal::Plan { order.goal } else { goal };
             self.with_agent(&mut order, who)?;
             let report = self.orders.report(order.number).await?;
             let is_stuck = report.answers(&order) && !report.ok && report.can_go_on();
@@ -84,14 +87,14 @@ impl Session {
             branch: self.free_branch(&branch_of(&title), &orders).await?,
             title,
             body,
-            wish,
+            goal,
             kind,
             base: head.into(),
             repository: self.repository.own.git_folder.parent().map(repository_name).unwrap_or_default(),
             agent,
             own_login: who.use_my_login,
             settings,
-            said: Vec::new(),
+            commands: Vec::new(),
             ended: None,
         };
         Ok((self.orders.file(order).await?, left_out))

@@ -5,11 +5,11 @@ use crate::{
         assemble::agents_secrets,
         installed_git,
         local::{
-            follow::{Followed, follow},
+            follow::FollowOutcome,
             lock::{Lock, LockOutcome},
             orders::{Order, Orders},
             report::Report,
-            work::{Job, Screen, Worked},
+            work::{Job, Screen, WorkOutcome},
         },
         local_repository::{LocalRepository, own_file},
         log::{LogOutput, place_and_cause, start_log},
@@ -22,7 +22,7 @@ use crate::{
 };
 use anyhow::Context;
 use clap::Args;
-use git::{Given, InstalledGit};
+use git::{GiveOutcome, InstalledGit};
 use std::{
     io::{ErrorKind, Write},
     path::Path,
@@ -113,21 +113,17 @@ impl Session {
             own.copy(forge, &head).await?;
         }
         match own.give(&branch, &head, None).await? {
-            Given::Done => Ok(report),
-            Given::Taken => anyhow::bail!("the branch {branch} was made by somebody else meanwhile"),
-            Given::Refused(why) => anyhow::bail!("git cannot make the branch {branch} again: {why}"),
+            GiveOutcome::Done => Ok(report),
+            GiveOutcome::Taken => anyhow::bail!("the branch {branch} was made by somebody else meanwhile"),
+            GiveOutcome::Refused(why) => anyhow::bail!("git cannot make the branch {branch} again: {why}"),
         }
     }
 
     /// Takes the repository's lock, or follows the process that holds it.
-    async fn lock(&self, order: &Order, stop: &mut Stop) -> anyhow::Result<Followed> {
-        let repository = &self.repository.folder;
-        match Lock::ask(repository, self.command, &order.agent)? {
-            LockOutcome::Taken(lock) => Ok(Followed::Free(lock)),
-            LockOutcome::Held(holder) => {
-                let (about, view) = ((&self.orders, order), (&self.screen, &self.secrets));
-                follow(repository, about, (&holder, self.command), view, stop).await
-            }
+    async fn lock(&self, order: &Order, stop: &mut Stop) -> anyhow::Result<FollowOutcome> {
+        match Lock::ask(&self.repository.folder, self.command, &order.agent)? {
+            LockOutcome::Taken(lock) => Ok(FollowOutcome::Free(lock)),
+            LockOutcome::Held(holder) => self.follow(order, &holder, stop).await,
         }
     }
 
@@ -139,12 +135,12 @@ impl Session {
         }
         let mut stop = Stop::listen()?;
         let lock = match self.lock(&order, &mut stop).await? {
-            Followed::Rests(report) => {
+            FollowOutcome::Rests(report) => {
                 self.screen.print(&order, &report);
                 return Ok(code(report.ok));
             }
-            Followed::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
-            Followed::Free(lock) => lock,
+            FollowOutcome::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
+            FollowOutcome::Free(lock) => lock,
         };
         let job = Job {
             repository: &self.repository,
@@ -162,11 +158,11 @@ impl Session {
         let mut report = self.orders.report(order.number).await?;
         let worked = worked.map_err(|error| self.secrets.mask(&format!("{error:#}")));
         match worked {
-            Ok(Worked::Interrupted) if !report.answers(&order) => {
+            Ok(WorkOutcome::Interrupted) if !report.answers(&order) => {
                 self.screen.print_interrupted(&order, &report);
                 Ok(ExitCode::from(INTERRUPTED))
             }
-            Ok(Worked::Interrupted | Worked::Rests) => Ok(code(report.ok)),
+            Ok(WorkOutcome::Interrupted | WorkOutcome::Rests) => Ok(code(report.ok)),
             Err(error) => {
                 report.error = Some(error.clone());
                 self.orders.keep_report(order.number, &report).await?;
@@ -190,12 +186,10 @@ pub(in crate::cli) async fn look_for_git(command: &str) -> anyhow::Result<()> {
 fn start(who: &AgentArgs, repository: &LocalRepository, terminal: &Terminal, secrets: &Secrets) {
     let (terminal, file) = (terminal.clone(), repository.folder.join("log.txt"));
     if who.verbose {
-        let format = (LogFormat::Text, LogOutput::StandardError);
-        start_log("info", format, secrets.clone(), move |part| terminal.log(part));
-        return;
+        let log = move |part: &str| terminal.log(part);
+        return start_log("info", LogFormat::Text, LogOutput::StandardError, secrets.clone(), log);
     }
-    let format = (LogFormat::Text, LogOutput::File);
-    start_log("error", format, secrets.clone(), move |part| {
+    start_log("error", LogFormat::Text, LogOutput::File, secrets.clone(), move |part| {
         match own_file().create(true).append(true).open(&file) {
             Ok(mut file) => file.write_all(part.as_bytes()),
             // Nothing was ordered here yet.

@@ -6,14 +6,14 @@ use crate::{
     cli::{
         effects,
         local::{
-            orders::{ON_FORGE, Order, Orders, PlanMode, Wish, numbered, without_folder},
+            orders::{BuildGoal, ON_FORGE, Order, Orders, PlanMode, numbered, without_folder},
             report::Report,
         },
         local_repository::{LocalRepository, own_file},
         stage::{
-            Cast, Filed, LABEL, Setup, Stage,
+            FiledIssue, LABEL, Setup, Stage, StageAgents,
             human::{Human, HumanPart},
-            rest::{How, Rest},
+            rest::{RestOutcome, RestState},
             stop::Stop,
             terminal::{Terminal, Tone},
             traces,
@@ -30,7 +30,7 @@ use domain::{
     ids::RepoId,
 };
 use forge::{RepoSource, Saving};
-use git::{Given, NameIs, bare::BareRepo};
+use git::{GiveOutcome, NameIs, bare::BareRepo};
 use std::{
     collections::BTreeMap,
     io::{Read, Write},
@@ -74,7 +74,7 @@ pub struct Job<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Worked {
+pub enum WorkOutcome {
     Rests,
     /// The person ended the command.
     Interrupted,
@@ -82,14 +82,14 @@ pub enum Worked {
 
 impl Job<'_> {
     /// Works until every order rests. The caller holds the lock.
-    pub async fn work(&self, stop: &mut Stop) -> anyhow::Result<Worked> {
+    pub async fn work(&self, stop: &mut Stop) -> anyhow::Result<WorkOutcome> {
         let mut stage = self.stage().await?;
         let mut players = BTreeMap::new();
         let worked = tokio::select! {
             worked = self.begin(&mut stage, &mut players) => worked,
-            () = stop.requested() => Ok(Worked::Interrupted),
+            () = stop.requested() => Ok(WorkOutcome::Interrupted),
         };
-        let interrupted = matches!(worked, Ok(Worked::Interrupted));
+        let interrupted = matches!(worked, Ok(WorkOutcome::Interrupted));
         if interrupted {
             self.screen.below("Stopping: agents that work are told to end.");
         }
@@ -118,7 +118,7 @@ impl Job<'_> {
     async fn stage(&self) -> anyhow::Result<Stage> {
         self.repository.make()?;
         let stage = Stage::build(Setup {
-            cast: Cast::Own(self.repository.own.person().await),
+            cast: StageAgents::Own(self.repository.own.person().await),
             folder: &self.repository.folder,
             data_dir: self.repository.cache.clone(),
             port: self.port(),
@@ -133,32 +133,32 @@ impl Job<'_> {
     }
 
     /// Takes the orders, starts the service, and works until every order rests.
-    async fn begin(&self, stage: &mut Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<Worked> {
+    async fn begin(&self, stage: &mut Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<WorkOutcome> {
         // The service must know which agents it leaves to other processes before it starts to work.
         self.take_orders(stage, players).await?;
         stage.begin();
         self.until_rest(stage, players).await
     }
 
-    async fn until_rest(&self, stage: &Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<Worked> {
-        let mut told = false;
+    async fn until_rest(&self, stage: &Stage, players: &mut BTreeMap<u64, Player>) -> anyhow::Result<WorkOutcome> {
+        let mut is_reported = false;
         loop {
             self.take_orders(stage, players).await?;
             for player in players.values_mut().filter(|player| !player.rested()) {
                 player.step(self, stage).await?;
             }
             let mine = players.get_mut(&self.number);
-            if let Some(mine) = mine.filter(|mine| !told && mine.rested()) {
-                told = true;
+            if let Some(mine) = mine.filter(|mine| !is_reported && mine.rested()) {
+                is_reported = true;
                 mine.following.catch_up().await;
                 self.screen.print(&mine.order, &mine.report);
             }
             let busy = players.values().filter(|player| !player.rested());
             let busy: Vec<String> = busy.map(|player| player.order.name()).collect();
             if busy.is_empty() {
-                return Ok(Worked::Rests);
+                return Ok(WorkOutcome::Rests);
             }
-            if told {
+            if is_reported {
                 self.screen.below(&format!("works on {}; Ctrl-C leaves it", busy.join(", ")));
             }
             tokio::time::sleep(LOOK).await;
@@ -200,7 +200,7 @@ impl Job<'_> {
     }
 
     /// Reports the state of a Feature that continues, and its waits, since nothing may happen for a while.
-    async fn report_status(&self, stage: &Stage, filed: &Filed) -> anyhow::Result<()> {
+    async fn report_status(&self, stage: &Stage, filed: &FiledIssue) -> anyhow::Result<()> {
         let Some(feature) = stage.latest(filed).await?.filter(Feature::is_unfinished) else {
             return Ok(());
         };
@@ -292,7 +292,7 @@ impl Screen {
 struct Player {
     order: Order,
     report: Report,
-    filed: Filed,
+    filed: FiledIssue,
     human: Human,
     following: Following,
 }
@@ -319,7 +319,7 @@ impl Player {
             job.report_status(stage, &filed).await?;
         }
         report.goes_on();
-        Ok(Self { human: human(order.wish), order, report, filed, following })
+        Ok(Self { human: human(order.goal), order, report, filed, following })
     }
 
     /// `true` if the order rests.
@@ -329,8 +329,8 @@ impl Player {
 
     /// Takes over a changed order.
     fn hear(&mut self, stage: &Stage, order: Order) {
-        if order.wish != self.order.wish {
-            self.human = human(order.wish);
+        if order.goal != self.order.goal {
+            self.human = human(order.goal);
         }
         if order != self.order {
             stage.hold(self.filed.repo, &order.settings);
@@ -341,7 +341,7 @@ impl Player {
 
     /// Does one step: passes a command on, acts in the person's place, or records that the Feature rests.
     async fn step(&mut self, job: &Job<'_>, stage: &Stage) -> anyhow::Result<()> {
-        if let Some(saying) = self.order.said.get(self.report.said) {
+        if let Some(saying) = self.order.commands.get(self.report.passed_on) {
             self.take_base(job, stage).await?;
             match stage.latest(&self.filed).await? {
                 None => label(stage, &self.filed, &self.order).await?,
@@ -352,10 +352,10 @@ impl Player {
                     person.comment(&self.filed.repository, place, &saying.text)?;
                 }
             }
-            self.report.said += 1;
+            self.report.passed_on += 1;
             return self.keep(job).await;
         }
-        let rest = Rest::now(stage, &self.filed).await?;
+        let rest = RestState::now(stage, &self.filed).await?;
         let spoke = match &rest {
             None => true,
             Some(rest) => self.human.speaks(stage, &self.filed, rest).await?,
@@ -401,22 +401,22 @@ impl Player {
     }
 
     /// Records that nothing more happens by itself, and brings a finished result into the person's repository.
-    async fn rests(&mut self, job: &Job<'_>, stage: &Stage, rest: &Rest) -> anyhow::Result<()> {
+    async fn rests(&mut self, job: &Job<'_>, stage: &Stage, rest: &RestState) -> anyhow::Result<()> {
         let name = self.order.name();
         let approving = format!("`autobuild feature {name}` builds it");
         let ended = rest.report(stage, &self.filed, &approving).await?;
         self.report.repository = Some(self.copy(stage)?.display().to_string());
         (self.report.sentence, self.report.why) = (ended.sentence, ended.details);
-        (self.report.ok, self.report.unfinished) = (ended.how == How::Well, ended.branches);
-        if let Rest::At(feature) = rest {
+        (self.report.ok, self.report.unfinished) = (ended.how == RestOutcome::Well, ended.branches);
+        if let RestState::At(feature) = rest {
             if matches!(feature.state, State::InReview | State::Completed) {
                 self.give(job, stage, feature).await?;
-            } else if matches!(feature.state, State::AwaitingApproval) && self.order.wish == Wish::Plan {
+            } else if matches!(feature.state, State::AwaitingApproval) && self.order.goal == BuildGoal::Plan {
                 self.report.ok = true;
                 self.report.sentence = format!("{name} is planned: {}", self.report.tasks_in_words());
             }
         }
-        (self.report.rests, self.report.wish) = (true, Some(self.order.wish));
+        (self.report.rests, self.report.goal) = (true, Some(self.order.goal));
         Ok(())
     }
 
@@ -439,12 +439,12 @@ impl Player {
         let mut given = None;
         for (name, was) in first.into_iter().chain(names) {
             match own.give(&name, &head, was.as_deref()).await? {
-                Given::Done => {
+                GiveOutcome::Done => {
                     given = Some(name);
                     break;
                 }
-                Given::Taken => {}
-                Given::Refused(why) => anyhow::bail!(
+                GiveOutcome::Taken => {}
+                GiveOutcome::Refused(why) => anyhow::bail!(
                     "git cannot make the branch {name}: {why}; the result is in {}, as {integration}",
                     from.display()
                 ),
@@ -466,16 +466,16 @@ impl Player {
     }
 }
 
-fn human(wish: Wish) -> Human {
-    Human::new(match wish {
-        Wish::Plan => HumanPart::Silent,
-        Wish::Build => HumanPart::ApprovesPlan,
-        Wish::BuildAll => HumanPart::ApprovesAll,
+fn human(goal: BuildGoal) -> Human {
+    Human::new(match goal {
+        BuildGoal::Plan => HumanPart::Silent,
+        BuildGoal::Build => HumanPart::ApprovesPlan,
+        BuildGoal::BuildAll => HumanPart::ApprovesAll,
     })
 }
 
 /// Returns the order's issue, filed and labelled if needed: an earlier process may have been killed halfway.
-async fn file(stage: &Stage, repository: &str, order: &Order) -> anyhow::Result<Filed> {
+async fn file(stage: &Stage, repository: &str, order: &Order) -> anyhow::Result<FiledIssue> {
     let filed = match stage.forge.look(repository, &format!("issues/{}", order.number)).await {
         Ok(issue) => {
             let filed = stage.filed(repository, order.number)?;
@@ -495,7 +495,7 @@ async fn file(stage: &Stage, repository: &str, order: &Order) -> anyhow::Result<
 }
 
 /// Sets the label that the repository's settings name, even if the issue already has it.
-async fn label(stage: &Stage, filed: &Filed, order: &Order) -> anyhow::Result<()> {
+async fn label(stage: &Stage, filed: &FiledIssue, order: &Order) -> anyhow::Result<()> {
     let bare = BareRepo::at(stage.forge.repository_dir(&filed.repository)?);
     let settings = bare.file(&order.base.sha, SETTINGS_FILE).await?.unwrap_or_default();
     let label = RepositorySettings::label_in(&String::from_utf8_lossy(&settings));

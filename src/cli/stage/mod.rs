@@ -76,14 +76,14 @@ const APP: &str = "autobuild";
 const COACH_APP: &str = "autobuild-coach";
 
 #[derive(Clone, Debug)]
-pub enum Cast {
+pub enum StageAgents {
     /// The people of the sample.
     Sample,
     /// The person at the terminal, by the name in git's settings.
     Own(Option<String>),
 }
 
-impl Cast {
+impl StageAgents {
     /// Returns the login of the person who writes the issue and acts in the story.
     fn login(&self) -> String {
         match self {
@@ -115,7 +115,7 @@ fn login(name: &str) -> Option<String> {
 
 /// The parts from which a stage is built.
 pub struct Setup<'a> {
-    pub cast: Cast,
+    pub cast: StageAgents,
     /// The folder of the forge's state and of the service's database; it may hold those of an earlier stage.
     pub folder: &'a Path,
     /// The folder of mirrors, checkouts and caches.
@@ -147,7 +147,7 @@ pub struct Stage {
 
 /// An issue that exists on the stage.
 #[derive(Clone, Debug)]
-pub struct Filed {
+pub struct FiledIssue {
     /// The repository's full name, `owner/name`.
     pub repository: String,
     pub repo: RepoId,
@@ -222,28 +222,28 @@ impl Stage {
         format!("{}/{name}", self.owner)
     }
 
-    pub fn file(&self, repository: &str, title: &str, body: &str) -> anyhow::Result<Filed> {
+    pub fn file(&self, repository: &str, title: &str, body: &str) -> anyhow::Result<FiledIssue> {
         let person = self.forge.as_user(&self.person)?;
         let number = person.open_issue(repository, title, body, &[])?;
         self.filed(repository, number)
     }
 
     /// Returns an issue that already exists.
-    pub fn filed(&self, repository: &str, number: u64) -> anyhow::Result<Filed> {
-        Ok(Filed {
+    pub fn filed(&self, repository: &str, number: u64) -> anyhow::Result<FiledIssue> {
+        Ok(FiledIssue {
             repository: repository.to_owned(),
             repo: RepoId(self.forge.repo_id(repository)?),
             issue: IssueNumber(number),
         })
     }
 
-    pub fn label(&self, filed: &Filed, label: &str) -> anyhow::Result<()> {
+    pub fn label(&self, filed: &FiledIssue, label: &str) -> anyhow::Result<()> {
         let person = self.forge.as_user(&self.person)?;
         Ok(person.label(&filed.repository, filed.issue.0, label)?)
     }
 
     /// Returns the existing branches that hold a Feature's work.
-    pub fn branches(&self, filed: &Filed, feature: &Feature) -> anyhow::Result<Vec<String>> {
+    pub fn branches(&self, filed: &FiledIssue, feature: &Feature) -> anyhow::Result<Vec<String>> {
         let mut branches = Vec::new();
         for branch in feature.branches_with_work() {
             if self.forge.head(&filed.repository, &branch)?.is_some() {
@@ -254,7 +254,7 @@ impl Stage {
     }
 
     /// Returns the newest Feature of an issue, if there is one.
-    pub async fn latest(&self, filed: &Filed) -> anyhow::Result<Option<Feature>> {
+    pub async fn latest(&self, filed: &FiledIssue) -> anyhow::Result<Option<Feature>> {
         match self.engine.store.latest_run(filed.repo, filed.issue).await? {
             Some(row) => Ok(self.engine.feature(&row.key).await?),
             None => Ok(None),
@@ -329,21 +329,23 @@ fn apps(forge: &Forge, owner: &str, hook: &str) -> anyhow::Result<(AppCredential
             main
         }
         None => {
-            let (secret, needs) = (assemble::random::<16>()?, (AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS));
-            app((forge, owner), APP, needs, Some((hook, &secret)))?
+            let secret = assemble::random::<16>()?;
+            app(forge, owner, APP, AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS, Some((hook, &secret)))?
         }
     };
     let coach = match forge.app(COACH_APP) {
         Some(coach) => coach,
-        None => app((forge, owner), COACH_APP, (COACH_PERMISSIONS, &[]), None)?,
+        None => app(forge, owner, COACH_APP, COACH_PERMISSIONS, &[], None)?,
     };
     Ok((main, coach))
 }
 
 fn app(
-    (forge, owner): (&Forge, &str),
+    forge: &Forge,
+    owner: &str,
     slug: &str,
-    (permissions, events): (&[(&str, &str)], &[&str]),
+    permissions: &[(&str, &str)],
+    events: &[&str],
     hook: Option<(&str, &str)>,
 ) -> anyhow::Result<AppCredentials> {
     let app = forge.create_app(&NewApp { slug, owner, permissions, events, hook })?;

@@ -129,7 +129,7 @@ impl Progress {
             format!(" wave {wave} of {waves} · {approved} of {tasks} tasks approved")
         };
         let (done, all) = (approved.try_into().unwrap_or(0), tasks.try_into().unwrap_or(1));
-        bar("waves ", (done, all), Tone::Good, (said, is_narrow))
+        bar("waves ", done, all, Tone::Good, said, is_narrow)
     }
 
     fn money(&self, is_narrow: bool) -> Option<Line> {
@@ -141,7 +141,7 @@ impl Progress {
         };
         let of = if is_narrow { "/" } else { " of " };
         let said = format!(" {}{of}{}", dollars(spent), dollars(limit));
-        Some(bar("budget", (spent, limit), tone, (said, is_narrow)))
+        Some(bar("budget", spent, limit, tone, said, is_narrow))
     }
 }
 
@@ -151,7 +151,7 @@ pub fn spinner(beat: usize) -> &'static str {
 }
 
 /// Returns a bar with its name before it and its meaning after it.
-fn bar(name: &str, (part, whole): (u64, u64), tone: Tone, (said, is_narrow): (String, bool)) -> Line {
+fn bar(name: &str, part: u64, whole: u64, tone: Tone, said: String, is_narrow: bool) -> Line {
     let cells = if is_narrow { NARROW_BAR } else { BAR };
     let filled = u128::from(part) * u128::try_from(cells).unwrap_or(0) / u128::from(whole.max(1));
     let filled = usize::try_from(filled).map_or(cells, |filled| filled.min(cells));

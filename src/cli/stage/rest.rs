@@ -2,7 +2,7 @@
 
 use crate::{
     cli::stage::{
-        Filed, Stage,
+        FiledIssue, Stage,
         terminal::{Terminal, Tone},
     },
     messages,
@@ -15,7 +15,7 @@ use domain::{
 use std::process::ExitCode;
 use text::mistake::SettingsMistake;
 
-pub enum Rest {
+pub enum RestState {
     /// The Feature rests in this state.
     At(Box<Feature>),
     /// There is no Feature: the label was refused.
@@ -26,7 +26,7 @@ pub enum Rest {
 
 /// The report on a Feature that rests.
 pub struct RestReport {
-    pub how: How,
+    pub how: RestOutcome,
     pub sentence: String,
     /// The reason why the work stopped and what a person can do, as text.
     pub details: Vec<String>,
@@ -36,7 +36,7 @@ pub struct RestReport {
 
 /// The way in which the work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum RestOutcome {
     /// The Feature is in review or completed.
     Well,
     /// The Feature rests in any other state.
@@ -45,9 +45,9 @@ pub enum How {
     Interrupted,
 }
 
-impl Rest {
+impl RestState {
     /// Waits until the Feature of an issue rests.
-    pub async fn wait(stage: &Stage, filed: &Filed) -> anyhow::Result<Self> {
+    pub async fn wait(stage: &Stage, filed: &FiledIssue) -> anyhow::Result<Self> {
         let mut wakeups = stage.engine.store.wakeups();
         loop {
             stage.forge.deliveries_idle().await;
@@ -60,7 +60,7 @@ impl Rest {
 
     /// Returns the state in which an issue's Feature rests, or `None` if it does not: if an effect of it is due,
     /// running or scheduled, or a delivery is under way or unread.
-    pub async fn now(stage: &Stage, filed: &Filed) -> anyhow::Result<Option<Self>> {
+    pub async fn now(stage: &Stage, filed: &FiledIssue) -> anyhow::Result<Option<Self>> {
         let store = &stage.engine.store;
         let row = store.latest_run(filed.repo, filed.issue).await?;
         let key = row.as_ref().map(|row| row.key);
@@ -80,10 +80,10 @@ impl Rest {
     }
 
     /// Reports the state; `approving` says how a person approves a waiting plan.
-    pub async fn report(&self, stage: &Stage, filed: &Filed, approving: &str) -> anyhow::Result<RestReport> {
+    pub async fn report(&self, stage: &Stage, filed: &FiledIssue, approving: &str) -> anyhow::Result<RestReport> {
         let feature = match self {
             Self::Interrupted => {
-                let short = RestReport::short(How::Interrupted, "interrupted");
+                let short = RestReport::short(RestOutcome::Interrupted, "interrupted");
                 return Ok(match stage.latest(filed).await? {
                     None => short,
                     Some(feature) => RestReport {
@@ -100,7 +100,7 @@ impl Rest {
             return Ok(RestReport {
                 details: texts(stage, vec![messages::bad_settings_in_terminal(feature, &mistakes)]),
                 branches: stage.branches(filed, feature)?,
-                ..RestReport::short(How::Otherwise, &format!("{} does not go on", feature.key.name()))
+                ..RestReport::short(RestOutcome::Otherwise, &format!("{} does not go on", feature.key.name()))
             });
         }
         let (how, sentence) = state_in_words(feature, approving);
@@ -136,7 +136,7 @@ async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Op
     Ok(None)
 }
 
-fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
+fn state_in_words(feature: &Feature, approving: &str) -> (RestOutcome, String) {
     let name = feature.key.name();
     let sentence = match &feature.state {
         State::InReview => format!("{name} is in review: a person merges its pull request"),
@@ -155,11 +155,11 @@ fn state_in_words(feature: &Feature, approving: &str) -> (How, String) {
         }
     };
     let is_well = matches!(feature.state, State::InReview | State::Completed);
-    (if is_well { How::Well } else { How::Otherwise }, sentence)
+    (if is_well { RestOutcome::Well } else { RestOutcome::Otherwise }, sentence)
 }
 
 /// Reports the service's answer on the issue to a label that it refused.
-async fn nothing(stage: &Stage, filed: &Filed) -> anyhow::Result<RestReport> {
+async fn nothing(stage: &Stage, filed: &FiledIssue) -> anyhow::Result<RestReport> {
     let replies = stage.engine.replies(filed.repo, 0).await?;
     // Earlier replies may be outdated.
     let last = replies.last();
@@ -168,7 +168,10 @@ async fn nothing(stage: &Stage, filed: &Filed) -> anyhow::Result<RestReport> {
         Some(_) => "Nothing started, and this is why",
         None => "Nothing started, and nothing says why; with --verbose the log is shown, which names the cause",
     };
-    Ok(RestReport { details: texts(stage, why.into_iter().collect()), ..RestReport::short(How::Otherwise, sentence) })
+    Ok(RestReport {
+        details: texts(stage, why.into_iter().collect()),
+        ..RestReport::short(RestOutcome::Otherwise, sentence)
+    })
 }
 
 /// Masks texts that may quote programs.
@@ -183,21 +186,21 @@ fn waiting(feature: &Feature) -> String {
 }
 
 impl RestReport {
-    fn short(how: How, sentence: &str) -> Self {
+    fn short(how: RestOutcome, sentence: &str) -> Self {
         Self { how, sentence: sentence.to_owned(), details: Vec::new(), branches: Vec::new() }
     }
 
     /// `true` if the pages are still worth serving.
     pub fn may_go_on(&self) -> bool {
-        self.how != How::Interrupted
+        self.how != RestOutcome::Interrupted
     }
 
     /// Prints how the work ended, and why.
     pub fn print(&self, terminal: &Terminal) {
         let tone = match self.how {
-            How::Well => Tone::Good,
-            How::Otherwise => Tone::Bad,
-            How::Interrupted => Tone::Plain,
+            RestOutcome::Well => Tone::Good,
+            RestOutcome::Otherwise => Tone::Bad,
+            RestOutcome::Interrupted => Tone::Plain,
         };
         terminal.exact("");
         for line in self.closing_sentence().lines() {
@@ -232,9 +235,9 @@ impl RestReport {
 
     pub fn code(&self) -> ExitCode {
         match self.how {
-            How::Well => ExitCode::SUCCESS,
-            How::Otherwise => ExitCode::from(1),
-            How::Interrupted => ExitCode::from(130),
+            RestOutcome::Well => ExitCode::SUCCESS,
+            RestOutcome::Otherwise => ExitCode::from(1),
+            RestOutcome::Interrupted => ExitCode::from(130),
         }
     }
 }

@@ -33,7 +33,7 @@ pub async fn gather(stage: &Stage, repo: RepoId) -> anyhow::Result<Vec<String>> 
 
 /// Returns the first work of a repository's agents, as `autobuild trace` names it: a task if there is one, else the
 /// plan.
-pub async fn first(stage: &Stage, repo: RepoId) -> anyhow::Result<Option<String>> {
+pub async fn first_work(stage: &Stage, repo: RepoId) -> anyhow::Result<Option<String>> {
     let all = stage.engine.store.traced().await?.into_iter();
     let tasks = all.filter(|(feature, _)| feature.repo == repo).map(|(_, task)| task);
     let first = tasks.min_by_key(|task| (task.is_none(), *task));

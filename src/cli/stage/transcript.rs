@@ -91,7 +91,7 @@ pub struct Transcript {
     json: bool,
     verbose: bool,
     beats: usize,
-    told: HashMap<i64, i64>,
+    shown_seconds: HashMap<i64, i64>,
     started: Instant,
     last: u64,
     addresses: HashSet<String>,
@@ -117,7 +117,7 @@ impl Transcript {
             json: false,
             verbose: false,
             beats: 0,
-            told: HashMap::new(),
+            shown_seconds: HashMap::new(),
             started: Instant::now(),
             last: 0,
             addresses: HashSet::new(),
@@ -176,13 +176,14 @@ impl Transcript {
         closing: CancellationToken,
     ) -> Following {
         let (catch_up, asked) = mpsc::channel(1);
-        let task = tokio::spawn(self.run((news, asked), before, closing));
+        let task = tokio::spawn(self.run(news, asked, before, closing));
         Following { catch_up, task }
     }
 
     async fn run(
         mut self,
-        (mut news, mut asked): (broadcast::Receiver<FeedEvent>, mpsc::Receiver<oneshot::Sender<()>>),
+        mut news: broadcast::Receiver<FeedEvent>,
+        mut asked: mpsc::Receiver<oneshot::Sender<()>>,
         before: Vec<FeedEvent>,
         closing: CancellationToken,
     ) {
@@ -270,13 +271,13 @@ impl Transcript {
         if self.json {
             return;
         }
-        self.told.retain(|since, _| works.iter().any(|work| work.since.0 == *since));
+        self.shown_seconds.retain(|since, _| works.iter().any(|work| work.since.0 == *since));
         for work in works {
             let seconds = at_work::seconds(&work, now);
-            let last = self.told.get(&work.since.0);
+            let last = self.shown_seconds.get(&work.since.0);
             let next = last.map_or(FIRST_TOLD, |last| last + TOLD_EVERY);
             if seconds >= next {
-                self.told.insert(work.since.0, seconds);
+                self.shown_seconds.insert(work.since.0, seconds);
                 let lead = self.lead("   · ");
                 self.behind(&lead, AFTER_TIME, &at_work::plain(&work, now), Tone::Quiet);
             }

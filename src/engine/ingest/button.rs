@@ -4,8 +4,8 @@ use crate::{
     engine::{
         ingest::{
             context::InboundContext,
+            given_command::{GivenCommand, permission},
             right::refused,
-            saying::{Saying, permission},
         },
         job::{Done, EffectError},
     },
@@ -62,7 +62,7 @@ pub(in crate::engine) async fn pressed(
         }
         None => task.and_then(|task| out_of_date(task, button)),
     };
-    let saying = Saying {
+    let given_command = GivenCommand {
         context,
         on,
         thread: task.and_then(|task| task.pull).map_or(Thread::Issue(key.issue), Thread::Pull),
@@ -73,7 +73,7 @@ pub(in crate::engine) async fn pressed(
         issue: None,
         feature,
     };
-    saying.answer_command(Parsed::Command(button.command()), refusal).await
+    given_command.answer_command(Parsed::Command(button.command()), refusal).await
 }
 
 /// Refuses a button if the task is no longer blocked: an old check run must not restart a running task.

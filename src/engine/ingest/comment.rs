@@ -6,10 +6,10 @@ use crate::{
         Engine,
         ingest::{
             context::{InboundContext, answers, newest, run_at},
+            given_command::{GivenCommand, permission},
             label,
             label::PlanCommand,
             right::refused,
-            saying::{Saying, permission},
         },
         job::{Done, EffectError},
     },
@@ -41,8 +41,8 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
     }
     match heard {
         Some((feature, on)) => {
-            let saying = saying(context, issue, comment, feature, on);
-            saying.answer_command(said, refusal).await
+            let given_command = given_command(context, issue, comment, feature, on);
+            given_command.answer_command(said, refusal).await
         }
         None => {
             let (command, refusal) = match (said, refusal) {
@@ -69,14 +69,14 @@ fn cause(comment: &Comment) -> String {
     format!("comment/{}", comment.id)
 }
 
-fn saying<'a>(
+fn given_command<'a>(
     context: &'a InboundContext<'a>,
     issue: &'a Issue,
     comment: &Comment,
     feature: Feature,
     on: Target,
-) -> Saying<'a> {
-    Saying {
+) -> GivenCommand<'a> {
+    GivenCommand {
         context,
         feature,
         on,
@@ -101,13 +101,13 @@ async fn first_plan(
     let has_plan = matches!(command, Command::Plan { yaml: Some(_), .. });
     let request = PlanCommand { words: words(context, comment, &command), cause: (!has_plan).then(|| cause(comment)) };
     let begun = label::asked_for(context, issue, request).await?;
-    if let label::Begun::Not(reply) = begun {
+    if let label::BeginOutcome::Refused(reply) = begun {
         let refused = answer(thread(issue), ReplyTo::Comment(comment.id), reply);
         return Ok(answers(engine, origin, issue.number, &refused));
     }
     if has_plan && let Some(feature) = newest(engine, origin.repo.id, issue.number).await? {
-        let saying = saying(context, issue, comment, feature, Target::Feature);
-        return saying.answer_command(Parsed::Command(command), None).await;
+        let given_command = given_command(context, issue, comment, feature, Target::Feature);
+        return given_command.answer_command(Parsed::Command(command), None).await;
     }
     let obeyed = Effect::React { on: ReactOn::Comment(comment.id), reaction: Reaction::Rocket };
     Ok(answers(engine, origin, issue.number, &[obeyed]))

@@ -109,13 +109,12 @@ pub(super) fn answers(engine: &Engine, origin: &EventOrigin, issue: IssueNumber,
 /// would have.
 pub(super) fn rows(engine: &Engine, origin: &EventOrigin, issue: IssueNumber, effects: &[Effect]) -> Vec<NewEffect> {
     let key = FeatureKey { repo: origin.repo.id, issue, run: 1 };
-    let place = (origin.installation, Some(key.repo));
     let stored = effects.iter().map(|effect| NewEffect {
         subject: format!("{key}/answers"),
         feature: None,
         ordered: Ordered::Free,
         waits: false,
-        ..schedule::row(effect.id(&key), effect, &key, place, engine.now())
+        ..schedule::row(effect.id(&key), effect, &key, origin.installation, Some(key.repo), engine.now())
     });
     stored.collect()
 }

@@ -10,7 +10,7 @@ use crate::{
     github::model::{AccountType, Comment, Issue},
 };
 use domain::{
-    feature::{Discussion, EarlierComment, Older, discussion::spoken_text},
+    feature::{Discussion, EarlierComment, OlderComments, discussion::spoken_text},
     ids::Millis,
 };
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ pub async fn before(writers: &mut Writers<'_>, issue: &Issue, labelled_at: Milli
         }
     }
     if first > 1 {
-        discussion.older = Older::LeftOut;
+        discussion.older = OlderComments::LeftOut;
     }
     Ok(discussion)
 }
@@ -79,7 +79,7 @@ async fn add(
         return Ok(());
     };
     if !writers.known.contains_key(&comment.by.login) && writers.known.len() >= MOST_PEOPLE {
-        discussion.older = Older::LeftOut;
+        discussion.older = OlderComments::LeftOut;
     } else if writers.has(&comment.by.login).await? {
         discussion.add(comment);
     }

@@ -4,7 +4,7 @@ use crate::{
     config::{Permission, PreLoop, RepositorySettings},
     engine::{
         Engine,
-        apply::Applied,
+        apply::ApplyOutcome,
         ingest::{
             context::{InboundContext, answers, fact, newest, one},
             discussion,
@@ -24,14 +24,14 @@ use domain::{
     check_boxes::check_boxes,
     design, effect,
     effect::{Reply, ReplyTo, Thread},
-    feature::{EarlierComment, Snapshot, Trust, Wanted, command::Refusal, event::Event},
+    feature::{EarlierComment, LabelRequest, Snapshot, Trust, command::Refusal, event::Event},
     ids::{FeatureKey, Millis, User, UserId},
 };
 use text::visible::{HiddenParts, VisibleText, visible_text};
 use tokio::sync::SemaphorePermit;
 
 /// Returns `false` if it is known without asking GitHub that the label starts no Feature.
-pub async fn may_be_ours(
+pub async fn may_start_feature(
     engine: &Engine,
     origin: &EventOrigin,
     issue: &Issue,
@@ -45,11 +45,14 @@ pub async fn may_be_ours(
 }
 
 /// Returns a permit to ask GitHub about a label that may not be ours; `None` if the labels are known without asking.
-async fn look<'a>(engine: &'a Engine, origin: &EventOrigin) -> Result<Option<SemaphorePermit<'a>>, EffectError> {
+async fn lookup_permit<'a>(
+    engine: &'a Engine,
+    origin: &EventOrigin,
+) -> Result<Option<SemaphorePermit<'a>>, EffectError> {
     if engine.certain_labels(origin.repo.id).await?.is_some() {
         return Ok(None);
     }
-    let look = engine.label_looks.ask(engine.now());
+    let look = engine.label_lookups.ask(engine.now());
     look.map(Some).map_err(|until| EffectError::Waiting { until })
 }
 
@@ -57,7 +60,7 @@ async fn look<'a>(engine: &'a Engine, origin: &EventOrigin) -> Result<Option<Sem
 /// right, and the current state of the issue.
 pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) -> Result<Done, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
-    let look = look(engine, origin).await?;
+    let look = lookup_permit(engine, origin).await?;
     let read = engine.settings_now(origin.installation, &origin.repo).await?;
     drop(look);
     let Some(wanted) = read.labels.request_of_label(label) else {
@@ -72,8 +75,8 @@ pub async fn labelled(context: &InboundContext<'_>, issue: &Issue, label: &str) 
         LabelStatus::Closed => return answer(context, issue, label, Reply::Refused(Refusal::IssueClosed)).await,
     }
     match begin(context, issue, &read, wanted, FeatureRequest::Label).await? {
-        Begun::Feature => Ok(Done::Nothing),
-        Begun::Not(reply) => answer(context, issue, label, reply).await,
+        BeginOutcome::Feature => Ok(Done::Nothing),
+        BeginOutcome::Refused(reply) => answer(context, issue, label, reply).await,
     }
 }
 
@@ -100,11 +103,11 @@ pub struct PlanCommand {
     pub cause: Option<String>,
 }
 
-pub enum Begun {
+pub enum BeginOutcome {
     /// The Feature was created, now or by an earlier delivery of the same request.
     Feature,
     /// No Feature was created, for this reason.
-    Not(Reply),
+    Refused(Reply),
 }
 
 /// Creates a Feature that a command asked for, on an issue without label and run. Checks the sender's right and adds
@@ -113,15 +116,15 @@ pub async fn asked_for(
     context: &InboundContext<'_>,
     issue: &Issue,
     command: PlanCommand,
-) -> Result<Begun, EffectError> {
+) -> Result<BeginOutcome, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let read = engine.settings_now(origin.installation, &origin.repo).await?;
     if let Some(refusal) = right::refused(context, permission(&read)).await? {
-        return Ok(Begun::Not(Reply::Refused(refusal)));
+        return Ok(BeginOutcome::Refused(Reply::Refused(refusal)));
     }
     match context.repo().issue(issue.number).await?.state {
-        OpenState::Open => begin(context, issue, &read, Wanted::Plan, FeatureRequest::Command(command)).await,
-        OpenState::Closed => Ok(Begun::Not(Reply::Refused(Refusal::IssueClosed))),
+        OpenState::Open => begin(context, issue, &read, LabelRequest::Plan, FeatureRequest::Command(command)).await,
+        OpenState::Closed => Ok(BeginOutcome::Refused(Reply::Refused(Refusal::IssueClosed))),
     }
 }
 
@@ -130,20 +133,20 @@ async fn begin(
     context: &InboundContext<'_>,
     issue: &Issue,
     read: &ReadSettings,
-    wanted: Wanted,
+    wanted: LabelRequest,
     asked: FeatureRequest,
-) -> Result<Begun, EffectError> {
+) -> Result<BeginOutcome, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
-    let refused = |refusal| Ok(Begun::Not(Reply::Refused(refusal)));
+    let refused = |refusal| Ok(BeginOutcome::Refused(Reply::Refused(refusal)));
     let settings = match &read.settings {
         Ok(read) => &read.settings,
-        Err(mistakes) => return Ok(Begun::Not(Reply::BadSettings(mistakes.clone()))),
+        Err(mistakes) => return Ok(BeginOutcome::Refused(Reply::BadSettings(mistakes.clone()))),
     };
     if let Some(run) = engine.store.unfinished_run(origin.repo.id, issue.number).await? {
         // This delivery began every run that is younger than it, if the process died before it finished.
         let feature = engine.feature(&run.key).await?;
         return if feature.is_some_and(|feature| feature.snapshot.at > context.since) {
-            Ok(Begun::Feature)
+            Ok(BeginOutcome::Feature)
         } else {
             refused(Refusal::RunUnfinished { run: run.key })
         };
@@ -152,7 +155,7 @@ async fn begin(
         Ok(snapshot) => Snapshot { wanted, ..snapshot },
         Err(refusal) => return refused(refusal),
     };
-    if wanted == Wanted::OneTask && lacks_criteria(&snapshot, settings) {
+    if wanted == LabelRequest::OneTask && lacks_criteria(&snapshot, settings) {
         return refused(no_criteria(&snapshot.body));
     }
     let key = next_run(context, issue).await?;
@@ -163,8 +166,10 @@ async fn begin(
         context.repo().add_label(issue.number, &settings.label).await?;
     }
     Ok(match engine.begin(key, origin.installation, snapshot, settings, cause).await? {
-        Applied::Done | Applied::Known | Applied::LostFence | Applied::NoFeature => Begun::Feature,
-        Applied::RunExists => Begun::Not(Reply::Refused(Refusal::RunUnfinished { run: key })),
+        ApplyOutcome::Done | ApplyOutcome::Known | ApplyOutcome::LostFence | ApplyOutcome::NoFeature => {
+            BeginOutcome::Feature
+        }
+        ApplyOutcome::RunExists => BeginOutcome::Refused(Reply::Refused(Refusal::RunUnfinished { run: key })),
     })
 }
 
@@ -194,8 +199,8 @@ async fn label_status(context: &InboundContext<'_>, issue: &Issue, label: &str) 
 
 /// Handles a label that GitHub's delivery does not name. Tries the labels that the issue has now, unless it has had a
 /// run.
-pub async fn labelled_somehow(context: &InboundContext<'_>, issue: &Issue) -> Result<Done, EffectError> {
-    for label in now_on(context, issue).await? {
+pub async fn labelled_without_name(context: &InboundContext<'_>, issue: &Issue) -> Result<Done, EffectError> {
+    for label in current_labels(context, issue).await? {
         let (store, repo) = (&context.engine.store, context.origin.repo.id);
         if store.latest_run(repo, issue.number).await?.is_some() {
             break;
@@ -209,7 +214,7 @@ pub async fn labelled_somehow(context: &InboundContext<'_>, issue: &Issue) -> Re
 }
 
 /// Returns the current labels of the issue. The payload may lack them.
-pub async fn now_on(context: &InboundContext<'_>, issue: &Issue) -> Result<Vec<String>, EffectError> {
+pub async fn current_labels(context: &InboundContext<'_>, issue: &Issue) -> Result<Vec<String>, EffectError> {
     Ok(context.repo().issue(issue.number).await?.labels)
 }
 
@@ -267,7 +272,7 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
         at: engine.now(),
         requested_at: labelled_at,
         trust,
-        wanted: Wanted::default(),
+        wanted: LabelRequest::default(),
         discussion,
     }))
 }

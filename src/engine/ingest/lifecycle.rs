@@ -18,7 +18,7 @@ use crate::{
     store::Scope,
 };
 use domain::{
-    feature::{CancelledWhy, Feature, Wanted, event::Event},
+    feature::{CancelledWhy, Feature, LabelRequest, event::Event},
     ids::{FeatureKey, InstallationId, Millis, RepoId},
 };
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub async fn issue(context: &InboundContext<'_>, issue: &Issue, event: &IssueEve
     if let IssueEvent::Labeled(label) = event {
         return match label {
             Some(label) => label::labelled(context, issue, label).await,
-            None => label::labelled_somehow(context, issue).await,
+            None => label::labelled_without_name(context, issue).await,
         };
     }
     let at = match event {
@@ -79,7 +79,7 @@ async fn is_taken_off(
     match named {
         Some(named) => Ok(same_label(named, ours)),
         None => {
-            let now = label::now_on(context, issue).await?;
+            let now = label::current_labels(context, issue).await?;
             Ok(now.iter().all(|label| !same_label(label, ours)))
         }
     }
@@ -88,8 +88,8 @@ async fn is_taken_off(
 /// Returns the label that started the Feature.
 pub fn label_of(feature: &Feature) -> String {
     match feature.snapshot.wanted {
-        Wanted::Plan => last_read(feature).label,
-        Wanted::OneTask => TASK_LABEL.to_owned(),
+        LabelRequest::Plan => last_read(feature).label,
+        LabelRequest::OneTask => TASK_LABEL.to_owned(),
     }
 }
 

@@ -5,7 +5,9 @@ use crate::{
     github::{
         BranchMove, BranchMoveKind, GithubError, Repo,
         model::{AccountType, Actor, OpenState},
-        webhook::{EventOrigin, Inbound, IssueEvent, PullEvent, Push, PushKind, RepositoryEvent, ReviewChange},
+        webhook::{
+            EventOrigin, Inbound, IssueEvent, PullEvent, Push, PushKind, RepoEvent, RepositoryEvent, ReviewChange,
+        },
     },
 };
 use domain::{
@@ -19,7 +21,7 @@ use domain::{
 };
 
 /// The delivery or fact that is made from a difference.
-pub enum Missed {
+pub enum MissedDelivery {
     Delivery(Box<Inbound>),
     /// A fact for which GitHub no longer has the objects of a delivery.
     Fact(Box<Fact>),
@@ -28,7 +30,11 @@ pub enum Missed {
 }
 
 /// Returns the content of the missed delivery for a difference.
-pub async fn inbound(engine: &Engine, feature: &Feature, difference: &Difference) -> Result<Missed, EffectError> {
+pub async fn inbound(
+    engine: &Engine,
+    feature: &Feature,
+    difference: &Difference,
+) -> Result<MissedDelivery, EffectError> {
     let repo = engine.autobuild.repo(feature.installation, feature.key.repo);
     let origin = Box::new(EventOrigin {
         installation: feature.installation,
@@ -45,27 +51,27 @@ pub async fn inbound(engine: &Engine, feature: &Feature, difference: &Difference
         RemoteFact::Commented(on, id) => {
             let comment = repo.comment(*id).await?;
             let issue = repo.issue(on.map_or(issue, |pull| IssueNumber(pull.0))).await?;
-            return Ok(delivery(Inbound::CommentCreated { origin, issue, comment }));
+            return Ok(delivery(origin, RepoEvent::CommentCreated { issue, comment }));
         }
-        RemoteFact::Reviewed(pull, id) => return review(&repo, origin, (*pull, *id), ReviewChange::Submitted).await,
-        RemoteFact::Dismissed(pull, id) => return review(&repo, origin, (*pull, *id), ReviewChange::Dismissed).await,
+        RemoteFact::Reviewed(pull, id) => return review(&repo, origin, *pull, *id, ReviewChange::Submitted).await,
+        RemoteFact::Dismissed(pull, id) => return review(&repo, origin, *pull, *id, ReviewChange::Dismissed).await,
         RemoteFact::IssueGone => return find_deletion(engine, &repo, feature).await,
         RemoteFact::Archived => {
             let event = RepositoryEvent::Archived;
-            return Ok(delivery(Inbound::Repository { origin, event }));
+            return Ok(delivery(origin, RepoEvent::Repository(event)));
         }
         RemoteFact::Unlabeled(label) => IssueEvent::Unlabeled(Some(label.clone())),
         RemoteFact::IssueClosed => IssueEvent::Closed,
     };
     let issue = repo.issue(issue).await?;
     if event == IssueEvent::Closed && issue.state == OpenState::Open {
-        return Ok(Missed::Nothing);
+        return Ok(MissedDelivery::Nothing);
     }
-    Ok(delivery(Inbound::Issue { origin, issue, event }))
+    Ok(delivery(origin, RepoEvent::Issue { issue, event }))
 }
 
-fn delivery(inbound: Inbound) -> Missed {
-    Missed::Delivery(Box::new(inbound))
+fn delivery(origin: Box<EventOrigin>, event: RepoEvent) -> MissedDelivery {
+    MissedDelivery::Delivery(Box::new(Inbound::Repo(origin, event)))
 }
 
 /// Returns the account as deliveries name it; GitHub's account for deleted ones if there is none.
@@ -84,7 +90,7 @@ async fn find_push(
     mut origin: Box<EventOrigin>,
     feature: &Feature,
     branch: &str,
-) -> Result<Missed, EffectError> {
+) -> Result<MissedDelivery, EffectError> {
     let moves = repo.moves(branch).await?;
     let of_task = feature.tasks.iter().find(|task| task.branch == branch);
     let known = match of_task {
@@ -93,7 +99,7 @@ async fn find_push(
     };
     let unknown: Vec<&BranchMove> = moves.iter().take_while(|one| one.after.as_ref() != known).collect();
     let Some(newest) = unknown.first() else {
-        return Ok(Missed::Nothing);
+        return Ok(MissedDelivery::Nothing);
     };
     let is_forced = unknown.iter().any(|one| one.kind == BranchMoveKind::ForcePush);
     if let Some(actor) = &newest.actor {
@@ -106,13 +112,17 @@ async fn find_push(
         kind: if is_forced { PushKind::Forced } else { PushKind::FastForward },
         paths: None,
     };
-    Ok(delivery(Inbound::Push { origin, push }))
+    Ok(delivery(origin, RepoEvent::Push(push)))
 }
 
-async fn deleted(repo: &Repo<'_>, mut origin: Box<EventOrigin>, feature: &Feature) -> Result<Missed, EffectError> {
+async fn deleted(
+    repo: &Repo<'_>,
+    mut origin: Box<EventOrigin>,
+    feature: &Feature,
+) -> Result<MissedDelivery, EffectError> {
     let branch = feature.integration_branch();
     if repo.branch_head(&branch).await?.is_some() {
-        return Ok(Missed::Nothing);
+        return Ok(MissedDelivery::Nothing);
     }
     let last = repo.moves(&branch).await?.into_iter().next();
     if let Some(actor) = last.as_ref().and_then(|one| one.actor.as_ref()) {
@@ -120,10 +130,10 @@ async fn deleted(repo: &Repo<'_>, mut origin: Box<EventOrigin>, feature: &Featur
     }
     let push =
         Push { before: last.and_then(|one| one.before), after: None, kind: PushKind::Deleted, paths: None, branch };
-    Ok(delivery(Inbound::Push { origin, push }))
+    Ok(delivery(origin, RepoEvent::Push(push)))
 }
 
-fn default_moved(origin: Box<EventOrigin>, head: &Sha) -> Missed {
+fn default_moved(origin: Box<EventOrigin>, head: &Sha) -> MissedDelivery {
     let push = Push {
         branch: origin.repo.default_branch.clone(),
         before: None,
@@ -131,7 +141,7 @@ fn default_moved(origin: Box<EventOrigin>, head: &Sha) -> Missed {
         kind: PushKind::FastForward,
         paths: None,
     };
-    delivery(Inbound::Push { origin, push })
+    delivery(origin, RepoEvent::Push(push))
 }
 
 async fn closed(
@@ -140,11 +150,11 @@ async fn closed(
     origin: Box<EventOrigin>,
     feature: &Feature,
     number: PullNumber,
-) -> Result<Missed, EffectError> {
+) -> Result<MissedDelivery, EffectError> {
     let pull = Box::new(repo.pull(number).await?);
     let event = PullEvent::Closed;
     if pull.state == OpenState::Open {
-        return Ok(Missed::Nothing);
+        return Ok(MissedDelivery::Nothing);
     }
     let task = feature.tasks.iter().find(|task| task.pull == Some(number));
     if let (Some(task), true, Some(commit)) = (task, pull.is_merged(), &pull.merge_commit_sha)
@@ -155,38 +165,43 @@ async fn closed(
         let event = task::Event::Merged { emission: task.emitted, commit: commit.clone() };
         let event = Event::Task { task: task.id, event };
         let cause = format!("pull/{number}/merged");
-        return Ok(Missed::Fact(Box::new(fact(engine, event, cause, &origin.sender.user))));
+        return Ok(MissedDelivery::Fact(Box::new(fact(engine, event, cause, &origin.sender.user))));
     }
-    Ok(delivery(Inbound::Pull { origin, pull, event }))
+    Ok(delivery(origin, RepoEvent::Pull { pull, event }))
 }
 
-async fn reopened(repo: &Repo<'_>, origin: Box<EventOrigin>, number: PullNumber) -> Result<Missed, EffectError> {
+async fn reopened(
+    repo: &Repo<'_>,
+    origin: Box<EventOrigin>,
+    number: PullNumber,
+) -> Result<MissedDelivery, EffectError> {
     let pull = Box::new(repo.pull(number).await?);
     let event = PullEvent::Reopened;
     Ok(match pull.state {
-        OpenState::Open => delivery(Inbound::Pull { origin, pull, event }),
-        OpenState::Closed => Missed::Nothing,
+        OpenState::Open => delivery(origin, RepoEvent::Pull { pull, event }),
+        OpenState::Closed => MissedDelivery::Nothing,
     })
 }
 
 async fn review(
     repo: &Repo<'_>,
     origin: Box<EventOrigin>,
-    (number, id): (PullNumber, ReviewId),
+    number: PullNumber,
+    id: ReviewId,
     event: ReviewChange,
-) -> Result<Missed, EffectError> {
+) -> Result<MissedDelivery, EffectError> {
     let (pull, review) = (Box::new(repo.pull(number).await?), repo.review_of(number, id).await?);
-    Ok(delivery(Inbound::Review { origin, pull, review, event }))
+    Ok(delivery(origin, RepoEvent::Review { pull, review, event }))
 }
 
 /// Asks for the issue once more: a transferred one is answered with a redirect.
-async fn find_deletion(engine: &Engine, repo: &Repo<'_>, feature: &Feature) -> Result<Missed, EffectError> {
+async fn find_deletion(engine: &Engine, repo: &Repo<'_>, feature: &Feature) -> Result<MissedDelivery, EffectError> {
     match repo.issue(feature.key.issue).await {
-        Ok(_) => Ok(Missed::Nothing),
+        Ok(_) => Ok(MissedDelivery::Nothing),
         Err(GithubError::Gone | GithubError::NotFound | GithubError::Refused { status: 300..=399, .. }) => {
             let event = Event::Cancelled(CancelledWhy::IssueGone);
             let by = sender(None).user;
-            Ok(Missed::Fact(Box::new(fact(engine, event, "issue/deleted".to_owned(), &by))))
+            Ok(MissedDelivery::Fact(Box::new(fact(engine, event, "issue/deleted".to_owned(), &by))))
         }
         Err(error) => Err(error.into()),
     }

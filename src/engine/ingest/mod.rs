@@ -6,6 +6,7 @@ mod comment;
 mod context;
 mod default_branch;
 mod discussion;
+mod given_command;
 pub(super) mod home;
 mod label;
 pub(super) mod lifecycle;
@@ -13,7 +14,6 @@ pub(super) mod missed;
 mod rerun;
 mod review;
 mod right;
-mod saying;
 pub(super) mod unseen;
 
 use crate::{
@@ -25,7 +25,7 @@ use crate::{
     },
     github::{
         model::AccountType,
-        webhook::{EventOrigin, Inbound, IssueEvent, parse},
+        webhook::{EventOrigin, Inbound, IssueEvent, RepoEvent, parse},
     },
     store::{Lane, NewEffect, Ordered},
 };
@@ -51,7 +51,8 @@ impl Ingest {
     pub fn effect(
         &self,
         installation: Option<InstallationId>,
-        (repo, issue): (Option<RepoId>, Option<IssueNumber>),
+        repo: Option<RepoId>,
+        issue: Option<IssueNumber>,
         now: Millis,
     ) -> NewEffect {
         let (ordered, subject) = match (repo, issue) {
@@ -101,48 +102,42 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectErr
 /// Applies the content of a delivery. `since` is the time at which it came.
 pub(super) async fn understand(
     engine: &Engine,
-    mut inbound: Inbound,
+    inbound: Inbound,
     since: Millis,
     delivery: &str,
 ) -> Result<Done, EffectError> {
-    if let Some(origin) = inbound.origin_mut() {
-        origin.installation = home::of_delivery(engine, origin.repo.id, origin.installation).await?;
-    }
-    if let Inbound::Issue { origin, issue, event: IssueEvent::Labeled(Some(label)) } = &inbound
-        && !label::may_be_ours(engine, origin, issue, label).await?
+    let (mut origin, event) = match inbound {
+        Inbound::Repo(origin, event) => (origin, event),
+        Inbound::Installation { installation, event } => {
+            return on_heap(|| lifecycle::installation(engine, installation, &event)).await;
+        }
+        Inbound::Ping | Inbound::Ignored => return Ok(Done::Nothing),
+    };
+    origin.installation = home::of_delivery(engine, origin.repo.id, origin.installation).await?;
+    if let RepoEvent::Issue { issue, event: IssueEvent::Labeled(Some(label)) } = &event
+        && !label::may_start_feature(engine, &origin, issue, label).await?
     {
         return Ok(Done::Nothing);
     }
-    if is_own(engine, inbound.origin()).await? {
+    if is_own(engine, &origin).await? {
         return Ok(Done::Nothing);
     }
-    let context = inbound.origin().map(|origin| InboundContext { engine, origin, since, delivery });
-    match (&inbound, &context) {
-        (Inbound::Issue { issue, event, .. }, Some(of)) => on_heap(|| lifecycle::issue(of, issue, event)).await,
-        (Inbound::CommentCreated { issue, comment, .. }, Some(of)) => {
-            on_heap(|| comment::created(of, issue, comment)).await
-        }
-        (Inbound::Review { pull, review, event, .. }, Some(of)) => {
-            on_heap(|| review::handle_review(of, pull, review, *event)).await
-        }
-        (Inbound::CheckAction { run, identifier, .. }, Some(of)) => {
-            on_heap(|| button::pressed(of, run, identifier)).await
-        }
-        (Inbound::Rerun { head, app, .. }, Some(of)) => on_heap(|| rerun::rerun(of, head, *app)).await,
-        (Inbound::Pull { pull, event, .. }, Some(of)) => on_heap(|| branches_and_pulls::pull(of, pull, *event)).await,
-        (Inbound::Push { origin, push }, _) => on_heap(|| branches_and_pulls::push(engine, origin, push)).await,
-        (Inbound::Repository { origin, event }, _) => on_heap(|| lifecycle::repository(engine, origin, *event)).await,
-        (Inbound::Installation { installation, event, .. }, _) => {
-            on_heap(|| lifecycle::installation(engine, *installation, event)).await
-        }
-        (Inbound::Ping | Inbound::Ignored, _) | (_, None) => Ok(Done::Nothing),
+    let of = &InboundContext { engine, origin: &origin, since, delivery };
+    match &event {
+        RepoEvent::Issue { issue, event } => on_heap(|| lifecycle::issue(of, issue, event)).await,
+        RepoEvent::CommentCreated { issue, comment } => on_heap(|| comment::created(of, issue, comment)).await,
+        RepoEvent::Review { pull, review, event } => on_heap(|| review::handle_review(of, pull, review, *event)).await,
+        RepoEvent::CheckAction { run, identifier } => on_heap(|| button::pressed(of, run, identifier)).await,
+        RepoEvent::Rerun { head, app } => on_heap(|| rerun::rerun(of, head, *app)).await,
+        RepoEvent::Pull { pull, event } => on_heap(|| branches_and_pulls::pull(of, pull, *event)).await,
+        RepoEvent::Push(push) => on_heap(|| branches_and_pulls::push(engine, &origin, push)).await,
+        RepoEvent::Repository(event) => on_heap(|| lifecycle::repository(engine, &origin, *event)).await,
     }
 }
 
 /// Returns `true` if one of our own Apps caused the event, which is then ignored. The webhook inbox may not know our
 /// bots yet; this asks GitHub for them.
-async fn is_own(engine: &Engine, origin: Option<&EventOrigin>) -> Result<bool, EffectError> {
-    let Some(origin) = origin else { return Ok(false) };
+async fn is_own(engine: &Engine, origin: &EventOrigin) -> Result<bool, EffectError> {
     if origin.sender.kind != AccountType::Bot {
         return Ok(false);
     }

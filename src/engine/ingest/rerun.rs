@@ -5,8 +5,8 @@ use crate::{
     engine::{
         ingest::{
             context::{InboundContext, fact, one},
+            given_command::{GivenCommand, permission},
             right::refused,
-            saying::{Saying, permission},
         },
         job::{Done, EffectError},
     },
@@ -34,7 +34,7 @@ pub async fn rerun(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>)
     };
     let by = origin.sender.user.clone();
     match refused(context, permission(&feature)).await? {
-        Some(refusal) => saying(context, feature, head, &by).refused(refusal).await,
+        Some(refusal) => given_command(context, feature, head, &by).refused(refusal).await,
         None => {
             let cause = format!("rerun/{head}/{}", context.delivery);
             let head = head.clone();
@@ -58,11 +58,11 @@ async fn checked_at(context: &InboundContext<'_>, head: &Sha) -> Result<Option<F
 }
 
 /// Builds the context of a refusal. Each person without the right gets one refusal per commit.
-fn saying<'a>(context: &'a InboundContext<'a>, feature: Feature, head: &Sha, by: &User) -> Saying<'a> {
+fn given_command<'a>(context: &'a InboundContext<'a>, feature: Feature, head: &Sha, by: &User) -> GivenCommand<'a> {
     let cause = format!("rerun/{head}/refused/{}", by.id);
     let task = feature.task_at(head);
     let pull = task.map_or(feature.pull, |task| task.pull);
-    Saying {
+    GivenCommand {
         context,
         on: task.map_or(Target::Feature, |task| Target::Task(task.id)),
         thread: pull.map_or(Thread::Issue(feature.key.issue), Thread::Pull),

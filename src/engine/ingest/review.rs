@@ -7,9 +7,9 @@ use crate::{
         ingest::{
             branches_and_pulls::{of_pull, person},
             context::{InboundContext, fact},
+            given_command::{GivenCommand, permission},
             right,
             right::{Right, no_permission},
-            saying::{Saying, permission},
         },
         job::{Done, EffectError},
         repository_settings::last_read,
@@ -116,7 +116,7 @@ impl<'a> About<'a> {
             | (ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other, _) => false,
         };
         if let Some(refusal) = self.override_refused(standing, needed) {
-            self.saying("refused").refused(refusal).await
+            self.given_command("refused").refused(refusal).await
         } else if is_done {
             Ok(Done::Nothing)
         } else {
@@ -125,7 +125,7 @@ impl<'a> About<'a> {
                 ReviewerRight::Writes => Some(no_permission(needed, Asker::Member)),
                 ReviewerRight::Speaks(asker) => Some(no_permission(needed, asker)),
             };
-            self.saying("command").answer_command(said, refusal).await
+            self.given_command("command").answer_command(said, refusal).await
         }
     }
 
@@ -248,9 +248,9 @@ impl<'a> About<'a> {
         Ok(HumanReview { id: self.review.id, by: self.context.origin.sender.user.clone(), items })
     }
 
-    fn saying(self, what: &str) -> Saying<'a> {
+    fn given_command(self, what: &str) -> GivenCommand<'a> {
         let cause = format!("{}/{what}", self.cause());
-        Saying {
+        GivenCommand {
             context: self.context,
             on: self.task.map_or(Target::Feature, Target::Task),
             thread: Thread::Pull(self.pull.number),

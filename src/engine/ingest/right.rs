@@ -47,7 +47,7 @@ pub async fn of(context: &InboundContext<'_>, login: &str, needed: Permission) -
                 later @ (EffectError::Failed { .. }
                 | EffectError::Suspended
                 | EffectError::Agent(_)
-                | EffectError::Hopeless(_)
+                | EffectError::Permanent(_)
                 | EffectError::Parked { .. }
                 | EffectError::Spent(_)) => Err(later),
             }

@@ -9,7 +9,7 @@ use crate::{
     },
     github::{
         model::{AccountType, Comment, Conversation, Issue, Pull, Review, ReviewState},
-        webhook::{EventOrigin, Inbound, IssueEvent, PressedCheckRun, ReviewChange, parse},
+        webhook::{EventOrigin, Inbound, IssueEvent, PressedCheckRun, RepoEvent, ReviewChange, parse},
     },
     store::{NewEffect, StoreError},
 };
@@ -25,7 +25,7 @@ use domain::{
 };
 
 /// A trigger by a person, and the place of the answer.
-struct Given {
+struct AwaitedTrigger {
     trigger: Trigger,
     thread: Thread,
     /// The id of the trigger. A repeat has the same id.
@@ -45,15 +45,17 @@ pub async fn answers(engine: &Engine, job: &Job, reason: BlockReason) -> Result<
     let Some(Ok(inbound)) = payload.map(|(event, payload)| parse(&event, payload.as_bytes())) else {
         return Ok(Vec::new());
     };
-    let by_person = |origin: &&EventOrigin| origin.sender.kind == AccountType::Person;
-    let Some(origin) = inbound.origin().filter(by_person) else {
+    let Inbound::Repo(origin, event) = inbound else {
         return Ok(Vec::new());
     };
-    let given = find_awaited(engine, &inbound, &wanted.delivery).await?;
-    Ok(given.map_or_else(Vec::new, |given| answer(engine, origin, given, reason)))
+    if origin.sender.kind != AccountType::Person {
+        return Ok(Vec::new());
+    }
+    let given = find_awaited(engine, &origin, &event, &wanted.delivery).await?;
+    Ok(given.map_or_else(Vec::new, |given| answer(engine, &origin, given, reason)))
 }
 
-fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReason) -> Vec<NewEffect> {
+fn answer(engine: &Engine, origin: &EventOrigin, given: AwaitedTrigger, reason: BlockReason) -> Vec<NewEffect> {
     let issue = IssueNumber(given.thread.number());
     let confused =
         given.comment.map(|comment| Effect::React { on: ReactOn::Comment(comment), reaction: Reaction::Confused });
@@ -67,20 +69,28 @@ fn answer(engine: &Engine, origin: &EventOrigin, given: Given, reason: BlockReas
 }
 
 /// Nobody waits for an answer to a delivery of any other event.
-async fn find_awaited(engine: &Engine, inbound: &Inbound, delivery: &str) -> Result<Option<Given>, StoreError> {
-    if let Inbound::Issue { origin, issue, event: IssueEvent::Labeled(Some(name)) } = inbound {
-        return of_label(engine, origin, issue, name).await;
+async fn find_awaited(
+    engine: &Engine,
+    origin: &EventOrigin,
+    event: &RepoEvent,
+    delivery: &str,
+) -> Result<Option<AwaitedTrigger>, StoreError> {
+    match event {
+        RepoEvent::Issue { issue, event: IssueEvent::Labeled(Some(name)) } => {
+            of_label(engine, origin, issue, name).await
+        }
+        RepoEvent::CommentCreated { issue, comment } => Ok(of_comment(issue, comment)),
+        RepoEvent::Review { pull, review, event: ReviewChange::Submitted } => {
+            of_review(engine, origin, pull, review).await
+        }
+        RepoEvent::CheckAction { run, identifier } => Ok(of_button(engine, run, identifier, delivery).await),
+        RepoEvent::Issue { .. }
+        | RepoEvent::Review { .. }
+        | RepoEvent::Pull { .. }
+        | RepoEvent::Push(_)
+        | RepoEvent::Rerun { .. }
+        | RepoEvent::Repository(_) => Ok(None),
     }
-    if let Inbound::CommentCreated { issue, comment, .. } = inbound {
-        return Ok(of_comment(issue, comment));
-    }
-    if let Inbound::Review { origin, pull, review, event: ReviewChange::Submitted } = inbound {
-        return of_review(engine, origin, pull, review).await;
-    }
-    if let Inbound::CheckAction { run, identifier, .. } = inbound {
-        return Ok(of_button(engine, run, identifier, delivery).await);
-    }
-    Ok(None)
 }
 
 /// Returns the trigger for a label if it was ours when the settings were last read, or probably is if they never were.
@@ -89,12 +99,12 @@ async fn of_label(
     origin: &EventOrigin,
     issue: &Issue,
     name: &str,
-) -> Result<Option<Given>, StoreError> {
+) -> Result<Option<AwaitedTrigger>, StoreError> {
     let labels = engine.last_labels(origin.repo.id, &origin.repo.name).await?;
     if labels.request_of_label(name).is_none() || issue.conversation != Conversation::Issue {
         return Ok(None);
     }
-    Ok(Some(Given {
+    Ok(Some(AwaitedTrigger {
         trigger: Trigger::Label,
         thread: Thread::Issue(issue.number),
         cause: label::cause(issue, name),
@@ -102,9 +112,9 @@ async fn of_label(
     }))
 }
 
-fn of_comment(issue: &Issue, comment: &Comment) -> Option<Given> {
+fn of_comment(issue: &Issue, comment: &Comment) -> Option<AwaitedTrigger> {
     let ours = parse_command(&comment.body) != Parsed::None && comment.via_app.is_none();
-    ours.then(|| Given {
+    ours.then(|| AwaitedTrigger {
         trigger: Trigger::Command,
         thread: comment::thread(issue),
         cause: format!("comment/{}", comment.id),
@@ -112,7 +122,7 @@ fn of_comment(issue: &Issue, comment: &Comment) -> Option<Given> {
     })
 }
 
-async fn of_button(engine: &Engine, run: &PressedCheckRun, identifier: &str, delivery: &str) -> Option<Given> {
+async fn of_button(engine: &Engine, run: &PressedCheckRun, identifier: &str, delivery: &str) -> Option<AwaitedTrigger> {
     Button::from_identifier(identifier)?;
     let (key, on) = button::subject(run.external_id.as_deref()?)?;
     let feature = engine.feature(&key).await.ok().flatten();
@@ -120,7 +130,7 @@ async fn of_button(engine: &Engine, run: &PressedCheckRun, identifier: &str, del
         Target::Task(id) => feature.and_then(|feature| feature.task(id)?.pull),
         Target::Feature => None,
     };
-    Some(Given {
+    Some(AwaitedTrigger {
         trigger: Trigger::Button,
         thread: pull.map_or(Thread::Issue(key.issue), Thread::Pull),
         // The delivery's id is part of the cause, because a button can be pressed again.
@@ -135,7 +145,7 @@ async fn of_review(
     origin: &EventOrigin,
     pull: &Pull,
     review: &Review,
-) -> Result<Option<Given>, StoreError> {
+) -> Result<Option<AwaitedTrigger>, StoreError> {
     let decides = match review.state {
         ReviewState::Approved | ReviewState::ChangesRequested => true,
         ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other => {
@@ -146,7 +156,7 @@ async fn of_review(
     if !decides || store.by_branch(origin.repo.id, branch).await?.is_none() {
         return Ok(None);
     }
-    Ok(Some(Given {
+    Ok(Some(AwaitedTrigger {
         trigger: Trigger::Review,
         thread: Thread::Pull(pull.number),
         cause: format!("review/{}", review.id),

@@ -33,7 +33,7 @@ fn a_failure_of_our_own_machine_is_never_githubs() {
 
 #[test]
 fn the_table_says_which_failures_pass() {
-    let class = |error: EffectError| fault(error).row().class;
+    let class = |error: EffectError| fault(error).rule().class;
     let said = || "x".to_owned();
     let source: crate::github::Cause = said().into();
     let uncertain = GithubError::Uncertain { source, retry_after: None };
@@ -66,6 +66,6 @@ fn the_table_says_which_failures_pass() {
 fn git_that_takes_too_long_is_told_by_what_it_works_with() {
     let timed_out =
         |over| fault(GitError::TimedOut { command: "fetch".to_owned(), over, after: Duration::from_secs(900) }.into());
-    assert!(matches!(timed_out(Over::Network), Failure::GitHubUnreachable { .. }));
-    assert!(matches!(timed_out(Over::Disk), Failure::Git { .. }));
+    assert!(matches!(timed_out(CallReach::Network), Failure::GitHubUnreachable { .. }));
+    assert!(matches!(timed_out(CallReach::Disk), Failure::Git { .. }));
 }

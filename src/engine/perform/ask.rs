@@ -2,7 +2,7 @@
 
 use crate::{
     agents::{
-        Activity, Answered, Backend, RunError, RunSpec,
+        Activity, Backend, RunError, RunSpec, ValidAnswer,
         prompt::{InstructionFile, Leftovers, Prompt, Snapshot},
     },
     config::{Allowance, INSTRUCTION_PATHS, RepositorySettings, Role},
@@ -10,7 +10,7 @@ use crate::{
         job::{EffectError, of_host},
         perform::{
             context::EffectContext,
-            ledger::{Opened, RunEnd},
+            ledger::{OpenedRun, RunEnd},
             progress::Progress,
         },
         repository_settings::last_read,
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 use domain::{
-    blocked::StopCause,
+    blocked::StopReason,
     ids::{Millis, Sha, TaskId, TurnNumber},
 };
 use git::{Checkout, Mirror, RepoPath};
@@ -51,7 +51,7 @@ pub(super) struct Question<'a> {
 impl Question<'_> {
     /// Returns the first prompt, given how earlier runs of this effect were cut short. A Player's prompt already says
     /// what the Player continues from.
-    fn after(&self, cuts: &[StopCause]) -> Prompt {
+    fn after(&self, cuts: &[StopReason]) -> Prompt {
         let limit = cuts.iter().rfind(|cut| cut.is_limit());
         match (self.role, limit) {
             (Role::Planner | Role::Designer | Role::Coach, Some(cut)) => self.prompt.begun_anew(*cut),
@@ -87,7 +87,7 @@ impl LastRun {
 
 /// A run that may begin, with its model.
 struct Start {
-    opened: Opened,
+    opened: OpenedRun,
     model: Option<String>,
     /// The model that is tried if the API does not serve the first one.
     fallback: Option<String>,
@@ -197,7 +197,7 @@ impl EffectContext<'_> {
                 *last = LastRun::Recorded;
             }
             let start = self.start(settings, agent, question).await?;
-            let mut spec = self.spec(settings, question, (&start, share), prompt.clone());
+            let mut spec = self.spec(settings, question, &start, share, prompt.clone());
             let from = self.engine.now();
             let mut progress = Progress::of(self, &start.opened, &mut spec);
             let shown = self.show(question, from, &progress);
@@ -216,8 +216,8 @@ impl EffectContext<'_> {
                     refused.map_or(Ok(()), |refused| Err(refused.by(question.role)))?;
                     // A Player continues with its files as they are. The other roles, which only read, start again.
                     prompt = match question.role {
-                        Role::Player => question.prompt.continued(StopCause::Share, Leftovers::Changes),
-                        Role::Planner | Role::Designer | Role::Coach => question.prompt.begun_anew(StopCause::Share),
+                        Role::Player => question.prompt.continued(StopReason::Share, Leftovers::Changes),
+                        Role::Planner | Role::Designer | Role::Coach => question.prompt.begun_anew(StopReason::Share),
                     };
                 }
                 Err(error) => return Err(error.into()),
@@ -230,7 +230,8 @@ impl EffectContext<'_> {
         &self,
         settings: &RepositorySettings,
         question: &Question<'_>,
-        (start, number): (&Start, u32),
+        start: &Start,
+        number: u32,
         prompt: Prompt,
     ) -> RunSpec {
         let share = &start.opened.share;
@@ -336,13 +337,13 @@ impl From<RunError> for EffectError {
 impl EffectContext<'_> {
     /// Sends the span of a run that began at `from` and has just ended. A run that was cancelled or never started has
     /// none.
-    pub(super) fn send_run_span<T>(&self, spec: &RunSpec, from: Millis, ended: &Result<Answered<T>, RunError>) {
+    pub(super) fn send_run_span<T>(&self, spec: &RunSpec, from: Millis, ended: &Result<ValidAnswer<T>, RunError>) {
         let (record, failure) = match ended {
             Ok(answered) => (&answered.record, None),
             Err(RunError::Agent { failure, record }) => (record.as_ref(), Some(failure)),
             Err(RunError::Cancelled { .. } | RunError::Host { .. }) => return,
         };
-        self.engine.settings.telemetry.send(spans::run(&spans::Ran {
+        self.engine.settings.telemetry.send(spans::run(&spans::AgentRun {
             feature: &self.feature.key,
             task: spec.task,
             turn: spec.turn,

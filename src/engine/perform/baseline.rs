@@ -24,10 +24,11 @@ use text::shell_command::ShellCommand;
 /// Returns the baseline of a commit of the default branch, from the store or by running set-up and tests there.
 pub(super) async fn baseline(
     context: &EffectContext<'_>,
-    (mirror, commit): (&Mirror, &Sha),
+    mirror: &Mirror,
+    commit: &Sha,
     settings: &RepositorySettings,
 ) -> Result<Baseline, EffectError> {
-    let chosen = gates::commands::at(mirror, commit, settings).await?;
+    let chosen = gates::commands::choose_at(mirror, commit, settings).await?;
     let named = hash(&chosen, settings);
     if let Some(known) = load_stored(context, commit, &named).await? {
         return Ok(known);
@@ -77,7 +78,7 @@ impl EffectContext<'_> {
     /// Returns the baseline of the newest commit of the default branch that the work is based on.
     pub(super) async fn baseline(&self, mirror: &Mirror) -> Result<Baseline, EffectError> {
         let commit = self.measured().ok_or_else(|| EffectError::defect(Defect::NoIntegrationBranch))?;
-        baseline(self, (mirror, commit), &self.settings()).await
+        baseline(self, mirror, commit, &self.settings()).await
     }
 
     /// Returns the results on the commit of the integration branch from which the work on `head` starts. They are those
@@ -95,12 +96,12 @@ impl EffectContext<'_> {
             return Ok(baseline.clone());
         }
         let settings = self.settings();
-        let named = hash(&gates::commands::at(mirror, &start, &settings).await?, &settings);
+        let named = hash(&gates::commands::choose_at(mirror, &start, &settings).await?, &settings);
         if let Some(known) = load_stored(self, &start, &named).await? {
             return Ok(known);
         }
-        let (of, cancel) = ((mirror, &start), &self.job.cancel);
-        let found = gates::before(&self.gate_context(), of, &settings, baseline, cancel).await?;
+        let cancel = &self.job.cancel;
+        let found = gates::test_start(&self.gate_context(), mirror, &start, &settings, baseline, cancel).await?;
         if obstacle(&found).is_some() {
             return Ok(baseline.clone());
         }
@@ -112,7 +113,7 @@ impl EffectContext<'_> {
     pub(super) async fn known_baseline(&self, mirror: &Mirror) -> Result<Option<Baseline>, EffectError> {
         let Some(commit) = self.measured() else { return Ok(None) };
         let settings = self.settings();
-        let chosen = gates::commands::at(mirror, commit, &settings).await?;
+        let chosen = gates::commands::choose_at(mirror, commit, &settings).await?;
         load_stored(self, commit, &hash(&chosen, &settings)).await
     }
 

@@ -134,15 +134,15 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
     let default = context.fetch_with_default().await?;
     let mirror = &default.mirror;
     let branch = branch_name(&feature.integration_branch())?;
-    let stood = tip(mirror, branch.as_str()).await?;
+    let expected_head = tip(mirror, branch.as_str()).await?;
     let ended = |outcome: DefaultMerge| Ok(context.event(Event::DefaultMerged { emission, outcome }));
     let other = default.head.clone();
-    let merged = match mirror.merge(&stood, &other).await? {
-        MergeOutcome::AlreadyUpToDate => stood.clone(),
+    let merged = match mirror.merge(&expected_head, &other).await? {
+        MergeOutcome::AlreadyUpToDate => expected_head.clone(),
         MergeOutcome::FastForward => other.clone(),
         MergeOutcome::Clean { tree } => {
             let message = messages::merge_default_commit(feature, &default.name);
-            let request = request(context, vec![stood.clone(), other.clone()], message).await?;
+            let request = request(context, vec![expected_head.clone(), other.clone()], message).await?;
             mirror.commit_merge(&tree, &request).await?
         }
         MergeOutcome::Conflict { files, .. } => {
@@ -159,10 +159,10 @@ pub(super) async fn merge_default(context: &EffectContext<'_>, emission: Emissio
     } else {
         merged
     };
-    if head == stood {
+    if head == expected_head {
         return ended(DefaultMerge::UpToDate { head, other });
     }
-    let head = push(context, &branch, &head, Some(stood)).await?;
+    let head = push(context, &branch, &head, Some(expected_head)).await?;
     ended(DefaultMerge::Merged { head, other })
 }
 
@@ -216,10 +216,10 @@ pub(super) async fn push(
     context: &EffectContext<'_>,
     branch: &BranchName,
     head: &Sha,
-    stood: Option<Sha>,
+    expected_head: Option<Sha>,
 ) -> Result<Sha, EffectError> {
-    match push_to(context, branch, head, stood).await? {
-        Landed::There(head) => Ok(head),
+    match push_to(context, branch, head, expected_head).await? {
+        Landed::OnBranch(head) => Ok(head),
         Landed::Overtaken(_) => Err(branch_moved(branch.as_str())),
         Landed::Rejected(reason) => Err(EffectError::refused(reason)),
     }

@@ -14,7 +14,7 @@ use domain::{
     decision::Severity,
     feature::{
         event::Event,
-        unsaid::{Replacement, Saying, Unsaid},
+        failed_acts::{FailedAct, PublicAct, Replacement},
     },
     ids::{CheckRunId, IssueNumber, Sha, TurnNumber},
     task::{Task, Turn},
@@ -39,7 +39,7 @@ pub(super) async fn publish_check(
     match messages::check_run(&context.feature, task, turn, &context.links().await?) {
         Some(check) => {
             let annotations = of_turn(context, task, turn, head).await?;
-            publish(context, (Some(task), head), &check, buttons(task, number), &annotations).await
+            publish(context, Some(task), head, &check, buttons(task, number), &annotations).await
         }
         None => Ok(Done::Nothing),
     }
@@ -50,7 +50,7 @@ pub(super) async fn publish_check(
 pub(super) async fn publish_blocked(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Result<Done, EffectError> {
     let check = messages::blocked_check(&context.feature, task).filter(|_| task.head.as_ref() == Some(head));
     match check {
-        Some(check) => publish(context, (Some(task), head), &check, every_button(task), &[]).await,
+        Some(check) => publish(context, Some(task), head, &check, every_button(task), &[]).await,
         None => Ok(Done::Nothing),
     }
 }
@@ -67,7 +67,7 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&
         Some(_) => vec![action(Button::RunCi, button::description)],
         None => Vec::new(),
     };
-    publish(context, (None, on.unwrap_or(gate.newest())), &check, actions, &[]).await
+    publish(context, None, on.unwrap_or(gate.newest()), &check, actions, &[]).await
 }
 
 /// Returns the buttons of a blocked task, if turn `number` is the one whose check run shows the task's state.
@@ -94,7 +94,8 @@ fn action(button: Button, describe: fn(Button) -> &'static str) -> CheckAction {
 
 async fn publish(
     context: &EffectContext<'_>,
-    (task, head): (Option<&Task>, &Sha),
+    task: Option<&Task>,
+    head: &Sha,
     check: &CheckRun,
     actions: Vec<CheckAction>,
     annotations: &[CheckAnnotation],
@@ -147,8 +148,8 @@ async fn in_words(
     let (thread, instead) = pull.unwrap_or((context.feature.key.issue, Replacement::IssueComment));
     context.may_write().await?;
     context.comment(thread, &messages::check_in_words(check, head)).await?;
-    Ok(context.event(Event::Unsaid(Unsaid {
-        what: Saying::Check,
+    Ok(context.event(Event::FailedAct(FailedAct {
+        what: PublicAct::Check,
         task: task.map(|task| task.id),
         instead,
         why: error.reason(),

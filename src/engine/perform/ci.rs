@@ -12,7 +12,7 @@ use crate::{
 use domain::{
     blocked::Defect,
     ci,
-    ci::{BeforeChange, CheckOrigin, CiCheck, CiReading, CiSays, Pointing},
+    ci::{BeforeChange, CheckOrigin, CheckRelation, CiCheck, CiReading, CiSays},
     evidence::GateResult,
     feature::event::Event,
     ids::{AppId, Emission, Millis, PullNumber, Sha},
@@ -115,7 +115,7 @@ struct Report {
     check: CiCheck,
     words: String,
     reporter: Reporter,
-    pointing: Pointing,
+    pointing: CheckRelation,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -172,7 +172,7 @@ async fn judge(context: &EffectContext<'_>, change: Change<'_>, found: &mut [Rep
     for report in found {
         let CiSays::Failed(_) = report.check.says else { continue };
         let names_file = changed.iter().any(|path| report.words.contains(path.as_str()));
-        let pointing = if names_file { Pointing::AtFiles } else { report.pointing };
+        let pointing = if names_file { CheckRelation::AtFiles } else { report.pointing };
         let origin = match (jobs.origin(&report.check.name), report.reporter) {
             (Some(origin), _) => origin,
             (None, Reporter::Actions) => CheckOrigin::CodeJob,
@@ -246,7 +246,7 @@ fn report(run: &SeenCheck) -> Report {
         check: check(run),
         words: [shown.title, shown.summary, shown.text].join("\n"),
         reporter: if run.app.as_ref().is_some_and(SeenApp::is_actions) { Reporter::Actions } else { Reporter::Other },
-        pointing: if is_annotated { Pointing::AtFiles } else { Pointing::Nowhere },
+        pointing: if is_annotated { CheckRelation::AtFiles } else { CheckRelation::Nowhere },
     }
 }
 
@@ -284,5 +284,5 @@ fn status(status: &SeenStatus) -> Report {
         },
         at: status.updated_at,
     };
-    Report { check, words: status.description.clone(), reporter: Reporter::Other, pointing: Pointing::Nowhere }
+    Report { check, words: status.description.clone(), reporter: Reporter::Other, pointing: CheckRelation::Nowhere }
 }

@@ -32,7 +32,8 @@ pub(super) async fn contradicted(
     context: &EffectContext<'_>,
     mirror: &Mirror,
     task: &Task,
-    (turn, head): (&Turn, &Sha),
+    turn: &Turn,
+    head: &Sha,
     gates: &GateReport,
 ) -> Result<Vec<Discrepancy>, EffectError> {
     let (Some(report), Some(base)) = (&turn.report, &turn.base) else {

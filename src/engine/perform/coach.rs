@@ -14,7 +14,7 @@ use domain::{
     blocked::{Defect, Failure},
     contract::{CheckoutState, Missing, TurnFacts, judge, missing},
     decision::{CoachDecision, DecisionKind, Issue, Probing},
-    decision_parse::{Numbered, Supplement, parse_decision, parse_supplement, schema, supplement_schema},
+    decision_parse::{NumberedItems, Supplement, parse_decision, parse_supplement, schema, supplement_schema},
     evidence::{GateReport, GateResult},
     grounds,
     ids::{Emission, Sha},
@@ -38,7 +38,7 @@ const MAX_CITED: usize = 4 << 20;
 const MOST_CITED: usize = 200;
 
 /// The commit that a Coach reviews, with its context.
-struct Look<'a> {
+struct CommitUnderReview<'a> {
     context: &'a EffectContext<'a>,
     mirror: &'a Mirror,
     settings: &'a RepositorySettings,
@@ -51,14 +51,14 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
     let (turn, head) = turn::open(task)?;
     let mut gates = turn.gates.clone().ok_or_else(|| EffectError::defect(Defect::NoGates))?;
     let mirror = context.holding(head).await?;
-    let look = Look { context, mirror: &mirror, settings: &context.settings(), task, turn, head };
+    let look = CommitUnderReview { context, mirror: &mirror, settings: &context.settings(), task, turn, head };
     let reviewed = look.review(&mut gates).await?;
     let facts = || look.with_facts(&reviewed.decision, &gates, &reviewed.checkout, missing);
     let lacking = context.patiently(facts).await?;
     if !lacking.is_empty() {
         reviewed.record(context).await?;
     }
-    let Reviewed { mut decision, mut checkout, probes } = reviewed;
+    let ReviewSoFar { mut decision, mut checkout, probes } = reviewed;
     if !lacking.is_empty() {
         let (supplement, last) = look.ask_for_missing(&gates, &decision, &lacking).await?;
         let criteria: Vec<usize> = lacking.criteria.iter().map(|open| open.number).collect();
@@ -75,14 +75,14 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
 /// The part of a review that is done. It is recorded with the effect before the Coach is asked again, so that what was
 /// paid for is kept if the next answer has to wait.
 #[derive(Serialize, Deserialize)]
-struct Reviewed {
+struct ReviewSoFar {
     decision: CoachDecision,
     checkout: CheckoutState,
     /// The results of the commands that the Coach asked for.
     probes: Vec<GateResult>,
 }
 
-impl Reviewed {
+impl ReviewSoFar {
     fn of(effect: &StoredEffect) -> Option<Self> {
         serde_json::from_str(effect.external_id.as_deref()?).ok()
     }
@@ -90,19 +90,19 @@ impl Reviewed {
     async fn record(&self, context: &EffectContext<'_>) -> Result<(), EffectError> {
         let text =
             serde_json::to_string(self).map_err(|error| EffectError::defect(Defect::Other(error.to_string())))?;
-        context.store_result((&text, None), None).await
+        context.store_result(&text, None, None).await
     }
 }
 
-impl Look<'_> {
+impl CommitUnderReview<'_> {
     /// Asks the Coach, and once more with the results of its commands if it asks for some. Continues from what an earlier
     /// try recorded. The results join `gates`.
-    async fn review(&self, gates: &mut GateReport) -> Result<Reviewed, EffectError> {
-        let mut reviewed = match Reviewed::of(&self.context.job.effect) {
+    async fn review(&self, gates: &mut GateReport) -> Result<ReviewSoFar, EffectError> {
+        let mut reviewed = match ReviewSoFar::of(&self.context.job.effect) {
             Some(recorded) => recorded,
             None => {
                 let (decision, checkout) = self.ask(gates, Probing::Allowed).await?;
-                Reviewed { decision, checkout, probes: Vec::new() }
+                ReviewSoFar { decision, checkout, probes: Vec::new() }
             }
         };
         let is_probe = reviewed.decision.decision == DecisionKind::Probe;
@@ -114,7 +114,7 @@ impl Look<'_> {
         gates.more.extend(reviewed.probes.iter().cloned());
         if is_probe {
             let (decision, second) = self.ask(gates, Probing::Over).await?;
-            reviewed = Reviewed { decision, checkout: reviewed.checkout.and(second), probes: reviewed.probes };
+            reviewed = ReviewSoFar { decision, checkout: reviewed.checkout.and(second), probes: reviewed.probes };
         }
         Ok(reviewed)
     }
@@ -164,7 +164,7 @@ impl Look<'_> {
         let read =
             |answer: &serde_json::Value| parse_supplement(answer, numbered).map_err(|mistakes| mistakes.to_string());
         let supplement = match self.context.ask(self.settings, question, read).await {
-            Err(EffectError::Hopeless(FailedRun {
+            Err(EffectError::Permanent(FailedRun {
                 failure: Failure::DecisionMissing | Failure::DecisionInvalid { .. },
                 ..
             })) => Supplement::default(),
@@ -281,11 +281,15 @@ pub(super) async fn compare(checkout: &Checkout, secrets: &Secrets) -> Result<Ch
     })
 }
 
-fn numbered<'a>(task: &'a Task, gates: &GateReport) -> Numbered<'a> {
-    Numbered { criteria: &task.plan.acceptance_criteria, questions: gates.questions.len() }
+fn numbered<'a>(task: &'a Task, gates: &GateReport) -> NumberedItems<'a> {
+    NumberedItems { criteria: &task.plan.acceptance_criteria, questions: gates.questions.len() }
 }
 
-fn decision(answer: &serde_json::Value, numbered: Numbered<'_>, probing: Probing) -> Result<CoachDecision, String> {
+fn decision(
+    answer: &serde_json::Value,
+    numbered: NumberedItems<'_>,
+    probing: Probing,
+) -> Result<CoachDecision, String> {
     let decision = parse_decision(answer, numbered).map_err(|mistakes| mistakes.to_string())?;
     match (decision.decision, probing) {
         (DecisionKind::Approve | DecisionKind::Feedback, _) => Ok(decision),
@@ -307,11 +311,11 @@ fn no_command(command: &String) -> Option<String> {
 fn people(task: &Task) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for turn in &task.turns {
-        let told = &turn.told;
-        let reviews = told.reviews.iter();
+        let input = &turn.input;
+        let reviews = input.reviews.iter();
         let reviews = reviews.flat_map(|review| review.items.iter().map(|item| remark(&review.by.login, item)));
-        let guidance = told.guidance.iter().map(|said| said.text.clone());
-        let answers = told.answers.iter().filter_map(Round::words).map(str::to_owned);
+        let guidance = input.guidance.iter().map(|guidance| guidance.text.clone());
+        let answers = input.answers.iter().filter_map(Round::words).map(str::to_owned);
         words.extend(guidance.chain(answers).chain(reviews));
     }
     words.dedup();
@@ -320,7 +324,7 @@ fn people(task: &Task) -> Vec<String> {
 
 /// Returns the remarks of others on the work. The Coach sees them as information, not as instructions.
 fn remarks(turn: &Turn) -> Vec<String> {
-    let remarks = turn.told.remarks.iter();
+    let remarks = turn.input.remarks.iter();
     remarks.flat_map(|review| review.items.iter().map(|item| remark(&review.by.login, item))).collect()
 }
 

@@ -36,7 +36,7 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
         None => tip(&mirror, &context.feature.integration_branch()).await?,
     };
     let files = gates::commands::paths(&mirror, &start).await?;
-    let chosen = gates::commands::at(&mirror, &start, &settings).await?;
+    let chosen = gates::commands::choose_at(&mirror, &start, &settings).await?;
     let test = chosen.test.map(|command| command.to_string());
     let guidance: Vec<String> = task.next.guidance.iter().map(|said| said.text.clone()).collect();
     let runners = gates::runners_here();
@@ -53,7 +53,7 @@ pub(super) async fn design(context: &EffectContext<'_>, task: &Task, emission: E
     let checkout = context.checkout(&mirror, &start, None).await?;
     let prompt = input.prompt(context.engine.agents.definition(Role::Designer));
     let prompt = prompt.with_inquiries(task.rounds(), hearing);
-    let design = ask(context, &settings, &checkout, task.id, (prompt, DesignRequest::Design), read).await?;
+    let design = ask(context, &settings, &checkout, task.id, prompt, DesignRequest::Design, read).await?;
     if hearing.takes(&design.inquiries, || has_plan(&design)) {
         let inquired = task::Event::Inquired { emission, inquiries: design.inquiries, partial: None };
         return Ok(context.task_event(task.id, inquired));
@@ -78,7 +78,8 @@ pub(super) async fn ask<T>(
     settings: &RepositorySettings,
     checkout: &Checkout,
     task: TaskId,
-    (prompt, asked): (Prompt, DesignRequest),
+    prompt: Prompt,
+    asked: DesignRequest,
     read: impl Fn(&Value) -> Result<T, String>,
 ) -> Result<T, EffectError> {
     let question = Question {

@@ -55,10 +55,10 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
     let shown = context.on_board(Worker::Gates, Some((task.id, turn.number)));
     let report = gates::verify(&context.gate_context(), &subject, &context.job.cancel).await?;
     drop(shown);
-    let time = (from, context.engine.now());
-    let span = spans::gates(&context.feature.key, task.id, turn.number, time, &report);
+    let now = context.engine.now();
+    let span = spans::gates(&context.feature.key, task.id, turn.number, from, now, &report);
     context.engine.settings.telemetry.send(span);
-    let discrepancies = claims::contradicted(context, &mirror, task, (turn, head), &report).await?;
+    let discrepancies = claims::contradicted(context, &mirror, task, turn, head, &report).await?;
     let event = task::Event::Gated { emission, head: head.clone(), report: Box::new(report), discrepancies };
     Ok(context.task_event(task.id, event))
 }

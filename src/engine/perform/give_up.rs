@@ -16,7 +16,7 @@ use domain::{
     effect::{CRASHES, Effect, GivenUp, Precedence, Subject},
     feature::{
         event::Event,
-        unsaid::{Replacement, Saying, Unsaid},
+        failed_acts::{FailedAct, PublicAct, Replacement},
     },
     ids::{Emission, FeatureKey, TaskId},
     task,
@@ -29,7 +29,7 @@ pub(in crate::engine) fn fact(engine: &Engine, job: &Job, error: &EffectError) -
     }
     let key = job.effect.feature?;
     let event = match read(job) {
-        Ok(effect) => event((job, &key), &effect, error)?,
+        Ok(effect) => event(job, &key, &effect, error)?,
         Err(_) => unreadable(&key, job, error)?,
     };
     let cause = format!("{}/given-up", job.effect.id);
@@ -45,7 +45,7 @@ pub(in crate::engine) async fn answers(
     if job.effect.kind != ingest::KIND {
         return Ok(Vec::new());
     }
-    ingest::unseen::answers(engine, job, reason(WorkStep::LookingAtIt, job, error)).await
+    ingest::unseen::answers(engine, job, reason(WorkStep::HandleAct, job, error)).await
 }
 
 /// Returns the event for an effect that cannot be read. Its id contains the task and the emission, so the part of the
@@ -64,21 +64,21 @@ fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event>
     }
 }
 
-fn event((job, key): (&Job, &FeatureKey), effect: &Effect, error: &EffectError) -> Option<Event> {
+fn event(job: &Job, key: &FeatureKey, effect: &Effect, error: &EffectError) -> Option<Event> {
     let spec = effect.spec();
     let task = match spec.order {
         Precedence::Kept(Subject::Task(task)) | Precedence::Free(Subject::Task(task)) => Some(task),
         Precedence::Kept(Subject::Reactions | Subject::Refusals | Subject::Feature)
         | Precedence::Free(Subject::Reactions | Subject::Refusals | Subject::Feature) => None,
     };
-    if let GivenUp::Unsaid(what) = spec.given_up {
-        return Some(unsaid(what, task, error));
+    if let GivenUp::FailedAct(what) = spec.given_up {
+        return Some(failed_act(what, task, error));
     }
     let emission = effect.emission(key)?;
     let reason = reason(WorkStep::of_kind(&job.effect.kind), job, error);
     let stuck = |reason| task::Event::Stuck { emission, reason };
     let event = match spec.given_up {
-        GivenUp::Nothing | GivenUp::Unsaid(_) => return None,
+        GivenUp::Nothing | GivenUp::FailedAct(_) => return None,
         GivenUp::Stuck => match task {
             Some(_) => stuck(reason),
             None => return Some(Event::Stuck { emission, reason }),
@@ -98,7 +98,7 @@ fn event((job, key): (&Job, &FeatureKey), effect: &Effect, error: &EffectError) 
 }
 
 /// Returns the event for a text that could not be posted in any form.
-fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
+fn failed_act(what: PublicAct, task: Option<TaskId>, error: &EffectError) -> Event {
     let why = if let EffectError::Failed {
         failure: Failure::GitHubRefused { message } | Failure::GitHubUnclear { message },
         ..
@@ -109,7 +109,7 @@ fn unsaid(what: Saying, task: Option<TaskId>, error: &EffectError) -> Event {
         error.to_string()
     };
     let instead = Replacement::Nothing;
-    Event::Unsaid(Unsaid { what, task, instead, why })
+    Event::FailedAct(FailedAct { what, task, instead, why })
 }
 
 fn work_of(role: Role) -> WorkStep {
@@ -123,7 +123,7 @@ fn work_of(role: Role) -> WorkStep {
 
 pub(super) fn reason(step: WorkStep, job: &Job, error: &EffectError) -> BlockReason {
     match error {
-        EffectError::Agent(failed) | EffectError::Hopeless(failed) => BlockReason::Failed {
+        EffectError::Agent(failed) | EffectError::Permanent(failed) => BlockReason::Failed {
             // A designer plans an issue that is one task.
             step: failed.role.map_or(step, work_of),
             failure: failed.failure.clone(),

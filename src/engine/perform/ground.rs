@@ -1,7 +1,7 @@
 //! The starting point of a Player: the task's branch, the integration branch, or a merge with conflicts to resolve.
 
 use crate::{
-    agents::prompt::{Delivered, Demands, InstructionFile, Leftovers, PlayerInput, Prompt, Tests},
+    agents::prompt::{GateRequirements, InstructionFile, Leftovers, MergedTask, PlayerInput, Prompt, Tests},
     config::{Mode, RepositorySettings, Role},
     engine::{
         job::EffectError,
@@ -28,7 +28,7 @@ pub(super) struct Ground {
     pub checkout: Checkout,
     pub start: Sha,
     /// The head of the branch on GitHub; `None` if it does not exist.
-    pub stood: Option<Sha>,
+    pub expected_head: Option<Sha>,
     /// The other side of a merge that the Player resolves.
     pub other: Option<Sha>,
     pub conflicts: Vec<String>,
@@ -54,8 +54,8 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
     let feature = &context.feature;
     let mirror = fetched(context, task).await?;
     let integration = tip(&mirror, &feature.integration_branch()).await?;
-    let stood = mirror.rev_parse(&branch_name(&task.branch)?).await?;
-    let start = match (&stood, &task.head) {
+    let expected_head = mirror.rev_parse(&branch_name(&task.branch)?).await?;
+    let start = match (&expected_head, &task.head) {
         (None, None) => integration.clone(),
         // The branch was deleted. Its last known commit is pushed again.
         (None, Some(head)) => head.clone(),
@@ -65,10 +65,10 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
     let info = mirror.commit_info(&start).await?;
     let is_partial = info.as_ref().is_some_and(run_result::is_partial);
     let left = if is_partial { Leftovers::Changes } else { Leftovers::Nothing };
-    let commands = gates::commands::at(&mirror, &start, &context.settings()).await?;
+    let commands = gates::commands::choose_at(&mirror, &start, &context.settings()).await?;
     let instructions = context.instructions(&mirror).await?;
     let baseline = context.known_baseline(&mirror).await?;
-    let (checkout, other, conflicts) = match to_merge(context, &mirror, (task, turn), &start, &integration).await? {
+    let (checkout, other, conflicts) = match to_merge(context, &mirror, task, turn, &start, &integration).await? {
         Some(other) => merged(context, &mirror, &start, &other).await?,
         None => (context.checkout(&mirror, &start, None).await?, None, Vec::new()),
     };
@@ -76,7 +76,7 @@ pub(super) async fn ground(context: &EffectContext<'_>, task: &Task, turn: &Turn
         mirror,
         checkout,
         start,
-        stood,
+        expected_head,
         other,
         conflicts,
         left,
@@ -99,7 +99,8 @@ pub(super) async fn fetched(context: &EffectContext<'_>, task: &Task) -> Result<
 async fn to_merge(
     context: &EffectContext<'_>,
     mirror: &Mirror,
-    (task, turn): (&Task, &Turn),
+    task: &Task,
+    turn: &Turn,
     start: &Sha,
     integration: &Sha,
 ) -> Result<Option<Sha>, EffectError> {
@@ -156,8 +157,8 @@ impl Ground {
     ) -> Prompt {
         let hearing = task.hearing(&context.feature.task_rules());
         let mut items = task.to_mend(turn.number);
-        items.extend(turn.told.reviews.iter().flat_map(|review| review.items.iter().cloned()));
-        let guidance: Vec<String> = turn.told.guidance.iter().map(|said| said.text.clone()).collect();
+        items.extend(turn.input.reviews.iter().flat_map(|review| review.items.iter().cloned()));
+        let guidance: Vec<String> = turn.input.guidance.iter().map(|guidance| guidance.text.clone()).collect();
         let shown = |command: &Option<ShellCommand>| command.as_ref().map(ToString::to_string);
         let (test, setup) = (shown(&self.commands.test), shown(&self.commands.setup));
         let network = context.ceiling().rules(&settings.network.allow);
@@ -176,7 +177,7 @@ impl Ground {
             reaches: Some(&reaches),
             conflicts: &self.conflicts,
             design: task.pre_loop.design(),
-            demands: Demands {
+            demands: GateRequirements {
                 red_before_green: settings.mode == Mode::Tdd && task.origin.brings_tests(),
                 coverage: settings.coverage.file.as_ref().map(|_| settings.coverage.threshold),
                 ci: context.feature.ci_treatment() == CiTreatment::Wait,
@@ -208,12 +209,12 @@ fn failing_before(context: &EffectContext<'_>, baseline: Option<&Baseline>) -> V
 }
 
 /// Returns the results of the completed tasks of earlier waves.
-fn delivered(context: &EffectContext<'_>, task: &Task) -> Vec<Delivered> {
+fn delivered(context: &EffectContext<'_>, task: &Task) -> Vec<MergedTask> {
     let summary = |task: &Task| {
         let report = task.turns_now().rev().find_map(|turn| turn.report.as_ref());
         report.map(|report| report.summary.clone()).unwrap_or_default()
     };
     let tasks = context.feature.tasks.iter();
     let earlier = tasks.filter(|other| other.is_completed() && other.wave < task.wave);
-    earlier.map(|other| Delivered { task: other.id, name: other.plan.name.clone(), summary: summary(other) }).collect()
+    earlier.map(|other| MergedTask { task: other.id, name: other.plan.name.clone(), summary: summary(other) }).collect()
 }

@@ -34,7 +34,7 @@ pub(super) async fn commit_to_push(
         (CiPolicy::Auto | CiPolicy::Ask, CiRelease::None) => {}
     }
     let default = context.repo().repository().await?.default_branch;
-    let shown = of_tree(mirror, head, &context.engine.surroundings(&context.feature.key, &default)).await?;
+    let shown = of_tree(mirror, head, &context.engine.run_branches(&context.feature.key, &default)).await?;
     let exposure = feature.ci.exposure.clone().with(shown.clone());
     if exposure != feature.ci.exposure {
         let event = Event::CiExposed { exposure: shown };

@@ -1,18 +1,18 @@
 //! The bookkeeping around every agent run: reserves a share of the budget before it, records its usage after it.
 
 use crate::{
-    agents::{Answered, Backend, Record, RunError},
+    agents::{Backend, Record, RunError, ValidAnswer},
     config::{RepositorySettings, Role},
     engine::{
         job::{EffectError, LimitedBy},
         perform::{ask::Question, context::EffectContext, provider::provider_of},
     },
-    store::{EndedRun, Fenced, NewEffect, NewPack, NewRun, RunRecord, Started},
+    store::{EndedRun, Fenced, NewEffect, NewPack, NewRun, RunRecord, StartOutcome},
 };
 use domain::{
-    blocked::{FailureClass, Next},
+    blocked::{FailureClass, NextStep},
     budget,
-    budget::{Allowed, Budget, Call, CostReporting, Share, UsageKnowledge},
+    budget::{Budget, Call, CostReporting, PurseLimits, Share, UsageCompleteness},
     complexity, cost,
     cost::{Estimate, Spending},
     ids::Millis,
@@ -27,7 +27,7 @@ const HISTORY_MS: i64 = 90 * 24 * 3_600_000;
 /// The end of a run, which is stored once its result is known.
 pub(super) struct RunEnd {
     run: EndedRun,
-    pub(super) opened: Opened,
+    pub(super) opened: OpenedRun,
     after: AfterRun,
 }
 
@@ -42,7 +42,7 @@ enum AfterRun {
 
 /// A recorded run that may begin.
 #[derive(Clone)]
-pub(super) struct Opened {
+pub(super) struct OpenedRun {
     /// The run's id in the ledger.
     pub id: String,
     pub share: Share,
@@ -63,7 +63,7 @@ impl EffectContext<'_> {
         model: Option<&str>,
         question: &Question<'_>,
         deadline: Duration,
-    ) -> Result<Opened, EffectError> {
+    ) -> Result<OpenedRun, EffectError> {
         let waits = &self.engine.settings.waits;
         let kind = agent.kind();
         let provider = provider_of(kind, model);
@@ -89,7 +89,7 @@ impl EffectContext<'_> {
         let (store, hold) = (&self.engine.store, &self.job.hold);
         let started = store.start_run(hold, &new, &budget, &call).await?;
         match started {
-            Started::Run { id, share } => Ok(Opened {
+            StartOutcome::Run { id, share } => Ok(OpenedRun {
                 id,
                 share,
                 cost_reporting: call.cost_reporting,
@@ -98,10 +98,12 @@ impl EffectContext<'_> {
                 model: new.model,
                 at: new.at,
             }),
-            Started::Spent(spent) => Err(EffectError::Spent(spent)),
-            Started::Held => Err(EffectError::Limited { by: LimitedBy::OtherRuns, until: new.at.plus(waits.spacing) }),
-            Started::Waits { until } => Err(self.wait_with_others(provider, until)),
-            Started::Lost => Err(EffectError::Stopped),
+            StartOutcome::Spent(spent) => Err(EffectError::Spent(spent)),
+            StartOutcome::Held => {
+                Err(EffectError::Limited { by: LimitedBy::OtherRuns, until: new.at.plus(waits.spacing) })
+            }
+            StartOutcome::Waits { until } => Err(self.wait_with_others(provider, until)),
+            StartOutcome::Lost => Err(EffectError::Stopped),
         }
     }
 
@@ -109,7 +111,7 @@ impl EffectContext<'_> {
         let engine = &self.engine.settings;
         let slots = u32::try_from(engine.slots.agent).unwrap_or(u32::MAX);
         let in_all = engine.concurrency.in_all.unwrap_or(slots);
-        let allowed = |limits, parallel| Allowed { limits, parallel };
+        let allowed = |limits, parallel| PurseLimits { limits, parallel };
         Budget {
             task: allowed(settings.budget.of_task(), 1),
             feature: allowed(settings.budget.of_feature(), self.feature.rules.max_parallel_tasks),
@@ -121,22 +123,22 @@ impl EffectContext<'_> {
     /// Returns the record of a run that has just ended.
     pub(super) fn run_end<T>(
         &self,
-        opened: Opened,
+        opened: OpenedRun,
         over: Option<NewEffect>,
-        ended: &Result<Answered<T>, RunError>,
+        ended: &Result<ValidAnswer<T>, RunError>,
     ) -> RunEnd {
         let (record, known, word) = match ended {
-            Ok(answered) => (Some(&answered.record), usage_knowledge(&answered.record), None),
+            Ok(answered) => (Some(&answered.record), usage_completeness(&answered.record), None),
             Err(RunError::Agent { failure, record }) => {
-                let known = match (failure.row().next, record.usage.usd_micros) {
-                    (Next::NextShare, _) => UsageKnowledge::Spent,
-                    (_, None) if !record.untold => UsageKnowledge::Nothing,
-                    _ => usage_knowledge(record),
+                let known = match (failure.rule().next, record.usage.usd_micros) {
+                    (NextStep::NextShare, _) => UsageCompleteness::Spent,
+                    (_, None) if !record.has_unreported_usage => UsageCompleteness::Nothing,
+                    _ => usage_completeness(record),
                 };
-                (Some(&**record), known, Some(failure.row().word))
+                (Some(&**record), known, Some(failure.rule().word))
             }
-            Err(RunError::Cancelled { record }) => (Some(&**record), usage_knowledge(record), Some("cancelled")),
-            Err(RunError::Host { .. }) => (None, UsageKnowledge::Nothing, Some("not_started")),
+            Err(RunError::Cancelled { record }) => (Some(&**record), usage_completeness(record), Some("cancelled")),
+            Err(RunError::Host { .. }) => (None, UsageCompleteness::Nothing, Some("not_started")),
         };
         let at = self.engine.now();
         let run = EndedRun {
@@ -171,7 +173,8 @@ impl EffectContext<'_> {
     /// was paid for. Fails with [`EffectError::Stopped`] if another worker has the effect.
     pub(super) async fn store_result(
         &self,
-        (result, pack): (&str, Option<&NewPack>),
+        result: &str,
+        pack: Option<&NewPack>,
         end: Option<&RunEnd>,
     ) -> Result<(), EffectError> {
         let (store, hold) = (&self.engine.store, &self.job.hold);
@@ -212,7 +215,7 @@ impl EffectContext<'_> {
                 made => return made,
             };
             let waited = self.engine.now().0.saturating_sub(began.0);
-            let may_pass = match failure.row().class {
+            let may_pass = match failure.rule().class {
                 FailureClass::Passes => true,
                 FailureClass::Unknown => waited < settings.waits.unknown,
                 FailureClass::Lasts => false,
@@ -249,19 +252,19 @@ impl EffectContext<'_> {
     }
 }
 
-impl Opened {
+impl OpenedRun {
     /// Returns the usage to record, with an estimate if the agent reported no cost.
-    fn usage(&self, record: Option<&Record>, known: UsageKnowledge, at: Millis) -> Usage {
+    fn usage(&self, record: Option<&Record>, known: UsageCompleteness, at: Millis) -> Usage {
         let model = record.and_then(|record| record.model.as_deref()).or(self.model.as_deref());
         let mut usage = record.map_or_else(Usage::default, |record| price::priced(record.usage, model));
         if usage.agent_ms == 0 {
             usage.agent_ms = u64::try_from(at.0.saturating_sub(self.at.0)).unwrap_or(0);
         }
-        budget::settled(usage, known, self.cost_reporting, &self.share)
+        budget::usage_to_record(usage, known, self.cost_reporting, &self.share)
     }
 }
 
 /// Returns how complete the reported usage of a run is.
-fn usage_knowledge(record: &Record) -> UsageKnowledge {
-    if record.untold { UsageKnowledge::Part } else { UsageKnowledge::All }
+fn usage_completeness(record: &Record) -> UsageCompleteness {
+    if record.has_unreported_usage { UsageCompleteness::Part } else { UsageCompleteness::All }
 }

@@ -24,7 +24,7 @@ use domain::{
     design::{DesignRequest, PreLoop, are_enough, one_task as one_task_of},
     exposure::Exposure,
     feature::{
-        Wanted,
+        LabelRequest,
         event::{Event, Inquired, Planned},
     },
     ids::{Emission, TaskId, TurnNumber},
@@ -32,7 +32,7 @@ use domain::{
     isolation::Level,
     plan::{
         Plan,
-        parse::{Checked, PlanAuthor, PlanContext},
+        parse::{CheckedPlan, PlanAuthor, PlanContext},
         plan_hash,
         schema::schema,
         yaml::PlanHeader,
@@ -53,7 +53,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     };
     let paths = gates::commands::paths(&branch.mirror, &branch.head).await?;
     let paths: BTreeSet<String> = paths.into_iter().collect();
-    let chosen = gates::commands::at(&branch.mirror, &branch.head, &read.settings).await?;
+    let chosen = gates::commands::choose_at(&branch.mirror, &branch.head, &read.settings).await?;
     let protected = protected_paths(&read.settings)?;
     let plan_context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
@@ -69,21 +69,24 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let exposure = context.engine.exposure(&context.feature.key, &branch, policy).await?;
     let made = match feature.given_plan() {
         // The person's text is public already, but secrets in it must not get into commits and branch names.
-        Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context)
-            .map(|checked| PlannerOutcome::plan(checked, pre_loop(wanted, &read.settings)))
-            .map_err(|mistakes| by_person(mistakes.to_string())),
-        None if wanted == Wanted::OneTask => one_task(context, &read, &branch, &paths, test, &plan_context).await?,
+        Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context).map_or_else(
+            |mistakes| by_person(mistakes.to_string()),
+            |checked| PlannerOutcome::plan(checked, pre_loop(wanted, &read.settings)),
+        ),
+        None if wanted == LabelRequest::OneTask => {
+            one_task(context, &read, &branch, &paths, test, &plan_context).await?
+        }
         None => planner(context, &read, &branch, &paths, test, &plan_context).await?,
     };
     Ok(context.event(match made {
-        Err(refused) => refused.event(emission),
-        Ok(PlannerOutcome::Inquiries { by, inquiries }) => {
+        PlannerOutcome::Refused { author, message } => Event::PlanRefused { emission, author, message },
+        PlannerOutcome::Inquiries { by, inquiries } => {
             let inquired = Box::new(inquired(by, inquiries, &read, level));
             Event::Inquired { emission, inquired }
         }
-        Ok(PlannerOutcome::Plan { mut checked, pre_loop, inquiries }) => {
+        PlannerOutcome::Plan { mut checked, pre_loop, inquiries } => {
             checked.plan = checked.plan.or_named(&context.engine.secrets.mask(&feature.snapshot.title));
-            let mut planned = planned((*checked, pre_loop), (read, level), &branch, &paths, &chosen.why);
+            let mut planned = planned(*checked, pre_loop, read, level, &branch, &paths, &chosen.why);
             planned.exposure = exposure;
             planned.notes.extend(messages::own_defaults(&inquiries));
             let planned = Box::new(planned);
@@ -105,32 +108,36 @@ fn inquired(by: Inquirer, inquiries: Inquiries, read: &Settings, level: Level) -
 pub(super) enum PlannerOutcome {
     /// A valid plan.
     Plan {
-        checked: Box<Checked>,
+        checked: Box<CheckedPlan>,
         pre_loop: PreLoop,
         /// The questions that the agent answered itself.
         inquiries: Inquiries,
     },
     /// Questions, without which there is no plan.
     Inquiries { by: Inquirer, inquiries: Inquiries },
+    /// The last plan had these mistakes.
+    Refused { author: PlanAuthor, message: String },
 }
 
 impl PlannerOutcome {
-    fn plan(checked: Checked, pre_loop: PreLoop) -> Self {
+    fn plan(checked: CheckedPlan, pre_loop: PreLoop) -> Self {
         Self::Plan { checked: Box::new(checked), pre_loop, inquiries: Inquiries::default() }
     }
 }
 
 /// Returns the state of the design of the tasks of a plan that came without one.
-fn pre_loop(wanted: Wanted, settings: &RepositorySettings) -> PreLoop {
+fn pre_loop(wanted: LabelRequest, settings: &RepositorySettings) -> PreLoop {
     match (settings.pre_loop, wanted) {
-        (config::PreLoop::Always, _) | (config::PreLoop::Auto, Wanted::OneTask) => PreLoop::Due,
-        (config::PreLoop::Auto, Wanted::Plan) | (config::PreLoop::Never, _) => PreLoop::Off,
+        (config::PreLoop::Always, _) | (config::PreLoop::Auto, LabelRequest::OneTask) => PreLoop::Due,
+        (config::PreLoop::Auto, LabelRequest::Plan) | (config::PreLoop::Never, _) => PreLoop::Off,
     }
 }
 
 fn planned(
-    (checked, pre_loop): (Checked, PreLoop),
-    (read, level): (Settings, Level),
+    checked: CheckedPlan,
+    pre_loop: PreLoop,
+    read: Settings,
+    level: Level,
     branch: &DefaultBranch,
     paths: &BTreeSet<String>,
     commands: &ChosenCommands,
@@ -153,7 +160,7 @@ fn planned(
     }
 }
 
-/// Returns a valid plan from the planner, or the mistakes in its last one.
+/// Returns a plan from the planner.
 async fn planner(
     context: &EffectContext<'_>,
     read: &Settings,
@@ -161,7 +168,7 @@ async fn planner(
     paths: &BTreeSet<String>,
     test_command: Option<String>,
     plan_context: &PlanContext<'_>,
-) -> Result<Result<PlannerOutcome, RefusedPlan>, EffectError> {
+) -> Result<PlannerOutcome, EffectError> {
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let files: Vec<String> = paths.iter().cloned().collect();
     let words: Vec<String> = context.feature.request.words.iter().cloned().collect();
@@ -205,36 +212,23 @@ async fn planner(
     or_its_mistakes(context.ask(&read.settings, question, parse).await)
 }
 
-/// The mistakes in a plan.
-pub(super) struct RefusedPlan {
-    author: PlanAuthor,
-    message: String,
-}
-
-impl RefusedPlan {
-    fn event(self, emission: Emission) -> Event {
-        let Self { author, message } = self;
-        Event::PlanRefused { emission, author, message }
-    }
-}
-
-fn by_person(message: String) -> RefusedPlan {
-    RefusedPlan { author: PlanAuthor::Person, message }
+fn by_person(message: String) -> PlannerOutcome {
+    PlannerOutcome::Refused { author: PlanAuthor::Person, message }
 }
 
 /// Returns an agent's answer, or the mistakes in its last one.
-fn or_its_mistakes<T>(asked: Result<T, EffectError>) -> Result<Result<T, RefusedPlan>, EffectError> {
+fn or_its_mistakes(asked: Result<PlannerOutcome, EffectError>) -> Result<PlannerOutcome, EffectError> {
     match asked {
-        Ok(done) => Ok(Ok(done)),
+        Ok(done) => Ok(done),
         // Both answers were invalid. Asking more often would not help.
-        Err(EffectError::Hopeless(FailedRun { failure: Failure::ReportInvalid { problem }, .. })) => {
-            Ok(Err(RefusedPlan { author: PlanAuthor::Agent, message: problem }))
+        Err(EffectError::Permanent(FailedRun { failure: Failure::ReportInvalid { problem }, .. })) => {
+            Ok(PlannerOutcome::Refused { author: PlanAuthor::Agent, message: problem })
         }
         Err(error) => Err(error),
     }
 }
 
-/// Returns a valid plan of one task with its design, or the mistakes.
+/// Returns a plan of one task with its design.
 pub(super) async fn one_task(
     context: &EffectContext<'_>,
     read: &Settings,
@@ -242,17 +236,16 @@ pub(super) async fn one_task(
     paths: &BTreeSet<String>,
     test_command: Option<String>,
     plan_context: &PlanContext<'_>,
-) -> Result<Result<PlannerOutcome, RefusedPlan>, EffectError> {
+) -> Result<PlannerOutcome, EffectError> {
     let boxes = check_boxes(&context.feature.snapshot.body);
     let enough = are_enough(&boxes);
     let has_words = context.feature.request.words.is_some();
     let as_they_are = |pre_loop| {
-        of_boxes(context, &boxes, None, plan_context)
-            .map(|checked| PlannerOutcome::plan(checked, pre_loop))
-            .map_err(by_person)
+        let checked = of_boxes(context, &boxes, None, plan_context);
+        checked.map_or_else(by_person, |checked| PlannerOutcome::plan(checked, pre_loop))
     };
     match read.settings.pre_loop {
-        config::PreLoop::Never if !enough => return Ok(Err(by_person(messages::no_usable_criteria()))),
+        config::PreLoop::Never if !enough => return Ok(by_person(messages::no_usable_criteria())),
         config::PreLoop::Never => return Ok(as_they_are(PreLoop::Off)),
         config::PreLoop::Auto | config::PreLoop::Always if enough && !has_words => {
             return Ok(as_they_are(PreLoop::Due));
@@ -287,7 +280,7 @@ pub(super) async fn one_task(
     let prompt = prompt.with_inquiries(&context.feature.inquiries, hearing);
     let checkout = branch.mirror.checkout(&branch.head).await?;
     let (settings, asked) = (&read.settings, DesignRequest::Criteria);
-    or_its_mistakes(ask(context, settings, &checkout, TaskId::Planned(1), (prompt, asked), parse).await)
+    or_its_mistakes(ask(context, settings, &checkout, TaskId::Planned(1), prompt, asked, parse).await)
 }
 
 fn of_boxes(
@@ -295,7 +288,7 @@ fn of_boxes(
     boxes: &[CheckBox],
     answer: Option<&Value>,
     plan_context: &PlanContext<'_>,
-) -> Result<Checked, String> {
+) -> Result<CheckedPlan, String> {
     let description = messages::described_by_issue(context.feature.request.words.as_deref());
     let title = &context.feature.snapshot.title;
     let plan = one_task_of(title, &description, boxes, answer).map_err(|mistakes| mistakes.to_string())?;

@@ -13,7 +13,7 @@ use crate::{
             give_up,
             ground::{Ground, StartOutcome, ground},
             inspect, left_out, merge,
-            run_result::{Finished, MadeCommit, RunResult, held_id, left_behind},
+            run_result::{FinishedPlayer, MadeCommit, RunResult, held_id, left_behind},
             sync::fork_of,
             turn,
             turn::PARTIAL,
@@ -24,16 +24,16 @@ use crate::{
     store::NewPack,
 };
 use domain::{
-    blocked::{BlockReason, Defect, StopCause, WorkStep},
+    blocked::{BlockReason, Defect, StopReason, WorkStep},
     ci::without_instructions,
     decision::Issue,
     ids::{Emission, Sha},
     report,
     report::PlayerReport,
     task,
-    task::{Played, Task, Turn},
+    task::{PlayerOutcome, Task, Turn},
 };
-use git::{Changes, CommitRequest, Packed, Prepared, RepoPath, TakeOutLimits};
+use git::{Changes, CommitRequest, PackOutcome, Prepared, RepoPath, TakeOutLimits};
 use std::collections::BTreeSet;
 
 pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
@@ -49,7 +49,7 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
     let mut ground = match recovered(context, task, turn).await? {
         StartOutcome::Ground(ground) => *ground,
         StartOutcome::Overtaken(head) => {
-            let outcome = Box::new(Played::Overtaken { head });
+            let outcome = Box::new(PlayerOutcome::Overtaken { head });
             return Ok(context.task_event(task.id, task::Event::Played { emission, outcome }));
         }
     };
@@ -65,7 +65,7 @@ pub(super) async fn play(context: &EffectContext<'_>, task: &Task, emission: Emi
         ground.checkout.keep_as(&checkout_name(context, task)).await?;
     }
     let run = ask(context, task, turn, &ground, &settings).await?;
-    record_end(context, task, emission, (turn, &mut ground), run).await
+    record_end(context, task, emission, turn, &mut ground, run).await
 }
 
 /// Records the end of a run with its commit, then publishes the commit. If the changes could not be committed, the
@@ -74,7 +74,8 @@ async fn record_end(
     context: &EffectContext<'_>,
     task: &Task,
     emission: Emission,
-    (turn, ground): (&Turn, &mut Ground),
+    turn: &Turn,
+    ground: &mut Ground,
     RunOutcome { last, answer }: RunOutcome<PlayerReport>,
 ) -> Result<Done, EffectError> {
     if matches!(last, LastRun::None) {
@@ -97,7 +98,7 @@ async fn record_end(
         return Err(answer.err().or(nothing.err()).unwrap_or(EffectError::Stopped));
     };
     let text = result.to_json()?;
-    context.store_result((&text, pack.as_ref()), last.unrecorded()).await?;
+    context.store_result(&text, pack.as_ref(), last.unrecorded()).await?;
     ground.checkout.settle();
     if matches!(answer, Err(EffectError::Stopped)) {
         // This process ends. The next holder of the effect pushes the work and continues from it.
@@ -144,7 +145,7 @@ async fn take_result(
 /// finished, and if it is not, the next run learns the missing parts. Otherwise the same turn continues later.
 fn ends_turn(error: &EffectError) -> bool {
     match error {
-        EffectError::Agent(_) | EffectError::Hopeless(_) | EffectError::Spent(_) => true,
+        EffectError::Agent(_) | EffectError::Permanent(_) | EffectError::Spent(_) => true,
         EffectError::Failed { .. }
         | EffectError::Limited { .. }
         | EffectError::Waiting { .. }
@@ -167,7 +168,7 @@ async fn left_by_failed(
         return Ok(changed.map(|(commit, pack)| PlayOutcome { result: RunResult::Interrupted { commit }, pack }));
     }
     let there = || {
-        let head = ground.stood.as_ref().filter(|head| !task.has_verdict_on(head))?;
+        let head = ground.expected_head.as_ref().filter(|head| !task.has_verdict_on(head))?;
         Some((made_commit(context, task, ground, head.clone()), None))
     };
     Ok(changed.or_else(there).map(|(commit, pack)| {
@@ -178,23 +179,29 @@ async fn left_by_failed(
 }
 
 fn made_commit(context: &EffectContext<'_>, task: &Task, ground: &Ground, head: Sha) -> MadeCommit {
-    MadeCommit { head, branch: task.branch.clone(), stood: ground.stood.clone(), effect: context.job.effect.id.clone() }
+    MadeCommit {
+        head,
+        branch: task.branch.clone(),
+        expected_head: ground.expected_head.clone(),
+        effect: context.job.effect.id.clone(),
+    }
 }
 
 /// Packs a commit that the mirror holds as `held`, unless it is too large for the database.
 async fn packed(
     context: &EffectContext<'_>,
     ground: &Ground,
-    (held, head): (&str, &Sha),
+    held: &str,
+    head: &Sha,
 ) -> Result<Option<NewPack>, EffectError> {
     let (folder, known) = (context.feature.key.branch_prefix(), ground.other.as_slice());
     let most = context.engine.settings.pack_size;
     match ground.mirror.pack(held, &folder, known, most).await? {
-        Packed::Bytes(bytes) => {
+        PackOutcome::Bytes(bytes) => {
             Ok(Some(NewPack { feature: context.feature.key, commit: head.clone(), bytes, at: context.engine.now() }))
         }
-        Packed::Needless => Ok(None),
-        Packed::TooLarge => {
+        PackOutcome::Needless => Ok(None),
+        PackOutcome::TooLarge => {
             let id = &context.job.effect.id;
             tracing::warn!(
                 %id, commit = %head,
@@ -261,14 +268,14 @@ async fn before(
     context: &EffectContext<'_>,
     task: &Task,
     ground: &Ground,
-) -> Result<Option<(StopCause, Leftovers)>, EffectError> {
+) -> Result<Option<(StopReason, Leftovers)>, EffectError> {
     let cut = match task.cut_runs {
         0 => context.cuts(Some(task.id)).await?.pop(),
         // The run belongs to the previous effect, whose work the Gates refused.
         _ => context.last_cut(task.id).await?,
     };
     Ok(match ground.left {
-        Leftovers::Changes => Some((cut.unwrap_or(StopCause::Other), Leftovers::Changes)),
+        Leftovers::Changes => Some((cut.unwrap_or(StopReason::Other), Leftovers::Changes)),
         // A run that waited for its model or failed before it changed anything starts again.
         Leftovers::Nothing => cut.filter(|cut| cut.is_limit()).map(|cut| (cut, Leftovers::Nothing)),
     })
@@ -289,15 +296,20 @@ async fn keep(
     report: &PlayerReport,
 ) -> Result<PlayOutcome, EffectError> {
     let (base, report) = (since(context, task, ground).await?, report.clone());
-    let ended = |outcome: Played| PlayOutcome { result: RunResult::Ended(Box::new(outcome)), pack: None };
+    let ended = |outcome: PlayerOutcome| PlayOutcome { result: RunResult::Ended(Box::new(outcome)), pack: None };
     let changes = take_out(ground, left_out::named_files(task, Some(&report))).await?;
-    let (prepared, mut items) = commit(context, task, turn, ground, (&changes, CommitKind::Whole)).await?;
+    let (prepared, mut items) = commit(context, task, turn, ground, &changes, CommitKind::Whole).await?;
     let Some(prepared) = prepared else {
         let left_out = left_out::to_report(&changes.left_out, &BTreeSet::new(), ground.made_folders());
         return Ok(ended(if items.is_empty() {
-            Played::NoChange { base, head: ground.stood.clone().or_else(|| task.head.clone()), report, left_out }
+            PlayerOutcome::NoChange {
+                base,
+                head: ground.expected_head.clone().or_else(|| task.head.clone()),
+                report,
+                left_out,
+            }
         } else {
-            Played::Held { base, report, left_out, items }
+            PlayerOutcome::Held { base, report, left_out, items }
         }));
     };
     let (held, head) = (held_id(context.job), prepared.sha().clone());
@@ -306,11 +318,11 @@ async fn keep(
     let words = left_out::words(&ground.mirror, &prepared).await?;
     let left_out = left_out::to_report(&changes.left_out, &words, ground.made_folders());
     if !items.is_empty() {
-        return Ok(ended(Played::Held { base, report, left_out, items }));
+        return Ok(ended(PlayerOutcome::Held { base, report, left_out, items }));
     }
-    let pack = packed(context, ground, (&held, &head)).await?;
+    let pack = packed(context, ground, &held, &head).await?;
     let commit = made_commit(context, task, ground, head);
-    let result = RunResult::Finished(Box::new(Finished { commit, base, report, left_out }));
+    let result = RunResult::Finished(Box::new(FinishedPlayer { commit, base, report, left_out }));
     Ok(PlayOutcome { result, pack })
 }
 
@@ -335,7 +347,8 @@ async fn commit(
     task: &Task,
     turn: &Turn,
     ground: &Ground,
-    (changes, kind): (&Changes, CommitKind),
+    changes: &Changes,
+    kind: CommitKind,
 ) -> Result<(Option<Prepared>, Vec<Issue>), EffectError> {
     let items: Vec<Issue> = inspect::refused(&changes.findings, &context.engine.secrets);
     let is_partial = kind != CommitKind::Whole;
@@ -372,7 +385,7 @@ async fn unfinished(
     kind: CommitKind,
 ) -> Result<Option<(MadeCommit, Option<NewPack>)>, EffectError> {
     let changes = take_out(ground, left_out::named_files(task, None)).await?;
-    let (Some(prepared), items) = commit(context, task, turn, ground, (&changes, kind)).await? else {
+    let (Some(prepared), items) = commit(context, task, turn, ground, &changes, kind).await? else {
         return Ok(None);
     };
     let held = format!("{}-partial-{}", held_id(context.job), context.job.effect.fence);
@@ -387,7 +400,7 @@ async fn unfinished(
         return Ok(None);
     }
     let head = prepared.sha().clone();
-    let pack = packed(context, ground, (&held, &head)).await?;
+    let pack = packed(context, ground, &held, &head).await?;
     Ok(Some((made_commit(context, task, ground, head), pack)))
 }
 
@@ -402,10 +415,10 @@ pub(super) fn failed(emission: Emission, reason: BlockReason) -> task::Event {
 }
 
 /// Returns the outcome of a failed run, with the commit that it left on the branch.
-pub(super) fn ended_badly(reason: BlockReason, partial: Option<Sha>) -> Played {
+pub(super) fn ended_badly(reason: BlockReason, partial: Option<Sha>) -> PlayerOutcome {
     if let BlockReason::Failed { failure, printed, .. } = reason {
-        Played::Failed { failure, printed, partial }
+        PlayerOutcome::Failed { failure, printed, partial }
     } else {
-        Played::Stopped { reason, partial }
+        PlayerOutcome::Stopped { reason, partial }
     }
 }

@@ -12,14 +12,14 @@ use crate::{
 use domain::{
     feature::{
         event::Event,
-        unsaid::{Replacement, Saying, Unsaid},
+        failed_acts::{FailedAct, PublicAct, Replacement},
     },
     ids::{IssueNumber, PullNumber, Sha, TaskId},
 };
 
 /// A review to be posted in any form.
 pub(super) struct Post<'a> {
-    pub(super) what: Saying,
+    pub(super) what: PublicAct,
     pub(super) task: TaskId,
     pub(super) pull: PullNumber,
     pub(super) commit: &'a Sha,
@@ -46,7 +46,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     let by_autobuild = review(context, &context.repo(), post, ReviewEvent::Comment).await?;
     let refused = match (by_autobuild, refused) {
         (Ok(()), None) => return Ok(Done::Nothing),
-        (Ok(()), Some(why)) => return Ok(report_unsaid(context, post, Replacement::CommentReview, why)),
+        (Ok(()), Some(why)) => return Ok(report_failed_act(context, post, Replacement::CommentReview, why)),
         (Err(error), earlier) if context.is_final(&error) => earlier.unwrap_or_else(|| error.reason()),
         (Err(error), _) => return Err(error.into()),
     };
@@ -55,7 +55,7 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     for (thread, instead) in threads {
         context.may_write().await?;
         match context.comment(thread, post.folded).await {
-            Ok(()) => return Ok(report_unsaid(context, post, instead, refused)),
+            Ok(()) => return Ok(report_failed_act(context, post, instead, refused)),
             Err(error) if context.is_final(&error) => {}
             Err(error) => return Err(error.into()),
         }
@@ -63,8 +63,8 @@ pub(super) async fn post(context: &EffectContext<'_>, post: &Post<'_>) -> Result
     Err(EffectError::refused(refused))
 }
 
-fn report_unsaid(context: &EffectContext<'_>, post: &Post<'_>, instead: Replacement, why: String) -> Done {
-    context.event(Event::Unsaid(Unsaid { what: post.what, task: Some(post.task), instead, why }))
+fn report_failed_act(context: &EffectContext<'_>, post: &Post<'_>, instead: Replacement, why: String) -> Done {
+    context.event(Event::FailedAct(FailedAct { what: post.what, task: Some(post.task), instead, why }))
 }
 
 enum ByCoach {

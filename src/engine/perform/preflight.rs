@@ -59,7 +59,7 @@ pub(super) async fn pre_flight(
     if is_first && let Some(reason) = unusable_names(context, &default, settings.commits).await? {
         return refused(reason);
     }
-    let found = baseline(context, (&default.mirror, commit), &settings).await?;
+    let found = baseline(context, &default.mirror, commit, &settings).await?;
     let plan = feature.plan.as_ref().filter(|_| !before_plan);
     let plan = plan.map(|version| &version.plan);
     // Checked only before money is spent. Later, such a finding means that somebody broke the default branch meanwhile.
@@ -83,7 +83,7 @@ pub(super) async fn pre_flight(
     notes.extend(messages::machine_note(ci));
     let mut ready = PreFlight::of(&found, notes);
     if let Some(plan) = plan {
-        ready.doubts = doubts(context, (&default.mirror, commit), &found, plan).await?;
+        ready.doubts = doubts(context, &default.mirror, commit, &found, plan).await?;
     }
     let outcome = Box::new(PreFlightOutcome::Ready(ready));
     Ok(context.event(Event::PreFlown { emission, outcome }))
@@ -92,7 +92,8 @@ pub(super) async fn pre_flight(
 /// Returns the criteria of the plan whose check may never pass.
 async fn doubts(
     context: &EffectContext<'_>,
-    (mirror, commit): (&Mirror, &Sha),
+    mirror: &Mirror,
+    commit: &Sha,
     found: &Baseline,
     plan: &Plan,
 ) -> Result<Vec<Doubt>, EffectError> {
@@ -157,9 +158,8 @@ async fn missing_programs(
         return Ok(Vec::new());
     }
     let lines: Vec<String> = commands.iter().map(|(_, command)| (*command).clone()).collect();
-    let of = (mirror, commit);
-    let missing =
-        gates::missing_programs(&context.gate_context(), of, &context.settings(), &lines, &context.job.cancel).await?;
+    let (gates, settings) = (context.gate_context(), context.settings());
+    let missing = gates::missing_programs(&gates, mirror, commit, &settings, &lines, &context.job.cancel).await?;
     let doubt = |(command, program): (String, String)| {
         let task = commands.iter().find(|(_, own)| **own == command)?.0;
         Some(Doubt::MissingProgram { task, command, program })

@@ -3,7 +3,7 @@
 use crate::{
     agents::{Activity, RunSpec},
     engine::{
-        perform::{context::EffectContext, ledger::Opened},
+        perform::{context::EffectContext, ledger::OpenedRun},
         schedule,
     },
     store::NewEffect,
@@ -25,12 +25,12 @@ pub(super) struct Progress<'a> {
     watched: watch::Receiver<Activity>,
     pace: Pace,
     /// How often progress was stored.
-    told: u32,
+    stored: u32,
 }
 
 impl<'a> Progress<'a> {
     /// Creates the progress of a run and connects it to `spec`, which then reports its agent's actions.
-    pub(super) fn of(context: &'a EffectContext<'a>, opened: &'a Opened, spec: &mut RunSpec) -> Self {
+    pub(super) fn of(context: &'a EffectContext<'a>, opened: &'a OpenedRun, spec: &mut RunSpec) -> Self {
         let (sender, watched) = watch::channel(Activity::default());
         spec.activity = Some(sender);
         let settings = &context.engine.settings;
@@ -41,7 +41,7 @@ impl<'a> Progress<'a> {
             run: &opened.id,
             watched,
             pace: Pace::new(every, spaced.max(every), context.engine.now()),
-            told: 0,
+            stored: 0,
         }
     }
 
@@ -63,7 +63,7 @@ impl<'a> Progress<'a> {
 
     /// Returns the effect that shows that the run is over, if people were shown that it runs.
     pub(super) fn over(&self) -> Option<NewEffect> {
-        (self.told > 0).then(|| self.show("over", self.context.engine.now()))
+        (self.stored > 0).then(|| self.show("over", self.context.engine.now()))
     }
 
     async fn write_changes(&mut self, over: &CancellationToken) {
@@ -87,8 +87,8 @@ impl<'a> Progress<'a> {
         let Some(from) = self.pace.record(seen, now) else {
             return;
         };
-        self.told = self.told.saturating_add(1);
-        let show = self.show(&self.told.to_string(), from);
+        self.stored = self.stored.saturating_add(1);
+        let show = self.show(&self.stored.to_string(), from);
         let store = &self.context.engine.store;
         let written = store.saw_run(&self.context.job.hold, self.run, seen, now, &show).await;
         if let Err(error) = written {

@@ -6,16 +6,16 @@ use crate::{
     config::Role,
     engine::{
         job::{ApiWait, EffectError, FailedRun},
-        perform::{context::EffectContext, ledger::Opened},
+        perform::{context::EffectContext, ledger::OpenedRun},
     },
     messages,
     store::Trouble,
 };
 use domain::{
-    blocked::{Failure, Fallback, Next, StopCause},
+    blocked::{Failure, Fallback, NextStep, StopReason},
     ids::{Millis, TaskId},
     routing,
-    routing::{Before, Route, RunProgress},
+    routing::{FailureHistory, Route, RunProgress},
 };
 use text::shorten;
 
@@ -34,7 +34,7 @@ struct Refusal {
     failure: Failure,
 }
 
-struct Routed {
+struct RoutedFailure {
     refusal: Refusal,
     route: Route,
 }
@@ -45,17 +45,17 @@ fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
     let Some(own) = own else {
         return (last, None);
     };
-    let waits = own.failure.row().next == Next::Wait;
-    let row = last.failure.row();
+    let waits = own.failure.rule().next == NextStep::Wait;
+    let rule = last.failure.rule();
     // A fallback model that does not exist changes nothing, nor does one that refuses a request which the wanted model
     // may accept.
     let is_no_help = matches!(last.failure, Failure::NoSuchModel { .. })
-        || (waits && row.next != Next::Wait && row.fallback == Fallback::MayHelp);
+        || (waits && rule.next != NextStep::Wait && rule.fallback == Fallback::MayHelp);
     if is_no_help { (own, None) } else { (last, waits.then_some(own)) }
 }
 
 /// Orders two refusals: if both wait, the one whose provider is asked again sooner comes first.
-fn sooner(one: Routed, other: Routed) -> (Routed, Option<Routed>) {
+fn sooner(one: RoutedFailure, other: RoutedFailure) -> (RoutedFailure, Option<RoutedFailure>) {
     match (one.route, other.route) {
         (Route::Park(first), Route::Park(second)) if second < first => (other, Some(one)),
         _ => (one, Some(other)),
@@ -72,7 +72,7 @@ impl EffectContext<'_> {
                 message: messages::not_served_for(waited / 3_600_000),
                 retry_after_seconds: None,
             };
-            return EffectError::Hopeless(failure.into());
+            return EffectError::Permanent(failure.into());
         }
         let why = format!("{provider} does not serve others");
         let wait = ApiWait { provider, trouble: None, until };
@@ -88,13 +88,13 @@ impl EffectContext<'_> {
 
     /// Records that a run was answered: effects that wait for its model become due. If it ran on the fallback, effects
     /// for the replaced model must wait.
-    pub(super) async fn served(&self, opened: &Opened, record: &Record) -> Result<(), EffectError> {
+    pub(super) async fn served(&self, opened: &OpenedRun, record: &Record) -> Result<(), EffectError> {
         let (store, now) = (&self.engine.store, self.engine.now());
         let by = match &record.replaced {
             None => opened.provider.clone(),
             Some(replaced) => {
                 let own = Refusal { provider: opened.provider.clone(), failure: replaced.failure.clone() };
-                let own = self.routed_one(own, opened, RunProgress::Nowhere).await?;
+                let own = self.routed_one(own, opened, RunProgress::None).await?;
                 self.remember(&own).await?;
                 provider_of(opened.kind, Some(&replaced.by))
             }
@@ -107,12 +107,12 @@ impl EffectContext<'_> {
     /// once.
     pub(super) async fn routed(
         &self,
-        opened: &Opened,
+        opened: &OpenedRun,
         failure: Failure,
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<Option<EffectError>, EffectError> {
-        let got = if record.shows_work() { RunProgress::ToWork } else { RunProgress::Nowhere };
+        let progress = if record.shows_work() { RunProgress::Worked } else { RunProgress::None };
         let last = record.replaced.as_ref().map(|replaced| replaced.by.as_str());
         let own = record
             .replaced
@@ -120,16 +120,16 @@ impl EffectContext<'_> {
             .map(|replaced| Refusal { provider: opened.provider.clone(), failure: replaced.failure.clone() });
         let provider = last.map_or_else(|| opened.provider.clone(), |by| provider_of(opened.kind, Some(by)));
         let (first, other) = sorted(own, Refusal { provider, failure });
-        let mut first = self.routed_one(first, opened, got).await?;
+        let mut first = self.routed_one(first, opened, progress).await?;
         if let Some(other) = other {
-            let other = self.routed_one(other, opened, got).await?;
+            let other = self.routed_one(other, opened, progress).await?;
             let (sooner, later) = sooner(first, other);
             first = sooner;
             if let Some(later) = later {
                 self.remember(&later).await?;
             }
         }
-        let Routed { refusal, route } = first;
+        let RoutedFailure { refusal, route } = first;
         Ok(Some(match route {
             Route::NextShare => return Ok(None),
             Route::Retry => self.failed(refusal.failure, record, task).await?,
@@ -146,59 +146,64 @@ impl EffectContext<'_> {
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<EffectError, EffectError> {
-        let row = failure.row();
+        let rule = failure.rule();
         let failed = failed_run(failure, record);
-        if row.next != Next::Continue {
+        if rule.next != NextStep::Continue {
             return Ok(EffectError::Agent(failed));
         }
         let earlier = self.cuts(task).await?;
         // The ledger does not have the end of this run yet.
-        let all = earlier.into_iter().chain([StopCause::from_word(row.word)]);
+        let all = earlier.into_iter().chain([StopReason::from_word(rule.word)]);
         let met = all.filter(|cut| cut.is_limit()).count();
-        Ok(if u32::try_from(met).is_ok_and(|met| met < row.runs) {
+        Ok(if u32::try_from(met).is_ok_and(|met| met < rule.runs) {
             EffectError::Agent(failed)
         } else {
-            EffectError::Hopeless(failed)
+            EffectError::Permanent(failed)
         })
     }
 
     /// Returns the failures that ended the earlier runs of this effect, oldest first.
-    pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<StopCause>, EffectError> {
+    pub(super) async fn cuts(&self, task: Option<TaskId>) -> Result<Vec<StopReason>, EffectError> {
         let effect = &self.job.effect;
         let runs = self.engine.store.runs_of(&self.feature.key, task).await?;
         let ours = runs.iter().filter(|run| run.effect == effect.id);
         let failures = ours.filter_map(|run| run.failure.as_deref());
-        Ok(failures.map(StopCause::from_word).collect())
+        Ok(failures.map(StopReason::from_word).collect())
     }
 
     /// Returns the failure that ended the newest run of a task's Player.
-    pub(super) async fn last_cut(&self, task: TaskId) -> Result<Option<StopCause>, EffectError> {
+    pub(super) async fn last_cut(&self, task: TaskId) -> Result<Option<StopReason>, EffectError> {
         let runs = self.engine.store.runs_of(&self.feature.key, Some(task)).await?;
         let last = runs.iter().rfind(|run| run.role == Role::Player.to_string() && run.failure.is_some());
-        Ok(last.and_then(|run| run.failure.as_deref()).map(StopCause::from_word))
+        Ok(last.and_then(|run| run.failure.as_deref()).map(StopReason::from_word))
     }
 
-    async fn routed_one(&self, refusal: Refusal, opened: &Opened, got: RunProgress) -> Result<Routed, EffectError> {
+    async fn routed_one(
+        &self,
+        refusal: Refusal,
+        opened: &OpenedRun,
+        progress: RunProgress,
+    ) -> Result<RoutedFailure, EffectError> {
         let known = self.engine.store.provider_trouble(&refusal.provider).await?;
-        let before = Before {
+        let before = FailureHistory {
             failures: known.map_or(0, |known| known.failures),
             waited: self.waited(),
             share: opened.share.usd_micros.or(opened.share.tokens),
-            got,
+            progress,
         };
         let route = routing::route(&refusal.failure, &before, &self.engine.settings.waits, jitter());
-        Ok(Routed { refusal, route })
+        Ok(RoutedFailure { refusal, route })
     }
 
     /// Records that nobody may ask this provider before its time, although this effect does not wait for it.
-    async fn remember(&self, routed: &Routed) -> Result<(), EffectError> {
+    async fn remember(&self, routed: &RoutedFailure) -> Result<(), EffectError> {
         let (Route::Park(wait), Some(trouble)) = (routed.route, trouble(&routed.refusal.failure)) else {
             return Ok(());
         };
         let (provider, now) = (&routed.refusal.provider, self.engine.now());
         let said = routed.refusal.failure.to_string();
         let store = &self.engine.store;
-        store.provider_refused(provider, trouble, &said, (now, now.plus(wait))).await?;
+        store.provider_refused(provider, trouble, &said, now, now.plus(wait)).await?;
         Ok(())
     }
 
@@ -217,15 +222,15 @@ impl EffectContext<'_> {
     async fn hopeless(&self, refusal: Refusal, record: &Record) -> Result<EffectError, EffectError> {
         let Refusal { provider, failure } = refusal;
         let Failure::NotAuthorised { message: said } = failure else {
-            return Ok(EffectError::Hopeless(failed_run(failure, record)));
+            return Ok(EffectError::Permanent(failed_run(failure, record)));
         };
         let now = self.engine.now();
         tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
         let store = &self.engine.store;
-        store.provider_refused(&provider, Trouble::NotAuthorised, &said, (now, now)).await?;
+        store.provider_refused(&provider, Trouble::NotAuthorised, &said, now, now).await?;
         // Only operators may see a message about credentials.
         let said = messages::answer_is_in_the_log();
-        Ok(EffectError::Hopeless(Failure::NotAuthorised { message: said }.into()))
+        Ok(EffectError::Permanent(Failure::NotAuthorised { message: said }.into()))
     }
 }
 
@@ -286,7 +291,7 @@ mod tests {
     #[test]
     fn of_two_waits_the_shorter_one_is_waited_for() {
         let failure = Failure::ReportMissing;
-        let routed = |provider: &str, route| Routed { refusal: refusal(provider, &failure), route };
+        let routed = |provider: &str, route| RoutedFailure { refusal: refusal(provider, &failure), route };
         let first = |one, other| sooner(routed("one", one), routed("other", other)).0.refusal.provider;
         assert_eq!(first(Route::Park(5), Route::Park(4)), "other");
         assert_eq!(first(Route::Park(4), Route::Park(5)), "one");

@@ -76,16 +76,16 @@ async fn with_ci(
     if clean == opened.head {
         return Ok(opened);
     }
-    let (name, stood) = match feature.pull {
+    let (name, expected_head) = match feature.pull {
         Some(_) => (feature.integration_branch(), Some(opened.head.clone())),
         None => {
             let name = feature.key.released_branch();
-            let stood = default.mirror.rev_parse(&branch_name(&name)?).await?;
-            (name, stood)
+            let expected_head = default.mirror.rev_parse(&branch_name(&name)?).await?;
+            (name, expected_head)
         }
     };
     let branch = branch_name(&name)?;
-    Ok(OpenedOn { head: push(context, &branch, &clean, stood).await?, branch: Some(name), ..opened })
+    Ok(OpenedOn { head: push(context, &branch, &clean, expected_head).await?, branch: Some(name), ..opened })
 }
 
 async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumber, EffectError> {

@@ -72,12 +72,12 @@ pub(super) async fn settle(context: &EffectContext<'_>, default: &DefaultBranch)
     let feature = &context.feature;
     let mirror = &default.mirror;
     let branch = branch_name(&feature.integration_branch())?;
-    let stood = tip(mirror, branch.as_str()).await?;
+    let old_head = tip(mirror, branch.as_str()).await?;
     let head = match feature.rules.records {
-        Records::Keep => with_pages(context, mirror, stood.clone(), messages::final_plan_file(feature)).await?,
-        Records::WhileBuilding | Records::None => without(context, mirror, stood.clone(), &default.head).await?,
+        Records::Keep => with_pages(context, mirror, old_head.clone(), messages::final_plan_file(feature)).await?,
+        Records::WhileBuilding | Records::None => without(context, mirror, old_head.clone(), &default.head).await?,
     };
-    let head = if head == stood { head } else { push(context, &branch, &head, Some(stood)).await? };
+    let head = if head == old_head { head } else { push(context, &branch, &head, Some(old_head)).await? };
     let known = feature.integration.as_ref().map(|integration| integration.head.clone());
     let gated = feature.gates.last().map(|gate| gate.head.clone());
     let gated = match gated {

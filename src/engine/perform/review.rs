@@ -12,7 +12,7 @@ use crate::{
 use domain::{
     decision::Outcome,
     effect::{DismissedWhy, Thread},
-    feature::unsaid::Saying,
+    feature::failed_acts::PublicAct,
     ids::{TurnNumber, User},
     task::{Task, Turn},
 };
@@ -68,7 +68,7 @@ async fn post_turn(
         Outcome::Feedback => ReviewEvent::RequestChanges,
     };
     let folded = messages::fold_inline(&review);
-    let what = Saying::Review;
+    let what = PublicAct::Review;
     let (body, inline, folded) = (review.body.as_str(), review.inline.as_slice(), folded.as_str());
     let post = Post { what, task: task.id, pull, commit, event, body, inline, folded };
     post::post(context, &post).await
@@ -99,7 +99,7 @@ pub(super) async fn post_blocked(context: &EffectContext<'_>, task: &Task) -> Re
         }
         (Some(pull), Some(head)) => {
             let post = Post {
-                what: Saying::Report,
+                what: PublicAct::Report,
                 task: task.id,
                 pull,
                 commit: head,

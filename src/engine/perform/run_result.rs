@@ -23,7 +23,7 @@ use domain::{
     inquiry::Inquiries,
     report::{LeftOut, PlayerReport},
     task,
-    task::{Played, Task, Turn},
+    task::{PlayerOutcome, Task, Turn},
 };
 use git::{CommitInfo, Mirror, Unpacked};
 use serde::{Deserialize, Serialize};
@@ -33,11 +33,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub(super) enum RunResult {
     /// The run finished.
-    Finished(Box<Finished>),
+    Finished(Box<FinishedPlayer>),
     /// The run ended with inquiries. It has a commit of the work so far if the tree had changed.
     Inquired { inquiries: Inquiries, commit: Option<MadeCommit> },
     /// Nothing may be pushed, or nothing changed.
-    Ended(Box<Played>),
+    Ended(Box<PlayerOutcome>),
     /// The run failed. The work that it left is judged.
     Failed { commit: MadeCommit, reason: Box<BlockReason> },
     /// The run was ended by a failure of something else. Another run continues from its unfinished work.
@@ -46,7 +46,7 @@ pub(super) enum RunResult {
 
 /// A finished run whose commit may be pushed.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Finished {
+pub(super) struct FinishedPlayer {
     pub commit: MadeCommit,
     pub base: Sha,
     pub report: PlayerReport,
@@ -60,7 +60,8 @@ pub(super) struct MadeCommit {
     pub head: Sha,
     pub branch: String,
     /// The head of the branch on GitHub before the run; `None` if the branch did not exist.
-    pub stood: Option<Sha>,
+    #[serde(rename = "stood")]
+    pub expected_head: Option<Sha>,
     /// The effect that the commit's trailer names.
     pub effect: String,
 }
@@ -110,12 +111,17 @@ impl RunResult {
         let outcome = match (self, landed) {
             (Self::Interrupted { .. }, _) => return Ok(None),
             (Self::Ended(outcome), _) => *outcome,
-            (Self::Finished(finished), Some(Landed::There(head))) => {
-                Played::Pushed { base: finished.base, head, report: finished.report, left_out: finished.left_out }
-            }
-            (Self::Failed { reason, .. }, Some(Landed::There(head))) => ended_badly(*reason, Some(head)),
+            (Self::Finished(finished), Some(Landed::OnBranch(head))) => PlayerOutcome::Pushed {
+                base: finished.base,
+                head,
+                report: finished.report,
+                left_out: finished.left_out,
+            },
+            (Self::Failed { reason, .. }, Some(Landed::OnBranch(head))) => ended_badly(*reason, Some(head)),
             (Self::Failed { reason, .. }, Some(Landed::Rejected(_))) => ended_badly(*reason, None),
-            (Self::Finished(_) | Self::Failed { .. }, Some(Landed::Overtaken(head))) => Played::Overtaken { head },
+            (Self::Finished(_) | Self::Failed { .. }, Some(Landed::Overtaken(head))) => {
+                PlayerOutcome::Overtaken { head }
+            }
             (Self::Finished(_) | Self::Inquired { .. }, Some(Landed::Rejected(rule))) => {
                 let reason = BlockReason::BranchRule { rule };
                 return Ok(Some(context.task_event(task.id, task::Event::Stuck { emission, reason })));
@@ -138,7 +144,7 @@ impl RunResult {
         turn: &Turn,
         emission: Emission,
     ) -> Result<Option<Done>, EffectError> {
-        if turn.told.guidance.is_empty() && turn.told.reviews.is_empty() {
+        if turn.input.guidance.is_empty() && turn.input.reviews.is_empty() {
             self.record(context).await?;
             return self.publish(context, task, emission).await;
         }
@@ -148,8 +154,8 @@ impl RunResult {
         let event = match self.land(context, task, commit).await? {
             // The words may say how to satisfy the rule.
             None | Some(Landed::Rejected(_)) => return Ok(None),
-            Some(Landed::There(head) | Landed::Overtaken(head)) => {
-                task::Event::Played { emission, outcome: Box::new(Played::Overtaken { head }) }
+            Some(Landed::OnBranch(head) | Landed::Overtaken(head)) => {
+                task::Event::Played { emission, outcome: Box::new(PlayerOutcome::Overtaken { head }) }
             }
         };
         Ok(Some(context.task_event(task.id, event)))
@@ -166,9 +172,9 @@ impl RunResult {
         if !is_at_hand(context, task, &commit.head).await? {
             return self.landed_before(context, commit).await;
         }
-        let landed = push(context, task, &commit.head, commit.stood.clone()).await?;
+        let landed = push(context, task, &commit.head, commit.expected_head.clone()).await?;
         match &landed {
-            Landed::There(_) | Landed::Overtaken(_) => {
+            Landed::OnBranch(_) | Landed::Overtaken(_) => {
                 let (store, now) = (&context.engine.store, context.engine.now());
                 store.pack_pushed(&context.feature.key, &commit.head, now).await?;
             }
@@ -191,7 +197,7 @@ impl RunResult {
         let info = mirror.commit_info(&tip).await?;
         let is_whole = matches!(self, Self::Finished(_));
         let is_it = info.is_some_and(|info| names(&info, &commit.effect) && is_partial(&info) != is_whole);
-        Ok(is_it.then_some(Landed::There(tip)))
+        Ok(is_it.then_some(Landed::OnBranch(tip)))
     }
 
     /// Records the result with the effect. From then on its commit is pushed and no run is made.
@@ -213,7 +219,7 @@ fn inquired(
     landed: Option<Landed>,
 ) -> Done {
     let partial = match landed {
-        Some(Landed::There(head) | Landed::Overtaken(head)) => Some(head),
+        Some(Landed::OnBranch(head) | Landed::Overtaken(head)) => Some(head),
         Some(Landed::Rejected(_)) | None => None,
     };
     let event = task::Event::Inquired { emission, inquiries, partial };
@@ -271,7 +277,7 @@ async fn pushed_unheard(
     task: &Task,
     ground: &Ground,
 ) -> Result<Option<RunResult>, EffectError> {
-    let Some(tip) = ground.stood.as_ref().filter(|tip| task.head.as_ref() != Some(tip)) else {
+    let Some(tip) = ground.expected_head.as_ref().filter(|tip| task.head.as_ref() != Some(tip)) else {
         return Ok(None);
     };
     let info = ground.mirror.commit_info(tip).await?.filter(|info| !is_partial(info));
@@ -281,12 +287,12 @@ async fn pushed_unheard(
     let commit = MadeCommit {
         head: tip.clone(),
         branch: task.branch.clone(),
-        stood: Some(tip.clone()),
+        expected_head: Some(tip.clone()),
         effect: effect.to_owned(),
     };
     let recorded = context.engine.store.effect(effect).await?;
     Ok(Some(match recorded.as_ref().and_then(RunResult::of) {
-        Some(RunResult::Finished(finished)) => RunResult::Finished(Box::new(Finished { commit, ..*finished })),
+        Some(RunResult::Finished(finished)) => RunResult::Finished(Box::new(FinishedPlayer { commit, ..*finished })),
         // Its report is lost, for example because the database was restored.
         Some(_) | None => {
             RunResult::Failed { commit, reason: Box::new(BlockReason::failed(WorkStep::Play, Failure::ReportMissing)) }
@@ -319,7 +325,7 @@ async fn unpushed(
     let fits = info.trailer("AutoBuild-Turn") == Some(&turn.number.to_string())
         && info.parents == ground.parents()
         && commit.branch == task.branch
-        && commit.stood == ground.stood;
+        && commit.expected_head == ground.expected_head;
     Ok(fits.then_some(result))
 }
 

@@ -17,7 +17,7 @@ use domain::{
     effect::{Effect, ReactOn, Reaction, Reply, Thread},
     feature::{
         event::Event,
-        unsaid::{Replacement, Saying, Unsaid},
+        failed_acts::{FailedAct, PublicAct, Replacement},
     },
     ids::{Emission, IssueNumber},
 };
@@ -82,8 +82,8 @@ pub(super) async fn feature_blocked(context: &EffectContext<'_>) -> Result<Done,
     };
     context.may_write().await?;
     context.comment(IssueNumber(pull.0), &text).await?;
-    Ok(context.event(Event::Unsaid(Unsaid {
-        what: Saying::Report,
+    Ok(context.event(Event::FailedAct(FailedAct {
+        what: PublicAct::Report,
         task: None,
         instead: Replacement::PullComment,
         why: refused.reason(),
@@ -120,45 +120,56 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
     // All effects use the same mark, because there is only one living comment.
     let marker = format!("<!-- autobuild:{}/living -->", feature.key);
     let body = format!("{text}\n\n{marker}");
-    let comment = match written(context, (&marker, &body)).await? {
-        Ok(comment) => comment,
+    let comment = match write_living(context, &marker, &body).await? {
+        WrittenLiving::Shown(comment) => *comment,
         // The progress of an agent is not worth a new comment.
-        Err(error) if context.is_final(&error) && emission == Emission(0) => return Ok(Done::Nothing),
-        Err(GithubError::Forbidden { .. } | GithubError::NotFound | GithubError::Refused { .. }) => {
-            instead_of(context, (&marker, &body)).await?
+        WrittenLiving::NotEdited(error) if context.is_final(&error) && emission == Emission(0) => {
+            return Ok(Done::Nothing);
         }
-        Err(error) => return Err(error.into()),
+        WrittenLiving::NotEdited(
+            GithubError::Forbidden { .. } | GithubError::NotFound | GithubError::Refused { .. },
+        ) => instead_of(context, &marker, &body).await?,
+        WrittenLiving::NotEdited(error) => return Err(error.into()),
     };
     let version = feature.plan.as_ref().map(|plan| plan.number);
     let at = comment.updated_at.unwrap_or_else(|| context.engine.now());
     Ok(context.event(Event::LivingShown { comment: comment.id, version, at }))
 }
 
-/// Edits the living comment, or creates it if there is none or somebody deleted it. The inner error is that of an edit.
-async fn written(
-    context: &EffectContext<'_>,
-    (marker, body): (&str, &str),
-) -> Result<Result<Comment, GithubError>, EffectError> {
+enum WrittenLiving {
+    Shown(Box<Comment>),
+    /// GitHub did not let us edit the comment.
+    NotEdited(GithubError),
+}
+
+impl WrittenLiving {
+    fn of_edit(edited: Result<Comment, GithubError>) -> Self {
+        edited.map_or_else(Self::NotEdited, |comment| Self::Shown(Box::new(comment)))
+    }
+}
+
+/// Edits the living comment, or creates it if there is none or somebody deleted it.
+async fn write_living(context: &EffectContext<'_>, marker: &str, body: &str) -> Result<WrittenLiving, EffectError> {
     let (repo, issue) = (context.repo(), context.feature.key.issue);
     context.may_write().await?;
     if let Some(living) = context.feature.living {
         let edited = repo.update_comment(living.comment, body).await;
         if !matches!(edited, Err(GithubError::Gone)) {
-            return Ok(edited);
+            return Ok(WrittenLiving::of_edit(edited));
         }
         context.may_write().await?;
     }
     // Another effect or try may have created it without receiving the reply.
     match repo.find_comment(issue, marker).await? {
-        Some(made) => Ok(repo.update_comment(made.id, body).await),
-        None => Ok(Ok(repo.create_comment(issue, body).await?)),
+        Some(made) => Ok(WrittenLiving::of_edit(repo.update_comment(made.id, body).await)),
+        None => Ok(WrittenLiving::Shown(Box::new(repo.create_comment(issue, body).await?))),
     }
 }
 
 /// Writes a new living comment if GitHub does not let us edit the old one. A new comment notifies everybody on the
 /// issue, so these are written rarely. Only a new plan is shown at once. A comment of an earlier try is reused only if
 /// it says the same: it cannot be edited either, and people may approve the plan that it shows.
-async fn instead_of(context: &EffectContext<'_>, (marker, body): (&str, &str)) -> Result<Comment, EffectError> {
+async fn instead_of(context: &EffectContext<'_>, marker: &str, body: &str) -> Result<Comment, EffectError> {
     let (feature, now) = (&context.feature, context.engine.now());
     let spacing = context.engine.settings.write_spacing_ms;
     let is_seen = feature.plan.as_ref().is_none_or(|plan| plan.shown_at.is_some());

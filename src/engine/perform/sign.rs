@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 /// makes the whole branch again.
 const MOST: usize = 1_000;
 
-pub(super) enum Signed {
+pub(super) enum SignOutcome {
     /// Push this commit.
     As(Sha),
     /// GitHub refuses the work with this message.
@@ -36,18 +36,18 @@ pub(super) async fn signed(
     remote: &Remote,
     branch: &BranchName,
     head: &Sha,
-) -> Result<Signed, EffectError> {
+) -> Result<SignOutcome, EffectError> {
     let waiting = match context.settings().commits {
         CommitsBy::Git => Vec::new(),
         CommitsBy::Github => unsigned(context, mirror, head).await?,
     };
     if waiting.is_empty() {
-        return Ok(Signed::As(head.clone()));
+        return Ok(SignOutcome::As(head.clone()));
     }
     context.job.ensure_lease()?;
     match mirror.push_aside(remote, branch, head).await {
         Ok(()) => {}
-        Err(PushError::Rejected { reason }) => return Ok(Signed::Rejected(reason)),
+        Err(PushError::Rejected { reason }) => return Ok(SignOutcome::Rejected(reason)),
         Err(PushError::LeaseLost { .. }) => return Err(EffectError::defect(Defect::Other("a lease aside".to_owned()))),
         Err(PushError::Git(error)) => return Err(context.engine.git_failed(context.feature.installation, error)),
     }
@@ -58,7 +58,7 @@ pub(super) async fn signed(
         let made = remade(context, mirror, remote, &info, parents).await?;
         instead.insert(commit, made);
     }
-    Ok(Signed::As(instead.remove(head).unwrap_or_else(|| head.clone())))
+    Ok(SignOutcome::As(instead.remove(head).unwrap_or_else(|| head.clone())))
 }
 
 /// Returns our commits up to `head` that are neither on a branch nor signed, each after its parents. They include a

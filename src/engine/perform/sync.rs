@@ -27,8 +27,8 @@ use git::{Author, CommitRequest, MergeOutcome, Mirror};
 pub(super) async fn compare_default(context: &EffectContext<'_>) -> Result<Done, EffectError> {
     let feature = &context.feature;
     let default = context.fetch_with_default().await?;
-    let stood = tip(&default.mirror, &feature.integration_branch()).await?;
-    match default.mirror.merge(&stood, &default.head).await? {
+    let old_head = tip(&default.mirror, &feature.integration_branch()).await?;
+    match default.mirror.merge(&old_head, &default.head).await? {
         MergeOutcome::Conflict { files, .. } => Ok(context.event(Event::DefaultConflicts {
             files: files.iter().map(ToString::to_string).collect(),
             other: default.head,
@@ -47,20 +47,20 @@ pub(super) async fn land(context: &EffectContext<'_>, task: &Task, emission: Emi
     let head = task.head.clone().ok_or_else(no_commit)?;
     let mirror = context.fetch_own().await?;
     let name = context.feature.integration_branch();
-    let stood = tip(&mirror, &name).await?;
-    if mirror.is_ancestor(&head, &stood).await? {
+    let old_head = tip(&mirror, &name).await?;
+    if mirror.is_ancestor(&head, &old_head).await? {
         return Ok(context.task_event(task.id, task::Event::Merged { emission, commit: head }));
     }
-    if !mirror.is_ancestor(&stood, &head).await? {
-        let event = match catch_up(context, &mirror, task, head, stood).await? {
+    if !mirror.is_ancestor(&old_head, &head).await? {
+        let event = match catch_up(context, &mirror, task, head, old_head).await? {
             CaughtUp::At(head) => task::Event::CaughtUp { emission, head },
             CaughtUp::Conflict(files) => task::Event::MergeConflict { emission, files },
             CaughtUp::Rejected(rule) => task::Event::MergeRefused { emission, rule },
         };
         return Ok(context.task_event(task.id, event));
     }
-    let event = match push_to(context, &branch_name(&name)?, &head, Some(stood)).await? {
-        Landed::There(commit) => task::Event::Merged { emission, commit },
+    let event = match push_to(context, &branch_name(&name)?, &head, Some(old_head)).await? {
+        Landed::OnBranch(commit) => task::Event::Merged { emission, commit },
         Landed::Rejected(rule) => task::Event::MergeRefused { emission, rule },
         Landed::Overtaken(_) => return Err(branch_moved(&name)),
     };
@@ -81,12 +81,12 @@ pub(super) async fn onto_measured(
         return Ok(None);
     }
     let mirror = context.fetch_own().await?;
-    let stood = tip(&mirror, &context.feature.integration_branch()).await?;
+    let old_head = tip(&mirror, &context.feature.integration_branch()).await?;
     // The default branch was rewritten, or the task was merged by hand: there is nothing to merge.
-    if mirror.is_ancestor(&stood, head).await? || mirror.is_ancestor(head, &stood).await? {
+    if mirror.is_ancestor(&old_head, head).await? || mirror.is_ancestor(head, &old_head).await? {
         return Ok(None);
     }
-    Ok(Some(match catch_up(context, &mirror, task, head.clone(), stood).await? {
+    Ok(Some(match catch_up(context, &mirror, task, head.clone(), old_head).await? {
         CaughtUp::At(head) => task::Event::CaughtUp { emission, head },
         CaughtUp::Conflict(files) => task::Event::MergeConflict { emission, files },
         CaughtUp::Rejected(rule) => {
@@ -112,9 +112,9 @@ async fn catch_up(
     mirror: &Mirror,
     task: &Task,
     head: Sha,
-    stood: Sha,
+    old_head: Sha,
 ) -> Result<CaughtUp, EffectError> {
-    let tree = match mirror.merge(&head, &stood).await? {
+    let tree = match mirror.merge(&head, &old_head).await? {
         MergeOutcome::Clean { tree } => tree,
         MergeOutcome::Conflict { files, .. } => {
             return Ok(CaughtUp::Conflict(files.iter().map(ToString::to_string).collect()));
@@ -126,11 +126,11 @@ async fn catch_up(
     let message = messages::merge_default_commit(&context.feature, &context.feature.integration_branch());
     let request = CommitRequest {
         trailers: turn::trailers(context, &[("AutoBuild-Task", task.id.to_string())]),
-        ..request(context, vec![head.clone(), stood], message).await?
+        ..request(context, vec![head.clone(), old_head], message).await?
     };
     let merged = mirror.commit_merge(&tree, &request).await?;
     Ok(match push_to(context, &branch_name(&task.branch)?, &merged, Some(head)).await? {
-        Landed::There(head) | Landed::Overtaken(head) => CaughtUp::At(head),
+        Landed::OnBranch(head) | Landed::Overtaken(head) => CaughtUp::At(head),
         Landed::Rejected(rule) => CaughtUp::Rejected(rule),
     })
 }

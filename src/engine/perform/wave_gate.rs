@@ -71,8 +71,7 @@ async fn broke(
         return Ok(None);
     }
     let subject = WaveSubject { smoke: subject.smoke.filter(|_| smoke_failed && !tests_failed), ..*subject };
-    let suspects = (&green, failing.as_slice());
-    let found = gates::blame(&context.gate_context(), &subject, suspects, &context.job.cancel).await?;
+    let found = gates::blame(&context.gate_context(), &subject, &green, &failing, &context.job.cancel).await?;
     tracing::debug!(feature = %feature.key, found = ?found, "looked for the merge that broke {}", feature.key);
     Ok(found)
 }

@@ -5,7 +5,7 @@ use crate::gates::{
     code::Put,
     compare,
     mutation::{
-        Tried,
+        ExperimentResults,
         emptied::at_tests,
         trial::{Tests, Trial},
     },
@@ -19,7 +19,7 @@ use domain::{
 use integrity::{
     language,
     language::bodies::replaced,
-    language::outline::{Check, Expects, Failing, Strength, Test},
+    language::outline::{Check, ExpectedOutcome, FailingReplacement, Strength, Test},
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,10 +29,10 @@ use tokio::time::Instant;
 
 /// A test whose assertions can be made to fail.
 #[derive(Clone, Debug)]
-pub(super) struct Asserting {
+pub(super) struct AssertingTest {
     name: String,
     path: String,
-    checks: Vec<(u32, Failing)>,
+    checks: Vec<(u32, FailingReplacement)>,
     share: Share,
 }
 
@@ -43,7 +43,7 @@ enum Share {
     Some,
 }
 
-impl Asserting {
+impl AssertingTest {
     /// Returns the place that all rows of a parametrised test share.
     fn place(&self) -> (&str, Option<u32>) {
         (&self.path, self.checks.first().map(|(line, _)| *line))
@@ -52,7 +52,10 @@ impl Asserting {
 
 /// Makes all assertions of each test fail, and returns the tests that noticed. A test that ignores all of its
 /// assertions is sent back; one that also has assertions that cannot be made to fail is asked about.
-pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<Asserting>, GateError> {
+pub(super) async fn fail_all(
+    trial: &mut Trial<'_>,
+    tried: &mut ExperimentResults,
+) -> Result<Vec<AssertingTest>, GateError> {
     let tests = asserting(trial);
     if tests.is_empty() {
         return Ok(tests);
@@ -66,7 +69,7 @@ pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<
     let (all, some): (Vec<_>, Vec<_>) = ignoring.into_iter().partition(|test| test.share == Share::All);
     let names: Vec<String> = all.into_iter().map(|test| test.name).collect();
     tried.findings.extend(at_tests(trial, Rule::SwallowedFailure, &names));
-    let lines = |test: &Asserting| -> Vec<((String, u32), String)> {
+    let lines = |test: &AssertingTest| -> Vec<((String, u32), String)> {
         let places = test.checks.iter().map(|(line, _)| (test.path.clone(), *line));
         places.map(|place| (place, test.name.clone())).collect()
     };
@@ -76,8 +79,12 @@ pub(super) async fn all(trial: &mut Trial<'_>, tried: &mut Tried) -> Result<Vec<
 
 /// Makes one assertion of each test fail at a time, from the last, while time is left. Asks about those that were
 /// ignored.
-pub(super) async fn each(trial: &mut Trial<'_>, tests: &[Asserting], tried: &mut Tried) -> Result<(), GateError> {
-    let mut left: Vec<Asserting> = tests.iter().filter(|test| test.checks.len() > 1).cloned().collect();
+pub(super) async fn fail_each(
+    trial: &mut Trial<'_>,
+    tests: &[AssertingTest],
+    tried: &mut ExperimentResults,
+) -> Result<(), GateError> {
+    let mut left: Vec<AssertingTest> = tests.iter().filter(|test| test.checks.len() > 1).cloned().collect();
     let mut ignored: BTreeMap<(String, u32), String> = BTreeMap::new();
     let mut heard: BTreeSet<(String, u32)> = BTreeSet::new();
     while !left.is_empty() {
@@ -107,23 +114,23 @@ pub(super) async fn each(trial: &mut Trial<'_>, tests: &[Asserting], tried: &mut
 
 async fn still_passing(
     trial: &mut Trial<'_>,
-    tests: &[Asserting],
-    chosen: impl Fn(&[(u32, Failing)]) -> Vec<&(u32, Failing)>,
+    tests: &[AssertingTest],
+    chosen: impl Fn(&[(u32, FailingReplacement)]) -> Vec<&(u32, FailingReplacement)>,
     limit: Duration,
 ) -> Result<BTreeSet<String>, GateError> {
-    let mut by_file: BTreeMap<&str, Vec<&Failing>> = BTreeMap::new();
+    let mut by_file: BTreeMap<&str, Vec<&FailingReplacement>> = BTreeMap::new();
     for test in tests {
         let failing = chosen(&test.checks).into_iter().map(|(_, failing)| failing);
         by_file.entry(&test.path).or_default().extend(failing);
     }
     let change = &trial.facts.change;
-    let put = |(path, failing): (&str, Vec<&Failing>)| -> Option<Put> {
+    let put = |(path, failing): (&str, Vec<&FailingReplacement>)| -> Option<Put> {
         let text = with_failing(change.text_after(path)?, failing)?;
         Some((path.to_owned(), text.into_bytes(), change.mode(path)?))
     };
     let files: Vec<Put> = by_file.into_iter().filter_map(put).collect();
     // A pass says nothing if no assertion could be replaced.
-    let is_put = |test: &&Asserting| files.iter().any(|(path, ..)| *path == test.path);
+    let is_put = |test: &&AssertingTest| files.iter().any(|(path, ..)| *path == test.path);
     let names: Vec<String> = tests.iter().filter(is_put).map(|test| test.name.clone()).collect();
     if names.is_empty() {
         return Ok(BTreeSet::new());
@@ -134,7 +141,7 @@ async fn still_passing(
 }
 
 /// Returns the change's tests, each with its assertions that can be made to fail.
-fn asserting(trial: &Trial<'_>) -> Vec<Asserting> {
+fn asserting(trial: &Trial<'_>) -> Vec<AssertingTest> {
     let change = &trial.facts.change;
     let mut tests = Vec::new();
     for file in &change.files {
@@ -146,7 +153,7 @@ fn asserting(trial: &Trial<'_>) -> Vec<Asserting> {
             let line = change.after.place(name).map(|(_, line)| line);
             let test = outline.tests.iter().find(|test| Some(test.line) == line);
             if let Some((checks, share)) = test.and_then(all_failing) {
-                tests.push(Asserting { name: name.clone(), path: file.path.clone(), checks, share });
+                tests.push(AssertingTest { name: name.clone(), path: file.path.clone(), checks, share });
             }
         }
     }
@@ -155,14 +162,15 @@ fn asserting(trial: &Trial<'_>) -> Vec<Asserting> {
 
 /// Returns the failing form of a test's outermost assertions, with their lines; `None` if it has none, or expects one
 /// to fail.
-fn all_failing(test: &Test) -> Option<(Vec<(u32, Failing)>, Share)> {
-    if test.checks.iter().any(|check| check.expects == Expects::Failure) {
+fn all_failing(test: &Test) -> Option<(Vec<(u32, FailingReplacement)>, Share)> {
+    if test.checks.iter().any(|check| check.expects == ExpectedOutcome::Failure) {
         return None;
     }
     let cannot = |check: &Check| check.failing.is_none() && check.strength >= Strength::Weak;
     let share = if test.checks.iter().any(cannot) { Share::Some } else { Share::All };
     let counts = test.checks.iter().filter(|check| check.strength >= Strength::Same);
-    let mut all: Vec<(u32, Failing)> = counts.filter_map(|check| Some((check.line, check.failing.clone()?))).collect();
+    let mut all: Vec<(u32, FailingReplacement)> =
+        counts.filter_map(|check| Some((check.line, check.failing.clone()?))).collect();
     all.sort_by_key(|(_, one)| (one.range.start, std::cmp::Reverse(one.range.end)));
     let mut until = 0;
     all.retain(|(_, one)| {
@@ -174,7 +182,7 @@ fn all_failing(test: &Test) -> Option<(Vec<(u32, Failing)>, Share)> {
 }
 
 /// Replaces assertions, which do not overlap, by their failing form.
-fn with_failing(text: &str, mut failing: Vec<&Failing>) -> Option<String> {
+fn with_failing(text: &str, mut failing: Vec<&FailingReplacement>) -> Option<String> {
     failing.sort_by_key(|one| one.range.start);
     // Each row of a parametrised test brings the same assertions.
     failing.dedup_by_key(|one| one.range.clone());

@@ -105,7 +105,7 @@ pub(super) async fn questions(
     let Some(old) = table.old.as_ref().filter(|_| !rows.is_empty()) else {
         return Ok(Vec::new());
     };
-    let overlay = table.side.overlay(run, Mix::OldTests, &old.fitted).await?;
+    let overlay = table.side.overlay(run, Mix::OldTests, &old.adjusted).await?;
     let head = code(run).await?;
     let with_old: Vec<SourceCode> = head.iter().map(|file| laid_over(file, &overlay)).collect();
     let reading = blocking(move || [head, with_old].map(Functions::all_of)).await;
@@ -263,8 +263,7 @@ impl Experimenting<'_> {
         let overlay = version.overlay.clone().and(Overlay::of_bytes(files));
         let selection = Selection::of(names.iter().cloned().collect(), index);
         let begun = Instant::now();
-        let of = (run.subject.head, &overlay);
-        let found = run.prepared.tests_with(of, Expected::Noticed, &selection, limit).await?;
+        let found = run.prepared.tests_with(run.subject.head, &overlay, Expected::Noticed, &selection, limit).await?;
         self.budget.spend(begun.elapsed());
         let passed = compare::passed(&found).iter().cloned().collect();
         Ok((outcome(&found, &HeadResults { passed: names, failed: BTreeSet::new() }), passed))

@@ -2,7 +2,7 @@
 
 use crate::gates::{
     mutation::{
-        Tried,
+        ExperimentResults,
         functions::{Function, Functions, Mutant},
         trial::{Tests, Trial, TrialOutcome},
     },
@@ -21,7 +21,7 @@ const MOST_RUNS: usize = 8;
 
 /// The functions that are still to be emptied, and the results for the others.
 #[derive(Debug, Default)]
-pub(super) struct Emptied {
+pub(super) struct EmptyingSearch {
     /// Functions that are emptied together, with the tests that are run on them.
     open: VecDeque<(Vec<Function>, Tests)>,
     /// `true` if anything turned red.
@@ -32,7 +32,7 @@ pub(super) struct Emptied {
     untried: Vec<Function>,
 }
 
-impl Emptied {
+impl EmptyingSearch {
     fn new(functions: Vec<Function>, tests: Tests) -> Self {
         Self { open: VecDeque::from([(functions, tests)]), ..Self::default() }
     }
@@ -98,11 +98,11 @@ impl Emptied {
     }
 
     /// Finds the functions that nobody notices, and asks about them.
-    pub(super) async fn each(
+    pub(super) async fn find_unnoticed(
         &mut self,
         trial: &mut Trial<'_>,
         functions: &Functions,
-        tried: &mut Tried,
+        tried: &mut ExperimentResults,
     ) -> Result<(), GateError> {
         self.try_the_rest(trial, functions).await?;
         tried.noticed.get_or_insert_default().extend(self.tests.iter().cloned());
@@ -120,21 +120,21 @@ impl Emptied {
 
 /// Empties all functions at once. If nothing turns red, nothing tests the change; otherwise returns the search through
 /// the halves.
-pub(super) async fn all(
+pub(super) async fn empty_all(
     trial: &mut Trial<'_>,
     functions: &Functions,
-    tried: &mut Tried,
-) -> Result<Option<Emptied>, GateError> {
+    tried: &mut ExperimentResults,
+) -> Result<Option<EmptyingSearch>, GateError> {
     let facts = trial.facts;
     let is_for_tests = facts.kind == TaskType::Testing;
     if functions.all.is_empty() || is_for_tests && facts.tests.is_empty() {
         return Ok(None);
     }
     let own = if facts.tests.is_empty() { Tests::All } else { Tests::Named(facts.tests.clone()) };
-    let mut emptied = Emptied::new(functions.all.clone(), own);
+    let mut emptied = EmptyingSearch::new(functions.all.clone(), own);
     emptied.until_noticed(trial, functions).await?;
     if !emptied.is_noticed && !is_for_tests && !facts.tests.is_empty() {
-        emptied = Emptied::new(functions.all.clone(), Tests::All);
+        emptied = EmptyingSearch::new(functions.all.clone(), Tests::All);
         emptied.until_noticed(trial, functions).await?;
     }
     trial.budget.ran(Experiment::EmptiedFunctions);
@@ -160,7 +160,7 @@ pub(super) async fn all(
 pub(super) async fn other_values(
     trial: &mut Trial<'_>,
     functions: &Functions,
-    tried: &mut Tried,
+    tried: &mut ExperimentResults,
 ) -> Result<(), GateError> {
     let [other, nothing] = functions.other_values(&functions.all);
     if other.is_empty() || trial.facts.tests.is_empty() {
@@ -236,7 +236,7 @@ mod tests {
 
     /// Empties by halves; the tests notice the functions whose names begin with `n`, and those with `x` do not build.
     fn search(names: &[&str]) -> (bool, Vec<String>, Vec<String>, usize) {
-        let mut emptied = Emptied::new(functions(names), Tests::All);
+        let mut emptied = EmptyingSearch::new(functions(names), Tests::All);
         let mut runs = 0;
         while let Some((some, tests)) = emptied.open.pop_front() {
             runs += 1;

@@ -53,7 +53,7 @@ impl HeadResults {
 }
 
 #[derive(Default)]
-pub(crate) struct Tried {
+pub(crate) struct ExperimentResults {
     pub(crate) findings: Vec<IntegrityFinding>,
     pub(crate) questions: Vec<Question>,
     /// The tests that turned red when functions of the change were emptied; `None` if none was emptied.
@@ -66,11 +66,12 @@ pub(crate) struct Tried {
 /// Runs the experiments for the task's type: first those that may send the work back, then, while time is left, those
 /// that only lead to questions.
 pub(crate) async fn experiments(
-    (run, table): (&Run<'_>, &TestTable<'_>),
+    run: &Run<'_>,
+    table: &TestTable<'_>,
     facts: &Facts,
     weight: Weight,
-) -> Result<Tried, GateError> {
-    let mut tried = Tried::default();
+) -> Result<ExperimentResults, GateError> {
+    let mut tried = ExperimentResults::default();
     let mut trial = Trial::new(run, facts);
     if matches!(facts.kind, TaskType::Feature | TaskType::Testing) {
         of_change(&mut trial, table, &mut tried).await?;
@@ -88,18 +89,22 @@ pub(crate) async fn of_feature(run: &Run<'_>, table: &TestTable<'_>) -> Result<V
     changed_tests::questions(run, table, &mut budget).await
 }
 
-async fn of_change(trial: &mut Trial<'_>, table: &TestTable<'_>, tried: &mut Tried) -> Result<(), GateError> {
+async fn of_change(
+    trial: &mut Trial<'_>,
+    table: &TestTable<'_>,
+    tried: &mut ExperimentResults,
+) -> Result<(), GateError> {
     let facts = trial.facts;
     let functions = functions::functions(trial.run, facts).await?;
-    let mut emptied = emptied::all(trial, &functions, tried).await?;
-    let ignored = assertions::all(trial, tried).await?;
+    let mut emptied = emptied::empty_all(trial, &functions, tried).await?;
+    let ignored = assertions::fail_all(trial, tried).await?;
     if emptied.is_some() {
         emptied::other_values(trial, &functions, tried).await?;
     }
     let asked = changed_tests::questions(trial.run, table, &mut trial.budget).await?;
     tried.questions.extend(asked);
     if let Some(emptied) = emptied.as_mut().filter(|_| facts.kind == TaskType::Feature) {
-        emptied.each(trial, &functions, tried).await?;
+        emptied.find_unnoticed(trial, &functions, tried).await?;
     }
-    assertions::each(trial, &ignored, tried).await
+    assertions::fail_each(trial, &ignored, tried).await
 }

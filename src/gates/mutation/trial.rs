@@ -72,9 +72,9 @@ impl<'r> Trial<'r> {
             Tests::Named(names) => Selection::of(names.clone(), &self.facts.change.after),
         };
         let overlay = Overlay::of_bytes(files);
-        let of = (self.run.subject.head, &overlay);
         let begun = Instant::now();
-        let found = self.run.prepared.tests_with(of, Expected::Noticed, &selection, limit).await;
+        let found =
+            self.run.prepared.tests_with(self.run.subject.head, &overlay, Expected::Noticed, &selection, limit).await;
         self.budget.spend(begun.elapsed());
         found
     }

@@ -1,6 +1,9 @@
 //! Puts files of one commit into a checkout of another, before anything runs there.
 
-use crate::gates::run::context::{GateError, host, off_thread};
+use crate::gates::run::{
+    checkout::SandboxedCheckout,
+    context::{GateError, host, off_thread},
+};
 use domain::ids::Sha;
 use git::{Blob, Mirror, RawChange, RepoPath, put};
 use sha2::{Digest, Sha256};
@@ -14,7 +17,7 @@ use std::{
 const MAX_FILE: u64 = 64 * 1024 * 1024;
 
 /// The intended bytes and mode of a file; `None` if it should not exist.
-pub(crate) type Meant = Option<(Vec<u8>, u32)>;
+pub(crate) type IntendedFile = Option<(Vec<u8>, u32)>;
 
 #[derive(Clone)]
 pub(crate) struct Overlay {
@@ -24,7 +27,7 @@ pub(crate) struct Overlay {
 #[derive(Clone)]
 struct OverlayEntry {
     path: String,
-    meant: Meant,
+    meant: IntendedFile,
     /// An id for the bytes: git's object id or a digest.
     id: String,
 }
@@ -99,23 +102,24 @@ impl Overlay {
         })
     }
 
-    pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, &Meant)> {
+    pub(crate) fn contents(&self) -> impl Iterator<Item = (&str, &IntendedFile)> {
         self.entries.iter().map(|entry| (entry.path.as_str(), &entry.meant))
     }
 
-    /// Writes and deletes the files in a checkout of the commit.
-    pub(crate) async fn lay(&self, of: (&Mirror, &Sha), work: &Path) -> Result<(), GateError> {
+    /// Writes and deletes the files in a checkout.
+    pub(crate) async fn lay(&self, mirror: &Mirror, checkout: &SandboxedCheckout) -> Result<(), GateError> {
         let contents = self.contents().map(|(path, meant)| (PathBuf::from(path), meant.clone()));
-        lay_files(work, in_work_tree(of, contents).await?).await
+        lay_files(checkout.path(), in_work_tree(mirror, checkout.head(), contents).await?).await
     }
 }
 
 /// Returns files with the bytes that they have in a work tree of the commit, deletions first, since a file may have
 /// become a folder, or a folder a file.
 pub(super) async fn in_work_tree(
-    (mirror, commit): (&Mirror, &Sha),
-    files: impl Iterator<Item = (PathBuf, Meant)>,
-) -> Result<Vec<(PathBuf, Meant)>, GateError> {
+    mirror: &Mirror,
+    commit: &Sha,
+    files: impl Iterator<Item = (PathBuf, IntendedFile)>,
+) -> Result<Vec<(PathBuf, IntendedFile)>, GateError> {
     let (mut all, mut stored) = (Vec::new(), Vec::new());
     for (path, meant) in files {
         match meant {
@@ -129,7 +133,7 @@ pub(super) async fn in_work_tree(
     Ok(all)
 }
 
-pub(super) async fn lay_files(work: &Path, files: Vec<(PathBuf, Meant)>) -> Result<(), GateError> {
+pub(super) async fn lay_files(work: &Path, files: Vec<(PathBuf, IntendedFile)>) -> Result<(), GateError> {
     let root = work.to_path_buf();
     let laid = off_thread(move || {
         for (path, meant) in files {

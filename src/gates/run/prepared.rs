@@ -9,15 +9,15 @@ use crate::{
         output::named_lines,
         run::{
             cache,
-            cache::{SetUpFiles, Snapshot, Warmed},
+            cache::{CacheFill, SetUpFiles, Snapshot},
             checkout::{RunRequest, SandboxedCheckout},
             context::{GateContext, GateError, host},
             overlay::Overlay,
             put_back,
-            put_back::Touched,
-            ready::{Ready, What},
+            put_back::SetUpTraces,
+            ready::{Ready, RunTarget},
             result_cache::{Expected, ResultCache, Slot, Tested},
-            used::{Stamps, Used},
+            used::{Stamps, UsedCheckout},
         },
         setup_reads::{is_read_by_package_managers, touches_setup},
     },
@@ -68,7 +68,7 @@ pub(crate) struct Prepared<'a> {
     like: Option<(&'a Sha, Evidence)>,
     done: Mutex<Option<Arc<SetUp>>>,
     /// Used checkouts that can be used again, by commit.
-    used: Mutex<BTreeMap<Sha, Used>>,
+    used: Mutex<BTreeMap<Sha, UsedCheckout>>,
     plain: OnceLock<Duration>,
     misled: AtomicBool,
     selects: AtomicBool,
@@ -85,7 +85,7 @@ pub(crate) struct Prepared<'a> {
 #[derive(Default)]
 struct SetUp {
     said: Option<Evidence>,
-    touched: Touched,
+    touched: SetUpTraces,
     made: SetUpFiles,
     snapshot: Option<Snapshot>,
     /// The time to build the tests, and the time for that and set-up together.
@@ -104,7 +104,8 @@ pub(crate) enum Coverage {
 impl<'a> Prepared<'a> {
     pub(crate) async fn new(
         context: &'a GateContext,
-        (mirror, commit): (&'a Mirror, &'a Sha),
+        mirror: &'a Mirror,
+        commit: &'a Sha,
         settings: &'a RepositorySettings,
         cancel: &'a CancellationToken,
     ) -> Result<Self, GateError> {
@@ -114,7 +115,7 @@ impl<'a> Prepared<'a> {
             commit,
             settings,
             cancel,
-            chosen: Arc::new(commands::at(mirror, commit, settings).await?),
+            chosen: Arc::new(commands::choose_at(mirror, commit, settings).await?),
             setup_reaches: commands::reach_of_setup(mirror, context.default_branch.as_ref(), settings).await?,
             like: None,
             done: Mutex::default(),
@@ -140,7 +141,7 @@ impl<'a> Prepared<'a> {
         let Some(said @ Evidence::Passed(_)) = &baseline.setup else {
             return Ok(self);
         };
-        if !touches_setup(self.mirror, (&baseline.commit, self.commit), &self.chosen).await? {
+        if !touches_setup(self.mirror, &baseline.commit, self.commit, &self.chosen).await? {
             self.like = Some((&baseline.commit, said.clone()));
         }
         Ok(self)
@@ -161,7 +162,7 @@ impl<'a> Prepared<'a> {
             setup_reaches: &self.setup_reaches,
             versions: self.versions.get_or_try_init(|| self.ask_versions()).await?,
         };
-        cache.slot(self.commit, (commit, overlay), line).await
+        cache.slot(self.commit, commit, overlay, line).await
     }
 
     /// Returns the place in the cache for the tests with all additions to their command.
@@ -247,7 +248,7 @@ impl<'a> Prepared<'a> {
 
     /// Runs one command of a plan or the settings on the commit's own files, or returns its cached success.
     pub(crate) async fn command(&self, command: &str) -> Result<Evidence, GateError> {
-        let what = What::Command(command);
+        let what = RunTarget::Command(command);
         let holds = |found: &Evidence| matches!(found, Evidence::Passed(_));
         let slot = self.slot(self.commit, None, &what.key()).await?;
         if let Some(known) = slot.load().filter(|known| holds(&known.tests)) {
@@ -267,7 +268,7 @@ impl<'a> Prepared<'a> {
         &self,
         is_sound: impl Fn(&Evidence) -> bool,
     ) -> Result<(Ready<'a>, Evidence, Duration), GateError> {
-        let (ready, found, took) = self.first(What::Tests(&self.invocation()), &is_sound).await?;
+        let (ready, found, took) = self.first(RunTarget::Tests(&self.invocation()), &is_sound).await?;
         let line = &self.chosen.test_line;
         if is_sound(&found) || self.additions != Additions::Untried || !line.has_additions(&found) {
             return Ok((ready, found, took));
@@ -285,7 +286,7 @@ impl<'a> Prepared<'a> {
     /// against the change, it is run again after set-up.
     async fn first(
         &self,
-        what: What<'_>,
+        what: RunTarget<'_>,
         speaks_for: impl Fn(&Evidence) -> bool,
     ) -> Result<(Ready<'a>, Evidence, Duration), GateError> {
         let ready = self.ready().await?;
@@ -307,7 +308,8 @@ impl<'a> Prepared<'a> {
     /// If the runner cannot select the tests, or ran other tests than asked for, all tests run.
     pub(crate) async fn tests_with(
         &self,
-        (commit, overlay): (&Sha, &Overlay),
+        commit: &Sha,
+        overlay: &Overlay,
         expected: Expected,
         selection: &Selection,
         limit: Duration,
@@ -318,8 +320,7 @@ impl<'a> Prepared<'a> {
             && !self.cannot_select.load(Ordering::Relaxed)
             && let Some(line) = self.chosen.test_line.selecting(self.additions(), named, &paths)
         {
-            let what = (What::Tests(&line), limit);
-            let found = self.line_with(commit, overlay, expected, what).await?;
+            let found = self.line_with(commit, overlay, expected, RunTarget::Tests(&line), limit).await?;
             let is_enough = is_too_slow(&found)
                 || is_unbuilt(&found, overlay)
                 || self.is_of(&named.names, &found)
@@ -329,8 +330,7 @@ impl<'a> Prepared<'a> {
             }
         }
         let line = self.invocation();
-        let what = (What::Tests(&line), limit);
-        self.line_with(commit, overlay, expected, what).await
+        self.line_with(commit, overlay, expected, RunTarget::Tests(&line), limit).await
     }
 
     /// `true` if the result is that of the selected tests: each has its own result, whatever its parameters are this
@@ -361,8 +361,8 @@ impl<'a> Prepared<'a> {
         overlay: &Overlay,
         command: &str,
     ) -> Result<Evidence, GateError> {
-        let what = (What::Command(command), self.context.deadlines.test);
-        self.line_with(commit, overlay, Expected::Red, what).await
+        let limit = self.context.deadlines.test;
+        self.line_with(commit, overlay, Expected::Red, RunTarget::Command(command), limit).await
     }
 
     /// Runs a line on `commit` with the overlay's files, or returns its cached result.
@@ -375,7 +375,8 @@ impl<'a> Prepared<'a> {
         commit: &Sha,
         overlay: &Overlay,
         expected: Expected,
-        (what, limit): (What<'_>, Duration),
+        what: RunTarget<'_>,
+        limit: Duration,
     ) -> Result<Evidence, GateError> {
         let slot = self.slot(commit, Some(overlay), &what.key()).await?;
         if let Some(known) = slot.load().filter(|known| expected.is_met_by(&known.tests)) {
@@ -483,7 +484,7 @@ impl<'a> Prepared<'a> {
         if self.chosen.setup.is_none() || self.chosen.test_line.building().is_some() {
             return Ok(None);
         }
-        let kept = Snapshot::of_packages(self.context, (self.mirror, commit), &self.chosen, &seen).await?;
+        let kept = Snapshot::of_packages(self.context, self.mirror, commit, &self.chosen, &seen).await?;
         Ok(kept.map(|snapshot| SetUp {
             said: Some(gate_result::with_set_up_before(said.clone(), commit)),
             made: SetUpFiles::Packages,
@@ -533,19 +534,19 @@ impl<'a> Prepared<'a> {
         };
         let used = self.used.lock().remove(commit);
         let again = match used {
-            Some(used) => used.again((self.mirror, commit), snapshot, overlay).await?,
+            Some(used) => used.again(self.mirror, snapshot, overlay).await?,
             None => None,
         };
         let checkout = match again {
             Some(checkout) => checkout,
             None => {
                 let checkout = self.checkout(commit).await?;
-                if snapshot.fill(self.mirror, overlay, &checkout).await? != Warmed::Yes {
+                if snapshot.fill(self.mirror, overlay, &checkout).await? != CacheFill::Yes {
                     drop(checkout);
                     return self.on(commit, overlay).await;
                 }
                 if let Some(overlay) = overlay {
-                    overlay.lay((self.mirror, commit), checkout.path()).await?;
+                    overlay.lay(self.mirror, &checkout).await?;
                 }
                 checkout
             }
@@ -570,7 +571,7 @@ impl<'a> Prepared<'a> {
             coverage_file: self.settings.coverage.file.as_deref(),
             setup: None,
             refused: Vec::new(),
-            touched: Touched::default(),
+            touched: SetUpTraces::default(),
             laid: overlay.into_iter().flat_map(Overlay::paths).map(PathBuf::from).collect(),
             stamps: None,
             deadline: self.context.deadlines.test,
@@ -583,7 +584,7 @@ impl<'a> Prepared<'a> {
         let Ready { checkout, laid, stamps, .. } = ready;
         if let Some(before) = stamps {
             let commit = checkout.head().clone();
-            let used = Used { checkout, laid, before };
+            let used = UsedCheckout { checkout, laid, before };
             drop(self.used.lock().insert(commit, used));
         }
     }
@@ -593,13 +594,13 @@ impl<'a> Prepared<'a> {
     async fn on(&self, commit: &Sha, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
         let mut checkout = self.checkout(commit).await?;
         let warmed = cache::warm(self.context, self.mirror, &self.chosen, overlay, &checkout).await?;
-        if warmed == Warmed::InPart {
+        if warmed == CacheFill::InPart {
             drop(checkout);
             checkout = self.checkout(commit).await?;
         }
         let ready = self.run_setup(checkout, overlay).await?;
         // The cache may not fit here, so only a failure of set-up without it counts.
-        if warmed == Warmed::Yes && !ready.is_ready() {
+        if warmed == CacheFill::Yes && !ready.is_ready() {
             drop(ready);
             let checkout = self.checkout(commit).await?;
             return self.run_setup(checkout, overlay).await;
@@ -611,7 +612,7 @@ impl<'a> Prepared<'a> {
     /// overlay that set-up rewrote.
     async fn run_setup(&self, checkout: SandboxedCheckout, overlay: Option<&Overlay>) -> Result<Ready<'a>, GateError> {
         if let Some(overlay) = overlay {
-            overlay.lay((self.mirror, checkout.head()), checkout.path()).await?;
+            overlay.lay(self.mirror, &checkout).await?;
         }
         let mut ready = self.of(checkout, overlay);
         if let Some(command) = &self.chosen.setup {
@@ -624,12 +625,11 @@ impl<'a> Prepared<'a> {
                 report_folders: &[],
                 reaches: &self.setup_reaches,
             };
-            let before = put_back::before(&ready.checkout, overlay).await?;
+            let before = put_back::note_state(&ready.checkout, overlay).await?;
             let (said, refused) = ready.checkout.set_up(&order).await?;
             ready.setup = Some(said.without_hosts_for_a_person(&refused));
             ready.refused = refused;
-            let of = (self.mirror, ready.checkout.head());
-            ready.touched = before.put_back(&ready.checkout, of).await?;
+            ready.touched = before.put_back(&ready.checkout, self.mirror).await?;
         }
         Ok(ready)
     }

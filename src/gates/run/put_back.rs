@@ -4,7 +4,7 @@
 use crate::gates::run::{
     checkout::SandboxedCheckout,
     context::{GateError, host, off_thread},
-    overlay::{Meant, Overlay, in_work_tree},
+    overlay::{IntendedFile, Overlay, in_work_tree},
     stamp::{Stamp, outlive},
 };
 use domain::ids::Sha;
@@ -26,23 +26,23 @@ const LINK: u32 = 0o120_000;
 const MAX_FILE: u64 = 128 * 1024 * 1024;
 
 #[derive(Clone, Default)]
-pub(crate) struct Touched {
+pub(crate) struct SetUpTraces {
     pub(crate) rewritten: Vec<String>,
     /// Files that set-up made executable and that were left so.
     pub(crate) executable: Vec<PathBuf>,
 }
 
 /// The state of the files before set-up.
-pub(crate) struct Before {
+pub(crate) struct StateBefore {
     /// `None` if there is nothing at the path.
     stamps: BTreeMap<PathBuf, Option<Stamp>>,
-    laid: BTreeMap<PathBuf, Meant>,
+    laid: BTreeMap<PathBuf, IntendedFile>,
 }
 
 /// Records the state of every tracked file and every overlay file.
-pub(crate) async fn before(place: &SandboxedCheckout, overlay: Option<&Overlay>) -> Result<Before, GateError> {
+pub(crate) async fn note_state(place: &SandboxedCheckout, overlay: Option<&Overlay>) -> Result<StateBefore, GateError> {
     let contents = overlay.into_iter().flat_map(Overlay::contents);
-    let laid: BTreeMap<PathBuf, Meant> = contents.map(|(path, meant)| (path.into(), meant.clone())).collect();
+    let laid: BTreeMap<PathBuf, IntendedFile> = contents.map(|(path, meant)| (path.into(), meant.clone())).collect();
     let tracked = place.tracked();
     let paths: BTreeSet<PathBuf> = tracked.into_iter().chain(laid.keys().cloned()).collect();
     let (root, home) = (place.path().to_path_buf(), place.home());
@@ -53,21 +53,17 @@ pub(crate) async fn before(place: &SandboxedCheckout, overlay: Option<&Overlay>)
         Ok(stamps)
     });
     let stamps = noting.await.map_err(host("noting how a checkout looks"))?;
-    Ok(Before { stamps, laid })
+    Ok(StateBefore { stamps, laid })
 }
 
 fn stamp(path: &Path) -> Option<Stamp> {
     fs::symlink_metadata(path).ok().as_ref().map(Stamp::of)
 }
 
-impl Before {
+impl StateBefore {
     /// Restores every changed file and names it. Nothing may run in the checkout meanwhile.
-    pub(crate) async fn put_back(
-        self,
-        place: &SandboxedCheckout,
-        (mirror, commit): (&Mirror, &Sha),
-    ) -> Result<Touched, GateError> {
-        let root = place.path().to_path_buf();
+    pub(crate) async fn put_back(self, place: &SandboxedCheckout, mirror: &Mirror) -> Result<SetUpTraces, GateError> {
+        let (root, commit) = (place.path().to_path_buf(), place.head());
         let Self { stamps, mut laid } = self;
         let looking = off_thread(move || {
             let differs = |(path, before): &(PathBuf, Option<Stamp>)| stamp(&root.join(path)) != *before;
@@ -76,7 +72,7 @@ impl Before {
         });
         let touched = looking.await.map_err(host("looking at a checkout after set-up"))?;
         if touched.is_empty() {
-            return Ok(Touched::default());
+            return Ok(SetUpTraces::default());
         }
         laid.retain(|path, _| touched.contains(path));
         let of_commit = touched.into_iter().filter(|path| !laid.contains_key(path)).collect();
@@ -86,12 +82,12 @@ impl Before {
                 meant.insert(path, Some((bytes, mode)));
             }
         }
-        let meant = in_work_tree((mirror, commit), meant.into_iter()).await?;
+        let meant = in_work_tree(mirror, commit, meant.into_iter()).await?;
         let root = place.path().to_path_buf();
         let putting = off_thread(move || {
-            let mut touched = Touched::default();
+            let mut touched = SetUpTraces::default();
             for (path, meant) in meant {
-                if !is(&root, &path, meant.as_ref())? {
+                if !is_intact(&root, &path, meant.as_ref())? {
                     put(&root, &path, meant.as_ref())
                         .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
                     touched.rewritten.push(path.to_string_lossy().into_owned());
@@ -139,7 +135,7 @@ pub(super) async fn committed(
 }
 
 /// `true` if a touched path still has its intended content.
-fn is(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<bool> {
+fn is_intact(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<bool> {
     if folder_in_the_way(root, path).is_some() {
         return Ok(meant.is_none());
     }
@@ -209,11 +205,11 @@ mod tests {
             put(&root, path, None).ok();
             fs::create_dir_all(root.join("tests")).unwrap();
             fs::write(root.join(path), "true").unwrap();
-            assert!(is(&root, path, Some(&file("true"))).unwrap());
+            assert!(is_intact(&root, path, Some(&file("true"))).unwrap());
             spoil(&root.join(path), &elsewhere);
-            assert!(!is(&root, path, Some(&file("true"))).unwrap(), "{number}");
+            assert!(!is_intact(&root, path, Some(&file("true"))).unwrap(), "{number}");
             put(&root, path, Some(&file("true"))).unwrap();
-            assert!(is(&root, path, Some(&file("true"))).unwrap(), "{number}");
+            assert!(is_intact(&root, path, Some(&file("true"))).unwrap(), "{number}");
             assert_eq!(fs::read(elsewhere.join("a")).unwrap(), b"kept");
         }
     }
@@ -224,21 +220,21 @@ mod tests {
         let root = folder.path();
         let link = (b"a".to_vec(), LINK);
         fs::write(root.join("l"), "a").unwrap();
-        assert!(!is(root, Path::new("l"), Some(&link)).unwrap());
+        assert!(!is_intact(root, Path::new("l"), Some(&link)).unwrap());
         put(root, Path::new("l"), Some(&link)).unwrap();
-        assert!(is(root, Path::new("l"), Some(&link)).unwrap());
+        assert!(is_intact(root, Path::new("l"), Some(&link)).unwrap());
         fs::create_dir_all(root.join("gone")).unwrap();
         fs::write(root.join("gone/x"), "x").unwrap();
-        assert!(!is(root, Path::new("gone/x"), None).unwrap());
+        assert!(!is_intact(root, Path::new("gone/x"), None).unwrap());
         put(root, Path::new("gone/x"), None).unwrap();
-        assert!(is(root, Path::new("gone/x"), None).unwrap());
-        assert!(is(root, Path::new("never/was"), None).unwrap());
+        assert!(is_intact(root, Path::new("gone/x"), None).unwrap());
+        assert!(is_intact(root, Path::new("never/was"), None).unwrap());
         fs::write(root.join("script"), "s").unwrap();
         let script = (b"s".to_vec(), 0o100_755);
-        assert!(is(root, Path::new("script"), Some(&file("s"))).unwrap());
-        assert!(!is(root, Path::new("script"), Some(&script)).unwrap());
+        assert!(is_intact(root, Path::new("script"), Some(&file("s"))).unwrap());
+        assert!(!is_intact(root, Path::new("script"), Some(&script)).unwrap());
         put(root, Path::new("script"), Some(&script)).unwrap();
-        assert!(is(root, Path::new("script"), Some(&script)).unwrap());
-        assert!(is(root, Path::new("script"), Some(&file("s"))).unwrap());
+        assert!(is_intact(root, Path::new("script"), Some(&script)).unwrap());
+        assert!(is_intact(root, Path::new("script"), Some(&file("s"))).unwrap());
     }
 }

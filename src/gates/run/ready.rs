@@ -9,7 +9,7 @@ use crate::gates::{
         checkout::{RunRequest, SandboxedCheckout},
         context::GateError,
         ended::could_not_start,
-        put_back::Touched,
+        put_back::SetUpTraces,
         used::Stamps,
     },
 };
@@ -22,14 +22,14 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 use text::shell_command::ShellCommand;
 
 #[derive(Clone, Copy)]
-pub(super) enum What<'a> {
+pub(super) enum RunTarget<'a> {
     /// The tests, by this form of the test command.
     Tests(&'a Invocation),
     /// A command of a plan.
     Command(&'a str),
 }
 
-impl What<'_> {
+impl RunTarget<'_> {
     /// Returns the part of the cache key that distinguishes it from other lines on the same files.
     pub(super) fn key(self) -> String {
         match self {
@@ -47,7 +47,7 @@ pub(crate) struct Ready<'a> {
     pub(crate) setup: Option<Evidence>,
     /// The hosts that set-up could not reach.
     pub(crate) refused: Vec<RefusedHost>,
-    pub(crate) touched: Touched,
+    pub(crate) touched: SetUpTraces,
     pub(super) laid: Vec<PathBuf>,
     /// The state before anything ran; `None` if the checkout cannot be used again.
     pub(super) stamps: Option<Stamps>,
@@ -82,10 +82,10 @@ impl Ready<'_> {
         self.tests_by(&self.chosen.test_line.invocation(self.additions)).await
     }
 
-    pub(super) async fn run(&self, what: What<'_>) -> Result<Evidence, GateError> {
+    pub(super) async fn run(&self, what: RunTarget<'_>) -> Result<Evidence, GateError> {
         match what {
-            What::Tests(line) => self.tests_by(line).await,
-            What::Command(command) => self.command(command).await,
+            RunTarget::Tests(line) => self.tests_by(line).await,
+            RunTarget::Command(command) => self.command(command).await,
         }
     }
 

@@ -168,7 +168,8 @@ impl ResultCache<'_> {
     pub(super) async fn slot(
         &self,
         set_up: &Sha,
-        (commit, overlay): (&Sha, Option<&Overlay>),
+        commit: &Sha,
+        overlay: Option<&Overlay>,
         line: &str,
     ) -> Result<Slot, GateError> {
         let (mirror, chosen) = (self.mirror, self.chosen);

@@ -7,11 +7,10 @@ use crate::gates::run::{
     cache::Snapshot,
     checkout::SandboxedCheckout,
     context::{GateError, off_thread},
-    overlay::{Meant, Overlay, in_work_tree, lay_files},
+    overlay::{IntendedFile, Overlay, in_work_tree, lay_files},
     put_back::committed,
     stamp::{Stamp, outlive},
 };
-use domain::ids::Sha;
 use git::{Blob, Mirror, put};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,7 +27,7 @@ const MOST_PUT_BACK: usize = 2_000;
 
 pub(crate) struct Stamps(BTreeMap<PathBuf, Stamp>);
 
-pub(crate) struct Used {
+pub(crate) struct UsedCheckout {
     pub(crate) checkout: SandboxedCheckout,
     pub(crate) laid: Vec<PathBuf>,
     pub(crate) before: Stamps,
@@ -101,11 +100,11 @@ impl Stamps {
     }
 }
 
-impl Used {
+impl UsedCheckout {
     /// Restores the checkout, with the overlay's files in place; `None` if that is impossible.
     pub(crate) async fn again(
         self,
-        (mirror, commit): (&Mirror, &Sha),
+        mirror: &Mirror,
         snapshot: &Snapshot,
         overlay: Option<&Overlay>,
     ) -> Result<Option<SandboxedCheckout>, GateError> {
@@ -122,11 +121,11 @@ impl Used {
         back.extend(laid);
         let next: BTreeSet<&Path> = overlay.into_iter().flat_map(Overlay::paths).map(Path::new).collect();
         back.retain(|path| !next.contains(path.as_path()));
-        if !restore((mirror, commit), &checkout, back).await? {
+        if !restore(mirror, &checkout, back).await? {
             return Ok(None);
         }
         if let Some(overlay) = overlay {
-            overlay.lay((mirror, commit), checkout.path()).await?;
+            overlay.lay(mirror, &checkout).await?;
         }
         Ok(Some(checkout))
     }
@@ -152,20 +151,17 @@ fn undo(root: &Path, before: &Stamps, entry: &Path, own: &BTreeSet<PathBuf>) -> 
 }
 
 /// Writes these files as the commit has them, or deletes them. Returns `false` if that failed.
-async fn restore(
-    (mirror, commit): (&Mirror, &Sha),
-    checkout: &SandboxedCheckout,
-    paths: BTreeSet<PathBuf>,
-) -> Result<bool, GateError> {
+async fn restore(mirror: &Mirror, checkout: &SandboxedCheckout, paths: BTreeSet<PathBuf>) -> Result<bool, GateError> {
+    let commit = checkout.head();
     let there = committed(mirror, commit, &paths).await?;
-    let mut meant: BTreeMap<PathBuf, Meant> = paths.into_iter().map(|path| (path, None)).collect();
+    let mut meant: BTreeMap<PathBuf, IntendedFile> = paths.into_iter().map(|path| (path, None)).collect();
     for (path, blob, mode) in there {
         let Blob::Bytes(bytes) = blob else {
             return Ok(false);
         };
         meant.insert(path, Some((bytes, mode)));
     }
-    let files = in_work_tree((mirror, commit), meant.into_iter()).await?;
+    let files = in_work_tree(mirror, commit, meant.into_iter()).await?;
     Ok(lay_files(checkout.path(), files).await.is_ok())
 }
 

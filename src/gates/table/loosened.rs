@@ -55,7 +55,7 @@ pub(super) fn of_files(change: &Change, side: &TestSide<'_>, naming: Naming) -> 
     let is_of_tests = |file: &&FileChange| {
         let is_test = matches!(language::role(&file.path), Role::Test | Role::Support);
         let is_unnamed = is_test && naming == Naming::Unnamed;
-        (is_unnamed || scripts.contains(file.path.as_str())) && language::of(&file.path).is_none()
+        (is_unnamed || scripts.contains(file.path.as_str())) && language::language_of(&file.path).is_none()
     };
     let asked = change.files.iter().filter(is_of_tests).filter_map(|file| {
         let (before, after) = (text(&file.before)?, text(&file.after).unwrap_or_default());

@@ -41,7 +41,7 @@ const MOST_BUILDS: usize = 3;
 const TIMES_LONGEST: u32 = 2;
 
 /// Files that do not compile or load with the other version's code, each with a text that may; `None` if there is none.
-pub(crate) type Fitted = BTreeMap<String, Option<String>>;
+pub(crate) type AdjustedFiles = BTreeMap<String, Option<String>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mix {
@@ -128,24 +128,29 @@ impl<'a> TestSide<'a> {
     }
 
     /// Returns the files to lay over the other version's checkout.
-    pub(crate) async fn overlay(&self, run: &Run<'_>, mix: Mix, fitted: &Fitted) -> Result<Overlay, GateError> {
-        let whole = self.whole.iter().filter(|(_, file)| !fitted.contains_key(&file.path));
+    pub(crate) async fn overlay(
+        &self,
+        run: &Run<'_>,
+        mix: Mix,
+        adjusted: &AdjustedFiles,
+    ) -> Result<Overlay, GateError> {
+        let whole = self.whole.iter().filter(|(_, file)| !adjusted.contains_key(&file.path));
         let whole: Vec<&RawChange> = whole.map(|(raw, _)| *raw).collect();
         let version = match mix {
             Mix::OldTests => Revision::Base,
             Mix::NewTests => Revision::Head,
         };
-        let parts = self.parts.iter().filter(|file| !fitted.contains_key(&file.path));
+        let parts = self.parts.iter().filter(|file| !adjusted.contains_key(&file.path));
         let parts = parts.filter_map(|file| {
             let mixed = self.mixed(mix, file)?;
             (Some(mixed.as_str()) != text(product(mix, file))).then_some((file.path.as_str(), mixed))
         });
-        let fitted = fitted.iter().filter_map(|(path, text)| Some((path.as_str(), text.clone()?)));
+        let adjusted = adjusted.iter().filter_map(|(path, text)| Some((path.as_str(), text.clone()?)));
         let mode = |path: &str| match mix {
             Mix::OldTests => run.change.mode(path).or_else(|| run.change.old_mode(path)),
             Mix::NewTests => run.change.old_mode(path).or_else(|| run.change.mode(path)),
         };
-        let texts = parts.chain(fitted);
+        let texts = parts.chain(adjusted);
         let texts = texts.filter_map(|(path, text)| Some((path.to_owned(), text.into_bytes(), mode(path)?)));
         let overlay = Overlay::of(run.subject.mirror, &whole, version).await?;
         Ok(overlay.and(Overlay::of_bytes(texts.collect())))
@@ -154,7 +159,7 @@ impl<'a> TestSide<'a> {
     /// Returns the next text to try after `tried` for a file that does not fit the code. It is the file without the
     /// tests at these lines, or else the code's version with single tests from this one. `None` if nothing is left to
     /// try.
-    pub(crate) fn refit(
+    pub(crate) fn adjust(
         &self,
         mix: Mix,
         path: &str,
@@ -224,7 +229,7 @@ pub(crate) struct MixedRun {
     families: BTreeMap<String, TestResult>,
     naming: Naming,
     /// The files that do not fit, as they ran. For those without a text, the code's version of the file ran.
-    pub(crate) fitted: Fitted,
+    pub(crate) adjusted: AdjustedFiles,
 }
 
 impl MixedRun {
@@ -234,7 +239,8 @@ impl MixedRun {
         run: &Run<'_>,
         mix: Mix,
         side: &TestSide<'_>,
-        (names, naming): (Option<&BTreeSet<String>>, Naming),
+        names: Option<&BTreeSet<String>>,
+        naming: Naming,
         time: &mut MixedTime,
     ) -> Result<Self, GateError> {
         let (subject, prepared, change) = (run.subject, run.prepared, run.change);
@@ -244,42 +250,42 @@ impl MixedRun {
         };
         let names = names.filter(|_| naming == Naming::Named);
         let selection = names.map_or(Selection::All, |names| Selection::of(names.iter().cloned().collect(), index));
-        let mut fitted = Fitted::new();
+        let mut adjusted = AdjustedFiles::new();
         let mut builds = 0_usize;
         loop {
-            let overlay = side.overlay(run, mix, &fitted).await?;
+            let overlay = side.overlay(run, mix, &adjusted).await?;
             let begun = Instant::now();
             let evidence = match time.absence(prepared.chosen.test.as_ref()) {
                 Some(absence) => Evidence::Absent(absence),
                 None => {
                     let limit = limit.min(time.left);
-                    let of = (commit, &overlay);
-                    prepared.tests_with(of, expected, &selection, limit).await?
+                    prepared.tests_with(commit, &overlay, expected, &selection, limit).await?
                 }
             };
             time.spend(begun.elapsed());
             builds = builds.saturating_add(1);
             let mut mixed = Self::of(evidence, naming);
-            if builds == MOST_BUILDS || !mixed.refit(mix, side, (&selection, index), &mut fitted) {
+            if builds == MOST_BUILDS || !mixed.adjust(mix, side, &selection, index, &mut adjusted) {
                 // In place of a file that was left out, the other version's tests ran. Their results do not count.
-                let is_out = |site: &&TestSite| matches!(fitted.get(&site.path), Some(None));
+                let is_out = |site: &&TestSite| matches!(adjusted.get(&site.path), Some(None));
                 mixed.results.retain(|name, _| {
                     let sites = index.find(name);
                     sites.is_empty() || !sites.iter().all(is_out)
                 });
                 mixed.families = families(&mixed.results);
-                return Ok(Self { fitted, ..mixed });
+                return Ok(Self { adjusted, ..mixed });
             }
         }
     }
 
     /// Adjusts the files from which no test has a result. Returns `true` if another build may show more.
-    fn refit(
+    fn adjust(
         &self,
         mix: Mix,
         side: &TestSide<'_>,
-        (selection, index): (&Selection, &TestIndex),
-        fitted: &mut Fitted,
+        selection: &Selection,
+        index: &TestIndex,
+        adjusted: &mut AdjustedFiles,
     ) -> bool {
         let Some(finding) = self.evidence.failure() else {
             return false;
@@ -293,12 +299,12 @@ impl MixedRun {
         let silent = silent(&self.results, index, &laid);
         let mut has_changed = false;
         for (path, lines) in unfit(&finding.output, &silent) {
-            let tried = fitted.get(path);
-            let next = side.refit(mix, path, tried, &lines);
+            let tried = adjusted.get(path);
+            let next = side.adjust(mix, path, tried, &lines);
             has_changed |= tried != Some(&next);
-            fitted.insert(path.to_owned(), next);
+            adjusted.insert(path.to_owned(), next);
         }
-        let is_left = |path: &&str| !matches!(fitted.get(*path), Some(None));
+        let is_left = |path: &&str| !matches!(adjusted.get(*path), Some(None));
         has_changed && laid.iter().any(is_left)
     }
 
@@ -320,12 +326,12 @@ impl MixedRun {
             }
             Evidence::Absent(_) => BTreeMap::new(),
         };
-        Self { evidence, families: families(&results), results, naming, fitted: Fitted::new() }
+        Self { evidence, families: families(&results), results, naming, adjusted: AdjustedFiles::new() }
     }
 
     /// `true` if a file fits in no way, so that it was left out.
     pub(crate) fn is_left_out(&self, path: &str) -> bool {
-        matches!(self.fitted.get(path), Some(None))
+        matches!(self.adjusted.get(path), Some(None))
     }
 
     /// Returns the result of a test: by its name, else of a test that differs from it only in its parameters, or of the

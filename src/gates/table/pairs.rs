@@ -17,19 +17,19 @@ pub(crate) fn pair(before: &TestNames, after: &TestNames, change: &Change) -> Ve
     let mut pairs = Vec::new();
     let mut base: Vec<&str> = before.all().map(String::as_str).collect();
     let mut head: Vec<&str> = after.all().map(String::as_str).collect();
-    join(&mut pairs, (&mut base, &mut head), |_, name| Some(name.to_owned()));
-    join(&mut pairs, (&mut base, &mut head), |_, name| Some(test_index::bare(name).to_owned()));
+    join(&mut pairs, &mut base, &mut head, |_, name| Some(name.to_owned()));
+    join(&mut pairs, &mut base, &mut head, |_, name| Some(test_index::bare(name).to_owned()));
     let body = |side: Revision, name: &str| match side {
         Revision::Base => body(&change.before, name),
         Revision::Head => body(&change.after, name),
     };
-    join(&mut pairs, (&mut base, &mut head), body);
+    join(&mut pairs, &mut base, &mut head, body);
     // If no body is known on either side, tests of a moved file are paired by the last part of their names.
     let moved = |_, name: &str| {
         let is_unknown = change.before.find(name).is_empty() && change.after.find(name).is_empty();
-        is_unknown.then(|| last(name).to_owned())
+        is_unknown.then(|| last_part(name).to_owned())
     };
-    join(&mut pairs, (&mut base, &mut head), moved);
+    join(&mut pairs, &mut base, &mut head, moved);
     let only = |name: &str| Some(name.to_owned());
     pairs.extend(base.into_iter().map(|name| TestPair { base: only(name), head: None }));
     pairs.extend(head.into_iter().map(|name| TestPair { base: None, head: only(name) }));
@@ -39,7 +39,8 @@ pub(crate) fn pair(before: &TestNames, after: &TestNames, change: &Change) -> Ve
 /// Joins names of both sides that have the same key, in order, and leaves the others.
 fn join<K: Ord>(
     pairs: &mut Vec<TestPair>,
-    (base, head): (&mut Vec<&str>, &mut Vec<&str>),
+    base: &mut Vec<&str>,
+    head: &mut Vec<&str>,
     key: impl Fn(Revision, &str) -> Option<K>,
 ) {
     let mut by_key: BTreeMap<K, VecDeque<usize>> = BTreeMap::new();
@@ -74,7 +75,7 @@ fn body(tests: &TestIndex, name: &str) -> Option<Vec<Vec<String>>> {
 }
 
 /// Returns the last part of a name, which stays when a test moves.
-fn last(name: &str) -> &str {
+fn last_part(name: &str) -> &str {
     let name = test_index::bare(name);
     let part = name.rsplit([':', '>', '›']).next().unwrap_or(name).trim();
     if part.contains(' ') { part } else { part.rsplit(['.', '/']).next().unwrap_or(part) }

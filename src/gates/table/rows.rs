@@ -101,7 +101,7 @@ impl<'a> TestTable<'a> {
         if wanted.as_ref().is_some_and(BTreeSet::is_empty) {
             return Ok(());
         }
-        let mixed = MixedRun::new(run, Mix::OldTests, &self.side, (wanted.as_ref(), self.naming), time).await?;
+        let mixed = MixedRun::new(run, Mix::OldTests, &self.side, wanted.as_ref(), self.naming, time).await?;
         for row in &mut self.rows {
             let is_wanted = |name: &&String| wanted.as_ref().is_none_or(|wanted| wanted.contains(*name));
             let Some(name) = row.pair.base.as_ref().filter(is_wanted) else {
@@ -137,7 +137,7 @@ impl<'a> TestTable<'a> {
             return Ok(());
         }
         let some = (!asks_for_witness || !shared).then_some(&wanted);
-        let mixed = MixedRun::new(run, Mix::NewTests, &self.side, (some, self.naming), time).await?;
+        let mixed = MixedRun::new(run, Mix::NewTests, &self.side, some, self.naming, time).await?;
         for row in &mut self.rows {
             if let Some(name) = row.pair.head.as_ref().filter(|name| wanted.contains(*name)) {
                 row.results.new_tests = MixedResult::Ran(mixed.result(name));
@@ -152,7 +152,7 @@ impl<'a> TestTable<'a> {
         let mut helpers = BTreeSet::new();
         let is_gone = |row: &&TestRow| matches!(row.results.after, TestResult::Missing | TestResult::DidNotRun);
         let gone = self.rows.iter().filter(is_gone).filter_map(|row| row.pair.base.as_ref());
-        for name in gone.filter(|name| run.change.base.contains(*name) && language::of(name).is_some()) {
+        for name in gone.filter(|name| run.change.base.contains(*name) && language::language_of(name).is_some()) {
             let file = run.subject.mirror.read_file(run.subject.fork, name, MOST_READ).await?;
             let text = file.filter(|file| !file.truncated).and_then(|file| String::from_utf8(file.bytes).ok());
             let outline = text.and_then(|text| language::read(name, &text));
@@ -177,7 +177,7 @@ impl<'a> TestTable<'a> {
             if names.is_empty() {
                 return Ok(());
             }
-            let again = MixedRun::new(run, Mix::OldTests, &self.side, (Some(&names), self.naming), time).await?;
+            let again = MixedRun::new(run, Mix::OldTests, &self.side, Some(&names), self.naming, time).await?;
             for row in &mut self.rows {
                 let found = row.pair.base.as_ref().filter(|name| names.contains(*name));
                 let found = found.map(|name| again.result(name));
@@ -264,7 +264,7 @@ fn named_rows(run: &Run<'_>, before: &TestNames, after: &TestNames) -> Vec<TestR
     };
     let waived = run.subject.waived;
     let is_waived = |pair: &TestPair| pair.head.iter().any(|name| waived.iter().any(|waived| waived.test == *name));
-    let around = around(run.change);
+    let around = changed_helpers(run.change);
     let pairs = pair(before, after, run.change).into_iter();
     let pairs = pairs.filter(|pair| !is_waived(pair));
     pairs
@@ -293,7 +293,7 @@ fn suite(run: &Run<'_>, head: &Evidence, side: &TestSide<'_>) -> TestRow {
 }
 
 /// Returns, for each changed file with tests, the names of its helpers and values that the change altered.
-fn around(change: &Change) -> BTreeMap<&str, BTreeSet<String>> {
+fn changed_helpers(change: &Change) -> BTreeMap<&str, BTreeSet<String>> {
     let files = change.files.iter().map(|file| file.path.as_str());
     let with_tests = files.filter(|path| change.before.has_tests(path));
     with_tests.map(|path| (path, names_around(change, path))).collect()

@@ -3,7 +3,7 @@
 
 use crate::gates::{
     change::{Change, is_of_tests},
-    checks::{Checked, OnBase},
+    checks::{CheckResult, OnBase},
     compare, gate_result,
     run::{
         context::GateError,
@@ -13,7 +13,7 @@ use crate::gates::{
     turn::Run,
 };
 use domain::{
-    evidence::{Absence, Evidence, Fact, Gate, GateResult, Touched, Weight},
+    evidence::{Absence, Evidence, Fact, Gate, GateResult, TouchedKinds, Weight},
     feature::Mode,
     plan::{Check, TaskType},
     problem::Problem,
@@ -30,7 +30,7 @@ const GATE: Gate = Gate::RedBeforeGreen;
 pub(crate) async fn note_base(
     run: &Run<'_>,
     table: Option<&TestTable<'_>>,
-    checks: &mut [Checked],
+    checks: &mut [CheckResult],
 ) -> Result<(), GateError> {
     for check in checks.iter_mut() {
         let base = on_base(run, table, check).await?;
@@ -39,7 +39,7 @@ pub(crate) async fn note_base(
     Ok(())
 }
 
-async fn on_base(run: &Run<'_>, table: Option<&TestTable<'_>>, check: &Checked) -> Result<OnBase, GateError> {
+async fn on_base(run: &Run<'_>, table: Option<&TestTable<'_>>, check: &CheckResult) -> Result<OnBase, GateError> {
     if !matches!(check.result.evidence, Evidence::Passed(_)) {
         return Ok(OnBase::Unknown);
     }
@@ -98,10 +98,13 @@ pub(crate) fn weight(kind: TaskType, origin: &Origin, mode: Mode) -> Option<Weig
 /// Returns the Gate's result; `None` if the task needs no witness. `noticed` are the tests that turn red when the
 /// functions that they call are emptied, if that was tried. `unrun` are the new tests that did not run.
 pub(crate) fn judge(
-    (run, weight): (&Run<'_>, Weight),
+    run: &Run<'_>,
+    weight: Weight,
     table: Option<&TestTable<'_>>,
-    (tests, noticed): (&Evidence, Option<&BTreeSet<String>>),
-    (checks, unrun): (&[Checked], Option<UnrunTests>),
+    tests: &Evidence,
+    noticed: Option<&BTreeSet<String>>,
+    checks: &[CheckResult],
+    unrun: Option<UnrunTests>,
 ) -> Option<GateResult> {
     // Tests of existing code prove themselves by noticing emptied functions.
     if run.kind() == TaskType::Testing && table.is_some_and(brings_tests) {
@@ -146,9 +149,9 @@ fn brings_tests(table: &TestTable<'_>) -> bool {
 
 /// Returns the first criterion whose check fails without the change and passes with it. A file's existence proves no
 /// behaviour, so it does not count if a feature touches code or tests.
-fn shown_by_check(run: &Run<'_>, checks: &[Checked]) -> Option<usize> {
+fn shown_by_check(run: &Run<'_>, checks: &[CheckResult]) -> Option<usize> {
     let needs_more = run.kind() == TaskType::Feature && run.change.touches_code_or_tests();
-    let counts = |check: &&Checked| match check.check {
+    let counts = |check: &&CheckResult| match check.check {
         Check::File(_) => !needs_more,
         Check::Test(_) | Check::Command(_) => true,
         Check::Human => false,
@@ -162,7 +165,7 @@ fn no_witness(change: &Change, rows: &[TestRow], unrun: Option<UnrunTests>) -> F
     Fact::NoWitness {
         tried: tried.map(|row| row.name().to_owned()).collect(),
         unrun,
-        touched: if change.touches_code_or_tests() { Touched::CodeOrTests } else { Touched::Neither },
+        touched: if change.touches_code_or_tests() { TouchedKinds::CodeOrTests } else { TouchedKinds::Neither },
     }
 }
 

@@ -61,7 +61,7 @@ pub fn review_state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Review
 
 /// A thing of which only the name is read.
 #[derive(Deserialize)]
-pub struct Named {
+pub struct OnlyName {
     pub name: String,
 }
 

@@ -11,7 +11,7 @@ mod repository;
 
 pub(super) use actor::account_type;
 pub use actor::{AccountType, Actor};
-pub(super) use fields::{Named, id_of, review_state, sha, text, time};
+pub(super) use fields::{OnlyName, id_of, review_state, sha, text, time};
 pub use issues::{Comment, Conversation, Issue, OpenState};
 pub use pulls::{LineComment, Pull, PullHead, Review, ReviewState};
 pub use repository::{Repository, RepositoryRef};

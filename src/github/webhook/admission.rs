@@ -1,7 +1,7 @@
 //! Decides which deliveries are stored. The others are acknowledged and dropped before they cost anything.
 
 use super::{
-    inbound::{EventOrigin, Inbound},
+    inbound::{Inbound, RepoEvent},
     parse::{WebhookError, parse},
 };
 use crate::github::client::Client;
@@ -68,55 +68,56 @@ pub fn admit(event: &str, body: &[u8], own: &OwnApps) -> Result<Admission, Webho
 }
 
 fn summary(event: &str, inbound: &Inbound) -> Summary {
-    let origin = inbound.origin();
-    let issue = match inbound {
-        Inbound::Issue { issue, .. } | Inbound::CommentCreated { issue, .. } => Some(issue.number),
-        Inbound::Pull { pull, .. } | Inbound::Review { pull, .. } => {
+    let (installation, repo, issue) = match inbound {
+        Inbound::Repo(origin, event) => (Some(origin.installation), Some(origin.repo.id), issue_of(event)),
+        Inbound::Installation { installation, .. } => (Some(*installation), None, None),
+        Inbound::Ping | Inbound::Ignored => (None, None, None),
+    };
+    Summary { event: event.to_owned(), installation, repo, issue }
+}
+
+fn issue_of(event: &RepoEvent) -> Option<IssueNumber> {
+    match event {
+        RepoEvent::Issue { issue, .. } | RepoEvent::CommentCreated { issue, .. } => Some(issue.number),
+        RepoEvent::Pull { pull, .. } | RepoEvent::Review { pull, .. } => {
             let issue = FeatureKey::issue_of_branch(&pull.head.branch);
             Some(issue.unwrap_or(IssueNumber(pull.number.0)))
         }
-        Inbound::Push { push, .. } => FeatureKey::issue_of_branch(&push.branch),
-        Inbound::CheckAction { .. }
-        | Inbound::Rerun { .. }
-        | Inbound::Repository { .. }
-        | Inbound::Installation { .. }
-        | Inbound::Ping
-        | Inbound::Ignored => None,
-    };
-    let of_account = if let Inbound::Installation { installation, .. } = inbound { Some(*installation) } else { None };
-    Summary {
-        event: event.to_owned(),
-        installation: of_account.or(origin.map(|origin| origin.installation)),
-        repo: origin.map(|origin| origin.repo.id),
-        issue,
+        RepoEvent::Push(push) => FeatureKey::issue_of_branch(&push.branch),
+        RepoEvent::CheckAction { .. } | RepoEvent::Rerun { .. } | RepoEvent::Repository(_) => None,
     }
 }
 
 fn is_own(inbound: &Inbound, own: &OwnApps) -> bool {
-    let by_us = |origin: &EventOrigin| own.users.iter().any(|user| origin.sender.is(user));
-    let through_us = if let Inbound::CommentCreated { comment, .. } = inbound {
+    let Inbound::Repo(origin, event) = inbound else {
+        return false;
+    };
+    let through_us = if let RepoEvent::CommentCreated { comment, .. } = event {
         comment.via_app.is_some_and(|app| own.apps.contains(&app))
     } else {
         false
     };
-    through_us || inbound.origin().is_some_and(by_us)
+    through_us || own.users.iter().any(|user| origin.sender.is(user))
 }
 
 /// Returns `false` for deliveries of frequent events that concern nothing of ours. All other parsed events are needed.
 fn is_needed(inbound: &Inbound) -> bool {
+    let (origin, event) = match inbound {
+        Inbound::Repo(origin, event) => (origin, event),
+        Inbound::Installation { .. } => return true,
+        Inbound::Ping | Inbound::Ignored => return false,
+    };
     let is_ours = |branch: &str| branch.starts_with(OUR_BRANCHES);
-    match inbound {
-        Inbound::CommentCreated { comment, .. } => may_hold_command(&comment.body),
-        Inbound::Pull { origin, pull, .. } | Inbound::Review { origin, pull, .. } => {
+    match event {
+        RepoEvent::CommentCreated { comment, .. } => may_hold_command(&comment.body),
+        RepoEvent::Pull { pull, .. } | RepoEvent::Review { pull, .. } => {
             pull.is_from(origin.repo.id) && is_ours(&pull.head.branch)
         }
-        Inbound::Push { origin, push } => is_ours(&push.branch) || push.branch == origin.repo.default_branch,
-        Inbound::Issue { .. }
-        | Inbound::CheckAction { .. }
-        | Inbound::Rerun { .. }
-        | Inbound::Repository { .. }
-        | Inbound::Installation { .. } => true,
-        Inbound::Ping | Inbound::Ignored => false,
+        RepoEvent::Push(push) => is_ours(&push.branch) || push.branch == origin.repo.default_branch,
+        RepoEvent::Issue { .. }
+        | RepoEvent::CheckAction { .. }
+        | RepoEvent::Rerun { .. }
+        | RepoEvent::Repository(_) => true,
     }
 }
 

@@ -15,52 +15,43 @@ pub struct EventOrigin {
 /// The parsed contents of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inbound {
-    /// Something happened to an issue or to the issue side of a pull request.
-    Issue {
-        origin: Box<EventOrigin>,
-        /// The issue after the event.
-        issue: Issue,
-        event: IssueEvent,
-    },
-    /// Someone wrote a comment.
-    CommentCreated {
-        origin: Box<EventOrigin>,
-        /// The issue or pull request under which it was written.
-        issue: Issue,
-        comment: Comment,
-    },
-    /// Something happened to a pull request.
-    Pull {
-        origin: Box<EventOrigin>,
-        /// The pull request after the event.
-        pull: Box<Pull>,
-        event: PullEvent,
-    },
-    /// A review was submitted or dismissed.
-    Review { origin: Box<EventOrigin>, pull: Box<Pull>, review: Review, event: ReviewChange },
-    /// A branch moved.
-    Push { origin: Box<EventOrigin>, push: Push },
-    /// Someone clicked a button of one of our check runs.
-    CheckAction { origin: Box<EventOrigin>, run: PressedCheckRun, identifier: String },
-    /// Someone wants the checks of a commit again: GitHub's _Re-run_ of one check run, or of all of them.
-    Rerun {
-        origin: Box<EventOrigin>,
-        head: Sha,
-        /// The App whose checks are meant, if GitHub names it.
-        app: Option<AppId>,
-    },
-    /// Something happened to the repository itself.
-    Repository {
-        /// The repository after the event, and the sender.
-        origin: Box<EventOrigin>,
-        event: RepositoryEvent,
-    },
+    /// Something happened in a repository.
+    Repo(Box<EventOrigin>, RepoEvent),
     /// Something happened to an installation.
     Installation { installation: InstallationId, event: InstallationEvent },
     /// GitHub tests the hook.
     Ping,
     /// An event or action that AutoBuild does not act on.
     Ignored,
+}
+
+/// An event in a repository. The objects are as they were after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RepoEvent {
+    /// Something happened to an issue or to the issue side of a pull request.
+    Issue { issue: Issue, event: IssueEvent },
+    /// Someone wrote a comment.
+    CommentCreated {
+        /// The issue or pull request under which it was written.
+        issue: Issue,
+        comment: Comment,
+    },
+    /// Something happened to a pull request.
+    Pull { pull: Box<Pull>, event: PullEvent },
+    /// A review was submitted or dismissed.
+    Review { pull: Box<Pull>, review: Review, event: ReviewChange },
+    /// A branch moved.
+    Push(Push),
+    /// Someone clicked a button of one of our check runs.
+    CheckAction { run: PressedCheckRun, identifier: String },
+    /// Someone wants the checks of a commit again: GitHub's _Re-run_ of one check run, or of all of them.
+    Rerun {
+        head: Sha,
+        /// The App whose checks are meant, if GitHub names it.
+        app: Option<AppId>,
+    },
+    /// Something happened to the repository itself.
+    Repository(RepositoryEvent),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,32 +157,10 @@ pub enum InstallationEvent {
 }
 
 impl Inbound {
-    /// Like [`Self::origin`], but mutable.
-    pub fn origin_mut(&mut self) -> Option<&mut EventOrigin> {
-        match self {
-            Self::Issue { origin, .. }
-            | Self::CommentCreated { origin, .. }
-            | Self::Pull { origin, .. }
-            | Self::Review { origin, .. }
-            | Self::Push { origin, .. }
-            | Self::CheckAction { origin, .. }
-            | Self::Rerun { origin, .. }
-            | Self::Repository { origin, .. } => Some(origin),
-            Self::Installation { .. } | Self::Ping | Self::Ignored => None,
-        }
-    }
-
     /// Returns the repository and the sender of the event; `None` if it belongs to no repository.
     pub fn origin(&self) -> Option<&EventOrigin> {
         match self {
-            Self::Issue { origin, .. }
-            | Self::CommentCreated { origin, .. }
-            | Self::Pull { origin, .. }
-            | Self::Review { origin, .. }
-            | Self::Push { origin, .. }
-            | Self::CheckAction { origin, .. }
-            | Self::Rerun { origin, .. }
-            | Self::Repository { origin, .. } => Some(origin),
+            Self::Repo(origin, _) => Some(origin),
             Self::Installation { .. } | Self::Ping | Self::Ignored => None,
         }
     }

@@ -2,10 +2,10 @@
 //! the readers need.
 
 use super::inbound::{
-    EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepositoryEvent,
-    ReviewChange,
+    EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepoEvent,
+    RepositoryEvent, ReviewChange,
 };
-use crate::github::model::{Actor, Comment, Issue, Named, Pull, Repository, RepositoryRef, Review, id_of, time};
+use crate::github::model::{Actor, Comment, Issue, OnlyName, Pull, Repository, RepositoryRef, Review, id_of, time};
 use domain::ids::{AppId, CheckRunId, InstallationId, Millis, RepoId, Sha};
 use serde::{
     Deserialize, Deserializer,
@@ -53,23 +53,37 @@ pub enum WebhookError {
 pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
     check_shape(body)?;
     let action = action(body)?;
-    let Some(read) = reader(event, action.as_deref().unwrap_or_default()) else {
-        return Ok(Inbound::Ignored);
-    };
-    let payload: Payload = decode(body)?;
-    if payload.installation.is_none() && event != "ping" {
+    let action = action.as_deref().unwrap_or_default();
+    let (of_repo, of_installation) = (repo_reader(event, action), installation_reader(event, action));
+    if of_repo.is_none() && of_installation.is_none() && event != "ping" {
         return Ok(Inbound::Ignored);
     }
-    Ok(read(payload)?.unwrap_or(Inbound::Ignored))
+    let mut payload: Payload = decode(body)?;
+    if event == "ping" {
+        return Ok(Inbound::Ping);
+    }
+    if payload.installation.is_none() {
+        return Ok(Inbound::Ignored);
+    }
+    if let Some(read) = of_installation {
+        let event = read(&mut payload)?;
+        need("sender", payload.sender)?;
+        return Ok(Inbound::Installation { installation: need("installation", payload.installation)?.id, event });
+    }
+    match of_repo.map(|read| read(&mut payload)).transpose()?.flatten() {
+        Some(event) => Ok(Inbound::Repo(origin(payload)?, event)),
+        None => Ok(Inbound::Ignored),
+    }
 }
 
 /// Reads the payload of one kind of event; `None` if it shows that the event is not needed.
-type EventReader = fn(Payload) -> Result<Option<Inbound>, WebhookError>;
+type RepoReader = fn(&mut Payload) -> Result<Option<RepoEvent>, WebhookError>;
 
-/// Returns the reader of an event and action that AutoBuild acts on. Edits of an issue are none: the snapshot at the label
-/// counts, and a reopened issue waits for a new label. New commits of a pull request arrive as pushes.
-fn reader(event: &str, action: &str) -> Option<EventReader> {
-    let reader: EventReader = match (event, action) {
+/// Returns the reader of an event and action in a repository that AutoBuild acts on. Edits of an issue are none: the
+/// snapshot at the label counts, and a reopened issue waits for a new label. New commits of a pull request arrive as
+/// pushes.
+fn repo_reader(event: &str, action: &str) -> Option<RepoReader> {
+    let reader: RepoReader = match (event, action) {
         ("issues", "labeled") => |payload| issue(payload, IssueEvent::Labeled),
         ("issues", "unlabeled") => |payload| issue(payload, IssueEvent::Unlabeled),
         ("issues", "closed") => |payload| issue(payload, |_| IssueEvent::Closed),
@@ -81,48 +95,48 @@ fn reader(event: &str, action: &str) -> Option<EventReader> {
         ("pull_request_review", "submitted") => |payload| review(payload, ReviewChange::Submitted),
         ("pull_request_review", "dismissed") => |payload| review(payload, ReviewChange::Dismissed),
         ("push", _) => push,
-        ("check_run", "rerequested") => |mut payload| {
+        ("check_run", "rerequested") => |payload| {
             let run = need("check_run", payload.check_run.take())?;
-            rerun(payload, run.head_sha, run.app)
+            Ok(Some(RepoEvent::Rerun { head: run.head_sha, app: run.app }))
         },
-        ("check_suite", "rerequested") => |mut payload| {
+        ("check_suite", "rerequested") => |payload| {
             let suite = need("check_suite", payload.check_suite.take())?;
-            rerun(payload, suite.head_sha, suite.app)
+            Ok(Some(RepoEvent::Rerun { head: suite.head_sha, app: suite.app }))
         },
         ("check_run", "requested_action") => check_action,
-        _ => return reader_of_place(event, action),
+        ("repository", "renamed") => |_| Ok(Some(RepoEvent::Repository(RepositoryEvent::Renamed))),
+        ("repository", "transferred") => |_| Ok(Some(RepoEvent::Repository(RepositoryEvent::Transferred))),
+        ("repository", "archived") => |_| Ok(Some(RepoEvent::Repository(RepositoryEvent::Archived))),
+        ("repository", "unarchived") => |_| Ok(Some(RepoEvent::Repository(RepositoryEvent::Unarchived))),
+        ("repository", "deleted") => |_| Ok(Some(RepoEvent::Repository(RepositoryEvent::Deleted))),
+        ("repository", "edited") => |payload| {
+            let changed = RepoEvent::Repository(RepositoryEvent::DefaultBranchChanged);
+            Ok(payload.changes.default_branch.as_ref().map(|_| changed))
+        },
+        _ => return None,
     };
     Some(reader)
 }
 
-/// Returns the reader of an event of a repository or an installation.
-fn reader_of_place(event: &str, action: &str) -> Option<EventReader> {
-    let reader: EventReader = match (event, action) {
-        ("repository", "renamed") => |payload| repository(payload, RepositoryEvent::Renamed),
-        ("repository", "transferred") => |payload| repository(payload, RepositoryEvent::Transferred),
-        ("repository", "archived") => |payload| repository(payload, RepositoryEvent::Archived),
-        ("repository", "unarchived") => |payload| repository(payload, RepositoryEvent::Unarchived),
-        ("repository", "deleted") => |payload| repository(payload, RepositoryEvent::Deleted),
-        ("repository", "edited") => |payload| match payload.changes.default_branch {
-            Some(_) => repository(payload, RepositoryEvent::DefaultBranchChanged),
-            None => Ok(None),
-        },
-        ("installation", "created") => |payload| installation(payload, InstallationEvent::Created),
-        ("installation", "deleted") => |payload| installation(payload, InstallationEvent::Deleted),
+type InstallationReader = fn(&mut Payload) -> Result<InstallationEvent, WebhookError>;
+
+fn installation_reader(event: &str, action: &str) -> Option<InstallationReader> {
+    let reader: InstallationReader = match (event, action) {
+        ("installation", "created") => |_| Ok(InstallationEvent::Created),
+        ("installation", "deleted") => |_| Ok(InstallationEvent::Deleted),
         ("installation", "suspend") => |payload| {
             let at = payload.installation.as_ref().and_then(|known| known.suspended_at);
-            installation(payload, InstallationEvent::Suspended { at })
+            Ok(InstallationEvent::Suspended { at })
         },
-        ("installation", "unsuspend") => |payload| installation(payload, InstallationEvent::Unsuspended),
-        ("installation_repositories", "added") => |mut payload| {
+        ("installation", "unsuspend") => |_| Ok(InstallationEvent::Unsuspended),
+        ("installation_repositories", "added") => |payload| {
             let repos = need("repositories_added", payload.repositories_added.take())?;
-            installation(payload, InstallationEvent::RepositoriesAdded(repos))
+            Ok(InstallationEvent::RepositoriesAdded(repos))
         },
-        ("installation_repositories", "removed") => |mut payload| {
+        ("installation_repositories", "removed") => |payload| {
             let repos = need("repositories_removed", payload.repositories_removed.take())?;
-            installation(payload, InstallationEvent::RepositoriesRemoved(repos))
+            Ok(InstallationEvent::RepositoriesRemoved(repos))
         },
-        ("ping", _) => |_| Ok(Some(Inbound::Ping)),
         _ => return None,
     };
     Some(reader)
@@ -141,56 +155,30 @@ fn origin(payload: Payload) -> Result<Box<EventOrigin>, WebhookError> {
     }))
 }
 
-fn issue(mut payload: Payload, event: fn(Option<String>) -> IssueEvent) -> Result<Option<Inbound>, WebhookError> {
-    Ok(Some(Inbound::Issue {
-        issue: need("issue", payload.issue.take())?,
-        event: event(payload.label.take().map(|label| label.name)),
-        origin: origin(payload)?,
-    }))
+fn issue(payload: &mut Payload, event: fn(Option<String>) -> IssueEvent) -> Result<Option<RepoEvent>, WebhookError> {
+    let issue = need("issue", payload.issue.take())?;
+    let event = event(payload.label.take().map(|label| label.name));
+    Ok(Some(RepoEvent::Issue { issue, event }))
 }
 
-fn comment(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
-    Ok(Some(Inbound::CommentCreated {
-        comment: need("comment", payload.comment.take())?,
-        issue: need("issue", payload.issue.take())?,
-        origin: origin(payload)?,
-    }))
+fn comment(payload: &mut Payload) -> Result<Option<RepoEvent>, WebhookError> {
+    let comment = need("comment", payload.comment.take())?;
+    let issue = need("issue", payload.issue.take())?;
+    Ok(Some(RepoEvent::CommentCreated { issue, comment }))
 }
 
-fn pull(mut payload: Payload, event: PullEvent) -> Result<Option<Inbound>, WebhookError> {
-    Ok(Some(Inbound::Pull {
-        pull: need("pull_request", payload.pull_request.take())?,
-        event,
-        origin: origin(payload)?,
-    }))
+fn pull(payload: &mut Payload, event: PullEvent) -> Result<Option<RepoEvent>, WebhookError> {
+    let pull = need("pull_request", payload.pull_request.take())?;
+    Ok(Some(RepoEvent::Pull { pull, event }))
 }
 
-fn review(mut payload: Payload, event: ReviewChange) -> Result<Option<Inbound>, WebhookError> {
-    Ok(Some(Inbound::Review {
-        review: need("review", payload.review.take())?,
-        pull: need("pull_request", payload.pull_request.take())?,
-        event,
-        origin: origin(payload)?,
-    }))
+fn review(payload: &mut Payload, event: ReviewChange) -> Result<Option<RepoEvent>, WebhookError> {
+    let review = need("review", payload.review.take())?;
+    let pull = need("pull_request", payload.pull_request.take())?;
+    Ok(Some(RepoEvent::Review { pull, review, event }))
 }
 
-fn rerun(payload: Payload, head: Sha, app: Option<AppId>) -> Result<Option<Inbound>, WebhookError> {
-    let origin = origin(payload)?;
-    Ok(Some(Inbound::Rerun { origin, head, app }))
-}
-
-fn repository(payload: Payload, event: RepositoryEvent) -> Result<Option<Inbound>, WebhookError> {
-    let origin = origin(payload)?;
-    Ok(Some(Inbound::Repository { origin, event }))
-}
-
-fn installation(payload: Payload, event: InstallationEvent) -> Result<Option<Inbound>, WebhookError> {
-    need("sender", payload.sender)?;
-    let installation = need("installation", payload.installation)?.id;
-    Ok(Some(Inbound::Installation { installation, event }))
-}
-
-fn push(payload: Payload) -> Result<Option<Inbound>, WebhookError> {
+fn push(payload: &mut Payload) -> Result<Option<RepoEvent>, WebhookError> {
     let reference = need("ref", payload.reference.as_deref())?;
     let Some(branch) = reference.strip_prefix("refs/heads/") else {
         return Ok(None);
@@ -212,7 +200,7 @@ fn push(payload: Payload) -> Result<Option<Inbound>, WebhookError> {
         },
         kind,
     };
-    Ok(Some(Inbound::Push { push, origin: origin(payload)? }))
+    Ok(Some(RepoEvent::Push(push)))
 }
 
 /// Returns every path that the commits touch; `None` if the list of commits is empty or may be cut off.
@@ -236,28 +224,23 @@ fn commit(field: &'static str, text: &Option<String>) -> Result<Option<Sha>, Web
 }
 
 /// Reads a click on a button. A click without the button's identifier is ignored.
-fn check_action(mut payload: Payload) -> Result<Option<Inbound>, WebhookError> {
+fn check_action(payload: &mut Payload) -> Result<Option<RepoEvent>, WebhookError> {
     let run = need("check_run", payload.check_run.take())?;
-    let Some(identifier) = payload.requested_action.take().and_then(|action| action.identifier) else {
-        return Ok(None);
-    };
-    Ok(Some(Inbound::CheckAction {
-        run: PressedCheckRun { id: run.id, external_id: run.external_id },
-        identifier,
-        origin: origin(payload)?,
-    }))
+    let identifier = payload.requested_action.take().and_then(|action| action.identifier);
+    let run = PressedCheckRun { id: run.id, external_id: run.external_id };
+    Ok(identifier.map(|identifier| RepoEvent::CheckAction { run, identifier }))
 }
 
-/// The fields of all events that we act on. [`reader`] decides which of them an event needs.
+/// The fields of all events that we act on. Its reader decides which of them an event needs.
 #[derive(Deserialize)]
 struct Payload {
     installation: Option<InstallationWire>,
     repository: Option<Repository>,
     sender: Option<Actor>,
     /// The person who pushed, by the name that git was given.
-    pusher: Option<Named>,
+    pusher: Option<OnlyName>,
     issue: Option<Issue>,
-    label: Option<Named>,
+    label: Option<OnlyName>,
     comment: Option<Comment>,
     pull_request: Option<Box<Pull>>,
     review: Option<Review>,

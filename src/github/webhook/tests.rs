@@ -123,7 +123,7 @@ fn every_event_that_we_act_on_is_read() {
 #[test]
 fn a_label_names_the_one_label_and_snapshots_the_issue() {
     let (event, payload) = deliveries().remove(0);
-    let Inbound::Issue { issue, event, .. } = read(event, &payload).unwrap() else {
+    let Inbound::Repo(_, RepoEvent::Issue { issue, event, .. }) = read(event, &payload).unwrap() else {
         panic!("not an issue event");
     };
     assert_eq!(event, IssueEvent::Labeled(Some("autobuild".to_owned())));
@@ -139,7 +139,7 @@ fn a_comment_on_a_pull_request_is_told_by_its_issue() {
     let mut under = issue();
     under["pull_request"] = json!({"url": "x"});
     let payload = with("created", json!({"issue": under, "comment": comment("hi")}));
-    let Inbound::CommentCreated { issue, .. } = read("issue_comment", &payload).unwrap() else {
+    let Inbound::Repo(_, RepoEvent::CommentCreated { issue, .. }) = read("issue_comment", &payload).unwrap() else {
         panic!("not a comment");
     };
     assert_eq!(issue.conversation, Conversation::Pull);
@@ -147,7 +147,7 @@ fn a_comment_on_a_pull_request_is_told_by_its_issue() {
 
 #[test]
 fn a_merge_tells_who_and_what() {
-    let Inbound::Pull { pull, event, .. } =
+    let Inbound::Repo(_, RepoEvent::Pull { pull, event, .. }) =
         read("pull_request", &with("closed", json!({"pull_request": pull()}))).unwrap()
     else {
         panic!("not a pull request event");
@@ -160,7 +160,7 @@ fn a_merge_tells_who_and_what() {
 
 #[test]
 fn a_lone_inline_reply_is_a_review_without_text() {
-    let Inbound::Review { review, event, .. } =
+    let Inbound::Repo(_, RepoEvent::Review { review, event, .. }) =
         read("pull_request_review", &with("submitted", json!({"pull_request": pull(), "review": review()}))).unwrap()
     else {
         panic!("not a review");
@@ -182,7 +182,7 @@ fn a_push_tells_how_the_branch_moved() {
     for (fields, expected) in table {
         let mut payload = with("", fields);
         payload["ref"] = json!("refs/heads/autobuild/42/task-001-a");
-        let Inbound::Push { push, .. } = read("push", &payload).unwrap() else {
+        let Inbound::Repo(_, RepoEvent::Push(push)) = read("push", &payload).unwrap() else {
             panic!("not a push");
         };
         assert_eq!(push.kind, expected);
@@ -218,7 +218,8 @@ fn an_event_or_action_that_nobody_knows_is_normal() {
 fn deleted_accounts_and_forks_leave_holes_that_are_read() {
     let mut holed = pull();
     holed["head"]["repo"] = Value::Null;
-    let Inbound::Pull { pull, .. } = read("pull_request", &with("closed", json!({"pull_request": holed}))).unwrap()
+    let Inbound::Repo(_, RepoEvent::Pull { pull, .. }) =
+        read("pull_request", &with("closed", json!({"pull_request": holed}))).unwrap()
     else {
         panic!("not a pull request event");
     };
@@ -262,12 +263,14 @@ fn what_githubs_description_lets_be_absent_may_be_absent() {
     let of_issue = json!({"issue": issue(), "label": {"name": "autobuild"}});
     for (action, event) in [("labeled", IssueEvent::Labeled(None)), ("unlabeled", IssueEvent::Unlabeled(None))] {
         let unnamed = without(with(action, of_issue.clone()), &["label", "issue/labels", "organization"]);
-        let Ok(Inbound::Issue { event: told, .. }) = read("issues", &unnamed) else { panic!("{action}") };
+        let Ok(Inbound::Repo(_, RepoEvent::Issue { event: told, .. })) = read("issues", &unnamed) else {
+            panic!("{action}")
+        };
         assert_eq!(told, event);
     }
     let suite = json!({"check_suite": {"head_sha": SHA, "app": {"id": null}}});
     let suite = read("check_suite", &with("rerequested", suite)).unwrap();
-    assert!(matches!(suite, Inbound::Rerun { app: None, .. }));
+    assert!(matches!(suite, Inbound::Repo(_, RepoEvent::Rerun { app: None, .. })));
     let (whole, lacking) = (json!({"id": 23, "full_name": "Acme/old"}), json!({"name": "x"}));
     let removed = json!({"repositories_added": [], "repositories_removed": [whole, lacking]});
     let told = read("installation_repositories", &with("removed", removed)).unwrap();
@@ -305,7 +308,7 @@ fn a_re_run_of_one_check_and_of_all_mean_the_same() {
     let check = json!({"id": 600, "head_sha": SHA, "app": {"id": 1}});
     let one = read("check_run", &with("rerequested", json!({"check_run": check}))).unwrap();
     let all = read("check_suite", &with("rerequested", json!({"check_suite": check}))).unwrap();
-    let Inbound::Rerun { head, app, .. } = &one else { panic!("{one:?}") };
+    let Inbound::Repo(_, RepoEvent::Rerun { head, app }) = &one else { panic!("{one:?}") };
     assert_eq!((head.as_str(), *app), (SHA, Some(AppId(1))));
     assert_eq!(one, all);
     let requested = with("requested", json!({"check_suite": check}));

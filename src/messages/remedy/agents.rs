@@ -5,7 +5,7 @@ use crate::messages::{
     remedy::{code, faults, plain},
     words::count,
 };
-use domain::blocked::{Failure, LoginLack, SpentScript};
+use domain::blocked::{Failure, LoginProblem, SpentScript};
 
 const COMPARE_VERSIONS: &str =
     "On the machine that runs AutoBuild, compare the agent program's version with the one that is supported";
@@ -52,7 +52,7 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
         Failure::RateLimited { .. } => HIGHER_LIMIT.to_owned(),
         Failure::Unavailable { .. } => WAIT.to_owned(),
         Failure::NotAuthorised { .. } => RENEW_KEY.to_owned(),
-        Failure::NotLoggedIn { program, log_in, key, lack } => log_in_again(*lack, program, log_in, key),
+        Failure::NotLoggedIn { program, log_in, key, problem } => log_in_again(*problem, program, log_in, key),
         Failure::NoSuchModel { model, .. } => format!(
             "Set a model other than {} (`model` in `.github/autobuild.yml`), or have it offered there",
             code(model)
@@ -75,15 +75,15 @@ pub(super) fn actions(failure: &Failure, printed: &str) -> Vec<String> {
     vec![first, "Then resume: these failures used up no turn".to_owned()]
 }
 
-fn log_in_again(lack: LoginLack, program: &str, log_in: &str, key: &str) -> String {
+fn log_in_again(problem: LoginProblem, program: &str, log_in: &str, key: &str) -> String {
     let key = code(key);
-    match lack {
-        LoginLack::Missing => format!("On the machine that runs AutoBuild, {log_in}, or set {key}"),
-        LoginLack::Expired => format!(
+    match problem {
+        LoginProblem::Missing => format!("On the machine that runs AutoBuild, {log_in}, or set {key}"),
+        LoginProblem::Expired => format!(
             "On the machine that runs AutoBuild, start {} once, which renews its log-in, or set {key}",
             code(program)
         ),
-        LoginLack::NotLendable => format!("On the machine that runs AutoBuild, set {key}"),
+        LoginProblem::NotLendable => format!("On the machine that runs AutoBuild, set {key}"),
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String>
             (Gate::RedBeforeGreen, Evidence::Absent(reason @ Absence::NoCommand)) => {
                 absence(Source::Setting("test"), reason).into_iter().collect()
             }
-            _ => other(result, finding),
+            _ => actions_for(result, finding),
         },
     );
     let all = setup.into_iter().chain(tests).chain(others);
@@ -44,7 +44,7 @@ pub(super) fn failing_together(gates: &GateReport) -> Vec<String> {
             code(&finding.command)
         )
     });
-    let others = demanded(gates).filter_map(|result| Some(other(result, failed(&result.evidence)?)));
+    let others = demanded(gates).filter_map(|result| Some(actions_for(result, failed(&result.evidence)?)));
     tests.into_iter().chain(others.flatten()).take(MOST_GATES).collect()
 }
 
@@ -110,7 +110,7 @@ fn first_failing(gates: &GateReport, finding: &Finding) -> String {
     }
 }
 
-fn other(result: &GateResult, finding: &Finding) -> Vec<String> {
+fn actions_for(result: &GateResult, finding: &Finding) -> Vec<String> {
     let names = finding.names.as_ref().map_or(&finding.failing, |names| &names.failed);
     let first = names.first().map_or_else(|| "its output".to_owned(), |name| code(name));
     match result.gate {

@@ -13,7 +13,7 @@ use domain::{
     evidence::{
         Absence, Additions, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, TestNames, Weight,
     },
-    feature::{Before, PreFlight},
+    feature::{PreFlight, TestsBefore},
     ids::{ReviewId, TaskId},
     plan::{Check, Criterion},
     task,
@@ -299,7 +299,7 @@ fn tasks_that_autobuild_added_say_why() {
 
 #[test]
 fn the_living_comment_says_what_was_so_before() {
-    let said = |before: Before| {
+    let said = |before: TestsBefore| {
         let mut feature = world::busy(&decent);
         feature.preflight = Some(PreFlight {
             commit: world::sha('c'),
@@ -315,9 +315,9 @@ fn the_living_comment_says_what_was_so_before() {
     };
     let tests = || Evidence::Failed(ran(&decent, "npm test", 1, counts(7, 2, 0)));
     let all = [
-        said(Before::NoTests { tests: Evidence::Absent(Absence::NoCommand) }),
-        said(Before::Green { tests: tests() }),
-        said(Before::Red { tests: tests(), failing: vec!["a | b".to_owned()], more: 1, output: String::new() }),
+        said(TestsBefore::NoTests { tests: Evidence::Absent(Absence::NoCommand) }),
+        said(TestsBefore::Green { tests: tests() }),
+        said(TestsBefore::Red { tests: tests(), failing: vec!["a | b".to_owned()], more: 1, output: String::new() }),
     ];
     snapshot!("living_before", all.join("\n\n----\n\n"));
 }

@@ -12,7 +12,7 @@ use domain::{
     cost::{Cost, Spending, Waiting, WaitsOn},
     decision::{Issue, Outcome, Severity},
     evidence::{Absence, Additions, Cause, Evidence, Finding, GateReport, Part, Unmet},
-    feature::{ApprovalWhy, Before, CancelledWhy, Continuation, Feature, Phase, PreFlight, State, Suspension},
+    feature::{ApprovalWhy, CancelledWhy, Continuation, Feature, Phase, PreFlight, State, Suspension, TestsBefore},
     ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
     plan::{
         Plan,
@@ -407,7 +407,7 @@ fn a_red_wave_gate_gets_the_same_advice_in_the_terminal_and_on_the_issue() {
 fn what_red_tests_without_names_printed_is_part_of_the_block() {
     let mut feature = world::busy(&decent);
     let links = world::links();
-    let before = Before::Red {
+    let before = TestsBefore::Red {
         tests: Evidence::Failed(Finding { command: "npm tset".to_owned(), exit_code: Some(1), ..Finding::default() }),
         failing: Vec::new(),
         more: 0,

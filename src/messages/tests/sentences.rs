@@ -7,7 +7,7 @@ use crate::{
 };
 use domain::{
     blocked::{
-        AgentFault, BlockReason, Defect, Failure, LoginLack, RepositoryFault, SpentScript, StartDifference, WorkStep,
+        AgentFault, BlockReason, Defect, Failure, LoginProblem, RepositoryFault, SpentScript, StartDifference, WorkStep,
     },
     budget::{Measure, Month, Purse, Spent},
     command::CommandMistake,
@@ -17,7 +17,7 @@ use domain::{
     feature::{
         ApprovalWhy, CancelledWhy, State, Wait,
         command::{Asker, Possible, Refusal, Trigger},
-        unsaid::{Replacement, Saying, Unsaid},
+        failed_acts::{FailedAct, PublicAct, Replacement},
     },
     ids::{Emission, FeatureKey, Millis, PullNumber, TaskId, TurnNumber},
     task,
@@ -47,7 +47,7 @@ fn agent_failures() -> Vec<Failure> {
             program: text("claude"),
             log_in: text("run `claude`, then `/login`"),
             key: text("AUTOBUILD_ANTHROPIC_API_KEY"),
-            lack: LoginLack::Expired,
+            problem: LoginProblem::Expired,
         },
         Failure::NoSuchModel { model: text("opus"), message: text("not_found_error of org_123") },
         Failure::ModelRefused { message: text("That is against the usage policy.") },
@@ -181,7 +181,7 @@ fn not_looked_at(trigger: Trigger, say: world::Words<'_>) -> Refusal {
     Refusal::NotLookedAt {
         trigger,
         reason: Box::new(BlockReason::failed(
-            WorkStep::LookingAtIt,
+            WorkStep::HandleAct,
             Failure::GitHubRefused { message: say("Resource not accessible by integration") },
         )),
     }
@@ -445,25 +445,25 @@ fn one_short_comment_calls_the_person_who_labelled_by_name() {
 fn what_could_not_be_said_is_a_line_of_the_living_comment() {
     let mut feature = world::busy(&decent);
     let all = [
-        (Saying::Review, Some(TaskId::Planned(1)), Replacement::CommentReview),
-        (Saying::Check, Some(TaskId::Planned(1)), Replacement::PullComment),
-        (Saying::Check, None, Replacement::IssueComment),
-        (Saying::Report, None, Replacement::Nothing),
-        (Saying::Call, None, Replacement::Nothing),
-        (Saying::Living, None, Replacement::Nothing),
+        (PublicAct::Review, Some(TaskId::Planned(1)), Replacement::CommentReview),
+        (PublicAct::Check, Some(TaskId::Planned(1)), Replacement::PullComment),
+        (PublicAct::Check, None, Replacement::IssueComment),
+        (PublicAct::Report, None, Replacement::Nothing),
+        (PublicAct::Call, None, Replacement::Nothing),
+        (PublicAct::Living, None, Replacement::Nothing),
     ];
     let deeds = [
-        (Saying::Dismissal, Some(TaskId::Planned(1)), Replacement::Nothing),
-        (Saying::Ready, Some(TaskId::Planned(1)), Replacement::Nothing),
-        (Saying::Close { pull: PullNumber(104) }, Some(TaskId::Planned(1)), Replacement::Nothing),
-        (Saying::Close { pull: PullNumber(105) }, None, Replacement::Nothing),
+        (PublicAct::Dismissal, Some(TaskId::Planned(1)), Replacement::Nothing),
+        (PublicAct::Ready, Some(TaskId::Planned(1)), Replacement::Nothing),
+        (PublicAct::Close { pull: PullNumber(104) }, Some(TaskId::Planned(1)), Replacement::Nothing),
+        (PublicAct::Close { pull: PullNumber(105) }, None, Replacement::Nothing),
     ];
     let mut lines = String::new();
     // The comment shows the newest six.
     for some in [all.as_slice(), &deeds] {
-        feature.unsaid = some
+        feature.failed_acts = some
             .iter()
-            .map(|(what, task, instead)| Unsaid {
+            .map(|(what, task, instead)| FailedAct {
                 what: *what,
                 task: *task,
                 instead: *instead,

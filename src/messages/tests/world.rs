@@ -6,8 +6,8 @@ use domain::{
     decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind, Issue, Outcome, Severity, Verdict},
     evidence::{Cause, Counts, Evidence, Finding, GateReport, Part, Unmet},
     feature::{
-        Discussion, Feature, Integration, Living, Mode, Phase, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot,
-        State, Suspension, Trust, Wanted, WaveGate,
+        Discussion, Feature, Integration, LabelRequest, Living, Mode, Phase, PlanApproval, PlanRequest, PlanVersion,
+        Rules, Snapshot, State, Suspension, Trust, WaveGate,
     },
     ids::{
         CommentId, Emission, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, Sha, TaskId, TurnNumber, User,
@@ -18,7 +18,7 @@ use domain::{
     plan::{Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort},
     report::{Discrepancy, PlayerReport},
     task,
-    task::{MergePolicy, NextTurn, Task, Turn, TurnKind, Waiver, Work},
+    task::{MergePolicy, Task, Turn, TurnInput, TurnKind, Waiver, Work},
     wave,
 };
 
@@ -172,7 +172,7 @@ pub(super) fn turn(say: Words<'_>, number: u32, outcome: Outcome) -> Turn {
         number: TurnNumber(number),
         attempt: 1,
         kind: TurnKind::Full,
-        told: NextTurn::default(),
+        input: TurnInput::default(),
         started_at: Millis(0),
         ended_at: Some(Millis(1)),
         ci_since: None,
@@ -281,7 +281,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             at: Millis(0),
             requested_at: Millis(0),
             trust: Trust::Writers,
-            wanted: Wanted::Plan,
+            wanted: LabelRequest::Plan,
             parts: text::visible::HiddenParts::default(),
             discussion: Discussion::default(),
         },
@@ -305,7 +305,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
         gates: Vec::new(),
         ci: CiStatus::default(),
         living: None,
-        unsaid: Vec::new(),
+        failed_acts: Vec::new(),
         checking: None,
         reading_ci: None,
         suspension: Suspension::None,

@@ -6,7 +6,7 @@ use crate::{
         dashboard::{
             content, read_access, readings,
             readings::{Page, Reading, RunActivity},
-            sessions::{Viewer, Who},
+            sessions::{SessionHolder, Viewer},
         },
         inbox::Inbox,
     },
@@ -48,11 +48,11 @@ struct LiveStream {
 }
 
 /// Returns the stream of a page's content; it lasts as long as the request that opened it would be admitted.
-pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, (viewer, headers): (&Viewer, HeaderMap)) -> Response {
+pub(super) async fn stream(inbox: Arc<Inbox>, page: Page, viewer: &Viewer, headers: HeaderMap) -> Response {
     let stream = LiveStream {
         crowded: match &viewer.who {
-            Who::Operator => Arc::default(),
-            Who::Person(person) => inbox.pages.streams.join(person.id),
+            SessionHolder::Operator => Arc::default(),
+            SessionHolder::Person(person) => inbox.pages.streams.join(person.id),
         },
         seen: readings::follow(&inbox, page).await,
         inbox,

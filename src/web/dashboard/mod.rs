@@ -77,8 +77,8 @@ async fn door(State(inbox): State<Arc<Inbox>>, request: Request, next: Next) -> 
     if !is_of_this_machine(request.headers()) {
         return refused(OTHER_HOST);
     }
-    let address = (request.uri().path(), request.uri().query());
-    match Entry::of(address, request.headers(), key, inbox.now().0) {
+    let address = request.uri();
+    match Entry::of(address.path(), address.query(), request.headers(), key, inbox.now().0) {
         Entry::In(_) => next.run(request).await,
         Entry::Begins { cookie, to } => ([(REFRESH, refresh(&to)), (SET_COOKIE, cookie)], "").into_response(),
         Entry::Refused => refused(NO_KEY),
@@ -99,23 +99,22 @@ fn pages() -> Router<Arc<Inbox>> {
         .route("/assets/icon.svg", get(icon))
         .route("/assets/live.js", get(script))
         .fallback(nowhere);
-    [
-        (Page::Overview, "AutoBuild", "/", "/live"),
-        (Page::Queue, "Queue", "/queue", "/queue/live"),
-        (Page::Spending, "Spending", "/spending", "/spending/live"),
-    ]
-    .into_iter()
-    .fold(router, with_page)
+    let router = with_page(router, Page::Overview, "AutoBuild", "/", "/live");
+    let router = with_page(router, Page::Queue, "Queue", "/queue", "/queue/live");
+    with_page(router, Page::Spending, "Spending", "/spending", "/spending/live")
 }
 
 /// Adds the routes of a page about all work: the page, and the stream of its changes.
 fn with_page(
     router: Router<Arc<Inbox>>,
-    (page, title, path, live): (Page, &'static str, &str, &'static str),
+    page: Page,
+    title: &'static str,
+    path: &str,
+    live: &'static str,
 ) -> Router<Arc<Inbox>> {
     let whole = async move |State(inbox): State<Arc<Inbox>>, viewer: Viewer| {
         let reading = read_access::read(&inbox, &viewer, page).await;
-        answer(&inbox, &viewer, (title, live), &reading)
+        answer(&inbox, &viewer, title, live, &reading)
     };
     let followed = async move |State(inbox): State<Arc<Inbox>>, viewer: Follower, headers: HeaderMap| {
         follow(inbox, viewer, headers, page).await
@@ -153,7 +152,7 @@ async fn feature_page(State(inbox): State<Arc<Inbox>>, viewer: Viewer, path: Fea
     };
     let reading = read_access::read(&inbox, &viewer, Page::Feature(key)).await;
     let live = format!("/features/{key}/live");
-    answer(&inbox, &viewer, (&key.name(), &live), &reading)
+    answer(&inbox, &viewer, &key.name(), &live, &reading)
 }
 
 #[derive(Deserialize)]
@@ -173,7 +172,7 @@ async fn run_page(
     if !viewer.sees_everything() {
         let reading = read_access::read(&inbox, &viewer, Page::Feature(key)).await;
         if !matches!(reading, Reading::Feature(..)) {
-            return answer(&inbox, &viewer, ("A run", ""), &reading);
+            return answer(&inbox, &viewer, "A run", "", &reading);
         }
     }
     match run::content(&inbox.engine, &key, &which.id).await {
@@ -181,7 +180,7 @@ async fn run_page(
         Ok(None) => not_found(&inbox, Some(&viewer)),
         Err(error) => {
             tracing::warn!(%error, "a run's page could not be made");
-            answer(&inbox, &viewer, ("A run", ""), &Reading::from(&error))
+            answer(&inbox, &viewer, "A run", "", &Reading::from(&error))
         }
     }
 }
@@ -199,7 +198,7 @@ async fn follow(inbox: Arc<Inbox>, viewer: Follower, headers: HeaderMap, page: P
     if !viewer.sees_everything() && read_access::read(&inbox, &viewer, page).await == Reading::Gone {
         return StatusCode::NOT_FOUND.into_response();
     }
-    live::stream(inbox, page, (&viewer, headers)).await
+    live::stream(inbox, page, &viewer, headers).await
 }
 
 #[derive(Default, Deserialize)]
@@ -236,7 +235,7 @@ async fn try_again(
         }
         Err(error) => {
             tracing::warn!(%error, "a step could not be tried again");
-            answer(&inbox, &viewer, ("Queue", ""), &Reading::NoDatabase)
+            answer(&inbox, &viewer, "Queue", "", &Reading::NoDatabase)
         }
     }
 }
@@ -335,7 +334,7 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
 }
 
 /// Returns a page, or the reason why there is none.
-fn answer(inbox: &Inbox, viewer: &Viewer, (title, live): (&str, &str), reading: &Reading) -> Response {
+fn answer(inbox: &Inbox, viewer: &Viewer, title: &str, live: &str, reading: &Reading) -> Response {
     let (bar, content) = (bar(inbox, Some(viewer)), content(inbox, viewer, reading));
     let (status, title, live) = match reading {
         Reading::Overview(..) | Reading::Feature(..) | Reading::Queue(..) | Reading::Spending(_) => {
@@ -388,8 +387,8 @@ fn is_from_here(headers: &HeaderMap) -> bool {
 mod tests {
     use domain::{
         feature::{
-            Commands, Discussion, Feature, Mode, PlanApproval, Records, Rules, Snapshot, Trust, WaivedConclusion,
-            Wanted, step,
+            Commands, Discussion, Feature, LabelRequest, Mode, PlanApproval, Records, Rules, Snapshot, Trust,
+            WaivedConclusion, step,
         },
         ids::{FeatureKey, InstallationId, Millis, User, UserId},
         task::MergePolicy,
@@ -405,7 +404,7 @@ mod tests {
             at: Millis(0),
             requested_at: Millis(0),
             trust: Trust::Writers,
-            wanted: Wanted::Plan,
+            wanted: LabelRequest::Plan,
             parts: text::visible::HiddenParts::default(),
             discussion: Discussion::default(),
         };

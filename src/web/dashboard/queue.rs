@@ -2,7 +2,7 @@
 
 use crate::{
     engine::{
-        queue::{Queue, Why, can_be_tried_again, why},
+        queue::{Queue, WaitReason, can_be_tried_again, why},
         replay::ReplayStatus,
         sweep::SweepStatus,
     },
@@ -139,16 +139,16 @@ fn reason(secrets: &Secrets, step: &QueuedEffect, now: Millis) -> Markup {
         html! { "Failed " (count(step.attempt, "time")) ", is tried again: " (said) }
     };
     match why(step, now) {
-        Why::Runs => html! { (page_parts::badge("building", "runs")) },
-        Why::Model(name) => html! { "The model's API of " (name) " does not serve it now." },
-        Why::GitHub => html! { "GitHub cannot be reached, or limits AutoBuild." },
-        Why::TryAgain => failed(),
-        Why::Time => html! { "Its time has not come." },
-        Why::Held(HeldBy::Feature) => html! { "Its Feature waits for a person." },
-        Why::Held(HeldBy::Agent) => html! { "Another agent works on the same task." },
-        Why::Held(HeldBy::Earlier) => html! { "An earlier step comes first." },
-        Why::Held(HeldBy::Limit) => html! { "As many agents as may run for its Feature do." },
-        Why::Next => html! { "The next free worker takes it." },
+        WaitReason::Runs => html! { (page_parts::badge("building", "runs")) },
+        WaitReason::Model(name) => html! { "The model's API of " (name) " does not serve it now." },
+        WaitReason::GitHub => html! { "GitHub cannot be reached, or limits AutoBuild." },
+        WaitReason::TryAgain => failed(),
+        WaitReason::Time => html! { "Its time has not come." },
+        WaitReason::Held(HeldBy::Feature) => html! { "Its Feature waits for a person." },
+        WaitReason::Held(HeldBy::Agent) => html! { "Another agent works on the same task." },
+        WaitReason::Held(HeldBy::Earlier) => html! { "An earlier step comes first." },
+        WaitReason::Held(HeldBy::Limit) => html! { "As many agents as may run for its Feature do." },
+        WaitReason::Next => html! { "The next free worker takes it." },
     }
 }
 

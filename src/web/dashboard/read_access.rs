@@ -8,7 +8,7 @@ use crate::{
         dashboard::{
             readings,
             readings::{Extent, Page, Reading},
-            sessions::{Viewer, Who},
+            sessions::{SessionHolder, Viewer},
         },
         inbox::Inbox,
     },
@@ -103,14 +103,14 @@ impl Access {
 type AccessKey = (RepoId, UserId);
 
 /// A question to GitHub in progress, shared by all who wait for its answer.
-type Asking = Shared<BoxFuture<'static, Access>>;
+type SharedQuestion = Shared<BoxFuture<'static, Access>>;
 
 /// The state of knowledge on one person and repository.
 #[derive(Default)]
 struct KnownAccess {
     /// The last answer, and the time of its question.
     last: Option<(Access, Millis)>,
-    asking: Option<Asking>,
+    asking: Option<SharedQuestion>,
 }
 
 impl KnownAccess {
@@ -141,8 +141,8 @@ impl Readers {
         key: AccessKey,
         installation: InstallationId,
         now: Millis,
-        ask: impl FnOnce() -> Asking,
-    ) -> Asking {
+        ask: impl FnOnce() -> SharedQuestion,
+    ) -> SharedQuestion {
         let mut locked = self.known.lock();
         let (all, allowances) = &mut *locked;
         if all.len() >= MOST {
@@ -175,17 +175,17 @@ impl Readers {
 }
 
 /// Returns a question that is answered already.
-fn decided(access: Access) -> Asking {
+fn decided(access: Access) -> SharedQuestion {
     future::ready(access).boxed().shared()
 }
 
-async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
+async fn access(inbox: &Arc<Inbox>, person: &User, installation: InstallationId, repo: RepoId) -> Access {
     let (key, now) = ((repo, person.id), inbox.now());
     let ask = || {
         let (inbox, person) = (Arc::clone(inbox), person.clone());
         // The first asker may leave while the others still wait.
         let asked = tokio::spawn(async move {
-            let access = ask_github(&inbox, &person, (installation, repo)).await;
+            let access = ask_github(&inbox, &person, installation, repo).await;
             inbox.pages.readers.remember(key, access, now);
             access
         });
@@ -195,7 +195,7 @@ async fn access(inbox: &Arc<Inbox>, person: &User, (installation, repo): (Instal
     tokio::time::timeout(PATIENCE, answer).await.unwrap_or(Access::Undecided)
 }
 
-async fn ask_github(inbox: &Inbox, person: &User, (installation, repo): (InstallationId, RepoId)) -> Access {
+async fn ask_github(inbox: &Inbox, person: &User, installation: InstallationId, repo: RepoId) -> Access {
     let Ok(_one_of_few) = inbox.pages.readers.at_once.acquire().await else {
         return Access::Undecided;
     };
@@ -220,14 +220,14 @@ pub(super) async fn read(inbox: &Arc<Inbox>, viewer: &Viewer, page: Page) -> Rea
 
 /// Returns the reading that a viewer sees in place of this one; `None` for this one.
 pub(super) async fn instead(inbox: &Arc<Inbox>, viewer: &Viewer, reading: &Reading) -> Option<Reading> {
-    let Who::Person(person) = &viewer.who else {
+    let SessionHolder::Person(person) = &viewer.who else {
         return None;
     };
     match reading {
         Reading::Overview(overview, _) => Some(narrowed(inbox, person, overview).await),
         Reading::Feature(view, _) => {
-            let place = (view.feature.installation, view.feature.key.repo);
-            match Box::pin(access(inbox, person, place)).await {
+            let feature = &view.feature;
+            match Box::pin(access(inbox, person, feature.installation, feature.key.repo)).await {
                 Access::Yes => None,
                 Access::No => Some(Reading::Gone),
                 Access::Undecided => Some(Reading::Undecided),
@@ -243,7 +243,7 @@ async fn narrowed(inbox: &Arc<Inbox>, person: &User, overview: &Overview) -> Rea
     let rows = overview.unfinished.iter().chain(&overview.ended);
     let places: BTreeMap<RepoId, InstallationId> = rows.map(|row| (row.key.repo, row.installation)).collect();
     let asked = places.into_iter().map(async |(repo, installation)| {
-        let access = Box::pin(access(inbox, person, (installation, repo))).await;
+        let access = Box::pin(access(inbox, person, installation, repo)).await;
         (repo, access)
     });
     let known: HashMap<RepoId, Access> = join_all(asked).await.into_iter().collect();
@@ -263,7 +263,7 @@ async fn narrowed(inbox: &Arc<Inbox>, person: &User, overview: &Overview) -> Rea
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, Asking, HOLDS, HOLDS_AT_MOST, MOST, OF_A_PERSON, OF_AN_INSTALLATION, Readers};
+    use super::{Access, HOLDS, HOLDS_AT_MOST, MOST, OF_A_PERSON, OF_AN_INSTALLATION, Readers, SharedQuestion};
     use domain::ids::{InstallationId, Millis, RepoId, UserId};
     use futures_util::{FutureExt, future};
     use std::sync::atomic::{AtomicI64, Ordering};
@@ -298,9 +298,10 @@ mod tests {
     fn whoever_has_the_same_question_waits_for_the_same_answer() {
         let readers = Readers::default();
         let (key, now) = ((RepoId(1), UserId(1)), Millis(0));
-        let ask = || -> Asking { future::pending().boxed().shared() };
+        let ask = || -> SharedQuestion { future::pending().boxed().shared() };
         let first = readers.answer(key, InstallationId(1), now, ask);
-        let second = readers.answer(key, InstallationId(1), now, || -> Asking { panic!("it is asked already") });
+        let second =
+            readers.answer(key, InstallationId(1), now, || -> SharedQuestion { panic!("it is asked already") });
         assert!(first.ptr_eq(&second));
     }
 

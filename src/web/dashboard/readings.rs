@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         Engine,
-        figures::{Counted, Figures},
+        figures::{CountedFeatures, Figures},
         own_thread::on_own_thread,
         queue::Queue,
         replay::ReplayStatus,
@@ -89,7 +89,7 @@ type OpenByPage = HashMap<Page, Weak<OpenPage>>;
 pub(in crate::web) struct OpenPages {
     open: Mutex<OpenByPage>,
     features: SeenFeatures,
-    counted: Counted,
+    counted: CountedFeatures,
     names: AskedNames,
     pub(super) sessions: Sessions,
     pub(super) readers: Readers,

@@ -1,7 +1,7 @@
 //! Finds the viewer of a request: the holder of its session, if the session is valid and was not ended.
 
 use crate::{
-    store::{Spent, StoreError},
+    store::{NameUse, StoreError},
     web::inbox::Inbox,
 };
 use axum::extract::FromRequestParts;
@@ -16,14 +16,14 @@ use std::sync::{
 
 /// The holder of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum SessionHolder {
     /// An operator, who has the administrator's token or this run's key, and sees everything.
     Operator,
     /// A person whom GitHub named, who sees the repositories that they may read there.
     Person(User),
 }
 
-impl Who {
+impl SessionHolder {
     /// Returns the holder of a valid session. Its cookie is signed, so its content is trusted.
     fn of(session: &Session) -> Self {
         let Some(holder) = session.holder() else {
@@ -40,12 +40,12 @@ impl Who {
 pub(super) struct Sessions(AtomicU64);
 
 impl Sessions {
-    pub(super) fn begin(&self, admin: &SecretString, now: Millis, who: &Who) -> Session {
+    pub(super) fn begin(&self, admin: &SecretString, now: Millis, who: &SessionHolder) -> Session {
         let holder = match who {
-            Who::Operator => None,
-            Who::Person(person) => Some(format!("{}-{}", person.id, person.login)),
+            SessionHolder::Operator => None,
+            SessionHolder::Person(person) => Some(format!("{}-{}", person.id, person.login)),
         };
-        Session::begin(admin, (now.0, self.number()), holder.as_deref())
+        Session::begin(admin, now.0, self.number(), holder.as_deref())
     }
 
     /// Returns a number that no other session or sign-in of this process has.
@@ -60,14 +60,14 @@ fn ended_name(session: &Session) -> String {
 }
 
 /// Ends a session for every process that works on this database.
-pub(super) async fn end(inbox: &Inbox, session: &Session) -> Result<Spent, StoreError> {
+pub(super) async fn end(inbox: &Inbox, session: &Session) -> Result<NameUse, StoreError> {
     let until = Millis(session.until());
     inbox.engine.store.spend(&ended_name(session), until, inbox.now()).await
 }
 
 pub(super) struct Viewer {
     pub(super) session: Session,
-    pub(super) who: Who,
+    pub(super) who: SessionHolder,
 }
 
 /// The reason why a request has no viewer.
@@ -92,13 +92,13 @@ impl Viewer {
         if inbox.engine.store.is_spent(&ended_name(&session)).await? {
             return Ok(None);
         }
-        let who = Who::of(&session);
+        let who = SessionHolder::of(&session);
         Ok(Some(Self { session, who }))
     }
 
     /// `true` if the viewer may see the pages about the whole service.
     pub(super) fn sees_everything(&self) -> bool {
-        self.who == Who::Operator
+        self.who == SessionHolder::Operator
     }
 }
 
@@ -129,8 +129,8 @@ mod tests {
     fn a_session_says_whose_it_is() {
         let (sessions, admin) = (Sessions::default(), SecretString::from("admin"));
         let person = User { id: UserId(33), login: "ada-of-acme_x.y".to_owned() };
-        for who in [Who::Operator, Who::Person(person)] {
-            assert_eq!(Who::of(&sessions.begin(&admin, Millis(1_000), &who)), who);
+        for who in [SessionHolder::Operator, SessionHolder::Person(person)] {
+            assert_eq!(SessionHolder::of(&sessions.begin(&admin, Millis(1_000), &who)), who);
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use crate::{
     github::SignInError,
-    store::Spent,
+    store::NameUse,
     web::{
         dashboard::{
             no_database, not_found, page, sessions,
-            sessions::{NotIn, Viewer, Who},
+            sessions::{NotIn, SessionHolder, Viewer},
         },
         inbox::Inbox,
         token_tries::{Sender, TokenCheck},
@@ -85,17 +85,20 @@ pub(super) fn address(wanted: &str) -> String {
 }
 
 #[derive(Default, Deserialize)]
-pub(super) struct To {
+pub(super) struct ReturnAddress {
     #[serde(default)]
     to: Goal,
 }
 
-pub(super) async fn sign_in_page(State(inbox): State<Arc<Inbox>>, to: Result<Query<To>, QueryRejection>) -> Response {
-    let Query(To { to }) = to.unwrap_or_default();
-    sign_in_form(&inbox, StatusCode::OK, ("", &to))
+pub(super) async fn sign_in_page(
+    State(inbox): State<Arc<Inbox>>,
+    to: Result<Query<ReturnAddress>, QueryRejection>,
+) -> Response {
+    let Query(ReturnAddress { to }) = to.unwrap_or_default();
+    sign_in_form(&inbox, StatusCode::OK, "", &to)
 }
 
-fn sign_in_form(inbox: &Inbox, status: StatusCode, (wrong, to): (&str, &Goal)) -> Response {
+fn sign_in_form(inbox: &Inbox, status: StatusCode, wrong: &str, to: &Goal) -> Response {
     let content = html! {
         form.sign-in method="post" action="/sign-in" {
             h1 { "Sign in" }
@@ -135,14 +138,14 @@ pub(super) async fn sign_in(
         Some((admin, TokenCheck::Right)) => admin,
         Some((_, TokenCheck::NotNow)) => {
             let said = "Too many wrong tokens were shown. Try again in a few seconds.";
-            return sign_in_form(&inbox, StatusCode::TOO_MANY_REQUESTS, (said, &to));
+            return sign_in_form(&inbox, StatusCode::TOO_MANY_REQUESTS, said, &to);
         }
         Some((_, TokenCheck::Wrong)) | None => {
-            return sign_in_form(&inbox, StatusCode::FORBIDDEN, ("This is not the token.", &to));
+            return sign_in_form(&inbox, StatusCode::FORBIDDEN, "This is not the token.", &to);
         }
     };
     let sessions = &inbox.pages.sessions;
-    let session = sessions.begin(&admin.signing, now, &Who::Operator);
+    let session = sessions.begin(&admin.signing, now, &SessionHolder::Operator);
     let cookie = session.cookie(Reach::of(&headers));
     (StatusCode::SEE_OTHER, [(LOCATION, to.path()), (SET_COOKIE, &cookie)]).into_response()
 }
@@ -167,7 +170,7 @@ pub(super) async fn sign_out(
 
 /// The parameters with which GitHub sends a browser back; all are empty at the beginning of a sign-in.
 #[derive(Deserialize)]
-pub(super) struct Back {
+pub(super) struct SignInReturn {
     code: Option<String>,
     state: Option<String>,
     error: Option<String>,
@@ -181,38 +184,38 @@ pub(super) async fn with_github(
     State(inbox): State<Arc<Inbox>>,
     headers: HeaderMap,
     viewer: Result<Viewer, NotIn>,
-    back: Result<Query<Back>, QueryRejection>,
+    back: Result<Query<SignInReturn>, QueryRejection>,
 ) -> Response {
     let (Some(_), Some(admin), Ok(Query(back))) = (&inbox.oauth, &inbox.admin, back) else {
         return not_found(&inbox, viewer.ok().as_ref());
     };
     let admin = &admin.signing;
-    let Back { code, state, error, to } = back;
+    let SignInReturn { code, state, error, to } = back;
     if (&code, &state, &error) == (&None, &None, &None) {
         return send_to_github(&inbox, admin, Reach::of(&headers), &to);
     }
     let state = state.unwrap_or_default();
     let Some(to) = has_begun(&headers, admin, &state, inbox.now()) else {
         let wrong = "This sign-in did not begin in this browser, or took too long. Try again.";
-        return sign_in_form(&inbox, StatusCode::BAD_REQUEST, (wrong, &to));
+        return sign_in_form(&inbox, StatusCode::BAD_REQUEST, wrong, &to);
     };
     let code = match (came_back(&inbox, &state).await, code, error) {
         (Ok(()), Some(code), None) => code,
         (Ok(()), _, _) => {
             let wrong = "You did not let GitHub tell who you are.";
-            return end_sign_in(&inbox, StatusCode::FORBIDDEN, (wrong, &to));
+            return end_sign_in(&inbox, StatusCode::FORBIDDEN, wrong, &to);
         }
-        (Err((status, wrong)), _, _) => return end_sign_in(&inbox, status, (wrong, &to)),
+        (Err((status, wrong)), _, _) => return end_sign_in(&inbox, status, wrong, &to),
     };
     match ask_for_person(&inbox, &code, &verifier(admin, &state)).await {
         Ok(person) => {
             tracing::info!(person = %person.id, "{} signed in", person.login);
-            let session = inbox.pages.sessions.begin(admin, inbox.now(), &Who::Person(person));
+            let session = inbox.pages.sessions.begin(admin, inbox.now(), &SessionHolder::Person(person));
             let cookies = [session.cookie(Reach::of(&headers)), no_longer()];
             let cookies = AppendHeaders(cookies.map(|cookie| (SET_COOKIE, cookie)));
             (StatusCode::SEE_OTHER, [(LOCATION, to.path())], cookies).into_response()
         }
-        Err((status, wrong)) => end_sign_in(&inbox, status, (wrong, &to)),
+        Err((status, wrong)) => end_sign_in(&inbox, status, wrong, &to),
     }
 }
 
@@ -224,8 +227,8 @@ async fn came_back(inbox: &Inbox, state: &str) -> Result<(), Refusal> {
     let now = inbox.now();
     let name = format!("sign-in {state}");
     match inbox.engine.store.spend(&name, now.plus(TAKES), now).await {
-        Ok(Spent::Now) => Ok(()),
-        Ok(Spent::Before) => Err((StatusCode::FORBIDDEN, "This sign-in was used before. Try again.")),
+        Ok(NameUse::Now) => Ok(()),
+        Ok(NameUse::Before) => Err((StatusCode::FORBIDDEN, "This sign-in was used before. Try again.")),
         Err(error) => {
             tracing::warn!(%error, "whether a sign-in was used before is not known");
             let wrong = "The database does not answer. Try again in a moment.";
@@ -247,7 +250,7 @@ fn send_to_github(inbox: &Inbox, admin: &SecretString, reach: Reach, to: &Goal) 
     let to = BASE64_URL_SAFE_NO_PAD.encode(to.path());
     let begun = format!("{state}.{until}.{to}");
     let signature = signed(admin, &format!("begun {begun}"));
-    let cookie = set_cookie((BEGUN, &format!("{begun}.{signature}")), WITH_GITHUB, TAKES / 1_000, reach);
+    let cookie = set_cookie(BEGUN, &format!("{begun}.{signature}"), WITH_GITHUB, TAKES / 1_000, reach);
     let to = [(LOCATION, page.to_string()), (SET_COOKIE, cookie)];
     (StatusCode::SEE_OTHER, to).into_response()
 }
@@ -271,11 +274,11 @@ fn has_begun(headers: &HeaderMap, admin: &SecretString, state: &str, now: Millis
 }
 
 fn no_longer() -> String {
-    set_cookie((BEGUN, ""), WITH_GITHUB, 0, Reach::Plain)
+    set_cookie(BEGUN, "", WITH_GITHUB, 0, Reach::Plain)
 }
 
-fn end_sign_in(inbox: &Inbox, status: StatusCode, told: (&str, &Goal)) -> Response {
-    let mut response = sign_in_form(inbox, status, told);
+fn end_sign_in(inbox: &Inbox, status: StatusCode, wrong: &str, to: &Goal) -> Response {
+    let mut response = sign_in_form(inbox, status, wrong, to);
     if let Ok(cookie) = HeaderValue::from_str(&no_longer()) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }

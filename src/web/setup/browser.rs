@@ -1,6 +1,6 @@
 //! Admits browsers to the set-up: those that opened the link. Only the hash of a cookie is stored.
 
-use super::{Instead, Setup, back, link::SetupLink, page, progress::Hash};
+use super::{OtherPage, Setup, back, link::SetupLink, page, progress::Hash};
 use axum::{
     body::Bytes,
     extract::{FromRequest, FromRequestParts, Request},
@@ -59,26 +59,26 @@ impl Form {
 }
 
 /// A form that an admitted browser sends from its own page.
-pub(super) struct Sent {
+pub(super) struct SentForm {
     pub(super) browser: Browser,
     pub(super) form: Form,
 }
 
 impl FromRequestParts<Arc<Setup>> for Browser {
-    type Rejection = Instead;
+    type Rejection = OtherPage;
 
-    async fn from_request_parts(parts: &mut Parts, setup: &Arc<Setup>) -> Result<Self, Instead> {
+    async fn from_request_parts(parts: &mut Parts, setup: &Arc<Setup>) -> Result<Self, OtherPage> {
         if !setup.is_open() {
-            return Err(Instead::of(page::over()));
+            return Err(OtherPage::of(page::over()));
         }
-        Self::of(setup, &parts.headers).ok_or_else(|| Instead::of(page::closed()))
+        Self::of(setup, &parts.headers).ok_or_else(|| OtherPage::of(page::closed()))
     }
 }
 
-impl FromRequest<Arc<Setup>> for Sent {
-    type Rejection = Instead;
+impl FromRequest<Arc<Setup>> for SentForm {
+    type Rejection = OtherPage;
 
-    async fn from_request(request: Request, setup: &Arc<Setup>) -> Result<Self, Instead> {
+    async fn from_request(request: Request, setup: &Arc<Setup>) -> Result<Self, OtherPage> {
         let (mut parts, body) = request.into_parts();
         let browser = Browser::from_request_parts(&mut parts, setup).await?;
         let body = Bytes::from_request(Request::from_parts(parts, body), setup).await?;
@@ -86,7 +86,7 @@ impl FromRequest<Arc<Setup>> for Sent {
         if is_same(form.text("form"), &browser.form) {
             Ok(Self { browser, form })
         } else {
-            Err(Instead::of(page::closed()))
+            Err(OtherPage::of(page::closed()))
         }
     }
 }
@@ -118,8 +118,8 @@ pub(super) fn admit(
     setup: &Arc<Setup>,
     token: &str,
     headers: &HeaderMap,
-    admitted: Result<Browser, Instead>,
-) -> Result<Response, Instead> {
+    admitted: Result<Browser, OtherPage>,
+) -> Result<Response, OtherPage> {
     let link = SetupLink::read(&setup.options.folder)?;
     if !link.is_some_and(|link| is_same(&link.token, token)) {
         return admitted.map(|_| back());
@@ -135,7 +135,7 @@ pub(super) fn admit(
         progress.browsers.push(Hash::of(&cookie));
     })?;
     SetupLink::remove(&setup.options.folder);
-    let cookie = set_cookie((NAME, &cookie), "/setup", LASTS, Reach::of(headers));
+    let cookie = set_cookie(NAME, &cookie, "/setup", LASTS, Reach::of(headers));
     let response = ([(SET_COOKIE, cookie)], back()).into_response();
     Ok(page::guarded(response, None))
 }

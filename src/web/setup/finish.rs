@@ -1,9 +1,11 @@
 //! The last step: makes labels and a proposal in the chosen repositories, then closes the set-up.
 
-use super::{Covered, Instead, PROGRESS_FILE, Setup, back, browser::Sent, link::SetupLink, page, page::Note};
+use super::{
+    CoveredRepository, OtherPage, PROGRESS_FILE, Setup, back, browser::SentForm, link::SetupLink, page, page::Note,
+};
 use crate::{
     config::KEPT_APPS_FILE,
-    engine::{Engine, onboarding::Onboarded},
+    engine::{Engine, onboarding::OnboardingOutcome},
 };
 use axum::{extract::State, response::Response};
 use std::sync::Arc;
@@ -14,11 +16,11 @@ pub(super) const MOST: usize = 10;
 /// The result for a repository, or the reason why nothing was made.
 pub(super) struct Onboarding {
     pub(super) repository: String,
-    pub(super) result: Result<Onboarded, String>,
+    pub(super) result: Result<OnboardingOutcome, String>,
 }
 
 /// `POST /setup/finish`.
-pub(super) async fn finish(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
+pub(super) async fn finish(State(setup): State<Arc<Setup>>, sent: SentForm) -> Result<Response, OtherPage> {
     let _one = setup.work().await?;
     let Some(engine) = setup.engine().await else {
         return setup.page_after(&sent.browser, Some(Note::NoService), &sent.form).await;
@@ -28,28 +30,28 @@ pub(super) async fn finish(State(setup): State<Arc<Setup>>, sent: Sent) -> Resul
 
 /// `POST /setup/stored`: a person has stored the shown credentials elsewhere, so the data folder must not keep them any
 /// longer.
-pub(super) async fn confirm_stored(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
+pub(super) async fn confirm_stored(State(setup): State<Arc<Setup>>, sent: SentForm) -> Result<Response, OtherPage> {
     let _one = setup.work().await?;
     let Some(kept) = setup.apps() else {
         return Ok(back());
     };
     // Another App may have been registered since the credentials were shown.
-    let proof = setup.proof().await;
+    let reach = setup.reach().await;
     if sent.form.text("shown") != page::mark(&kept).text() {
-        return Ok(page::credentials(&kept, &proof, &[], &sent.browser.form));
+        return Ok(page::credentials(&kept, &reach, &[], &sent.browser.form));
     }
     setup.close(&[KEPT_APPS_FILE, PROGRESS_FILE])?;
-    Ok(page::final_page(&kept, &proof, &[], None))
+    Ok(page::final_page(&kept, &reach, &[], None))
 }
 
 impl Setup {
-    async fn finished(&self, Sent { browser, form }: &Sent, engine: &Engine) -> Result<Response, Instead> {
+    async fn finished(&self, SentForm { browser, form }: &SentForm, engine: &Engine) -> Result<Response, OtherPage> {
         let installations = self.installations().await;
-        let is_ticked = |covered: &&Covered| {
+        let is_ticked = |covered: &&CoveredRepository| {
             let id = covered.id.to_string();
             form.fields("repository").any(|ticked| ticked == id)
         };
-        let ticked: Vec<&Covered> = installations.repositories.iter().filter(is_ticked).collect();
+        let ticked: Vec<&CoveredRepository> = installations.repositories.iter().filter(is_ticked).collect();
         if ticked.len() > MOST {
             return self.page_after(browser, Some(Note::TooMany(MOST)), form).await;
         }
@@ -67,12 +69,12 @@ impl Setup {
         let Some(kept) = self.apps() else {
             return Ok(back());
         };
-        let proof = self.proof().await;
+        let reach = self.reach().await;
         if form.text("keep") == "show" {
-            return Ok(page::credentials(&kept, &proof, &made, &browser.form));
+            return Ok(page::credentials(&kept, &reach, &made, &browser.form));
         }
         self.close(&[PROGRESS_FILE])?;
-        Ok(page::final_page(&kept, &proof, &made, Some(&self.options.folder)))
+        Ok(page::final_page(&kept, &reach, &made, Some(&self.options.folder)))
     }
 
     /// Closes the set-up and removes these files.

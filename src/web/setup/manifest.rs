@@ -20,14 +20,14 @@ pub const SIGNED_IN: &str = "/sign-in/github";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Which {
+pub(super) enum AppKind {
     /// The App that writes.
     Autobuild,
     /// The App that reviews.
     Coach,
 }
 
-impl Which {
+impl AppKind {
     pub(super) const BOTH: [Self; 2] = [Self::Autobuild, Self::Coach];
 
     /// Returns the App's name on the page.
@@ -94,7 +94,7 @@ struct Hook {
 
 impl Manifest {
     /// Returns an App's manifest; `None` only if the embedded file is wrong.
-    pub(super) fn of(which: Which) -> Option<Self> {
+    pub(super) fn of(which: AppKind) -> Option<Self> {
         let both: Vec<Self> = serde_saphyr::from_multiple(MANIFESTS).ok()?;
         both.into_iter().find(|manifest| manifest.name == which.name())
     }
@@ -135,7 +135,7 @@ mod tests {
     fn the_posted_manifests_hold_what_the_file_says_and_the_services_addresses() {
         let service: Url = "https://build.example/".parse().unwrap();
         let here: Url = "http://127.0.0.1:8080".parse().unwrap();
-        let main = Manifest::of(Which::Autobuild).unwrap();
+        let main = Manifest::of(AppKind::Autobuild).unwrap();
         let posted = main.posted(&main.proposed_name("7f3a"), &service, &here);
         assert_eq!(posted["name"], "AutoBuild 7f3a");
         assert_eq!(posted["hook_attributes"], json!({"url": "https://build.example/webhook", "active": true}));
@@ -148,7 +148,7 @@ mod tests {
         assert!(posted["default_events"].as_array().unwrap().contains(&json!("issues")));
         assert!(posted.get("request_oauth_on_install").is_none());
 
-        let coach = Manifest::of(Which::Coach).unwrap();
+        let coach = Manifest::of(AppKind::Coach).unwrap();
         let name = coach.proposed_name("7f3a");
         assert!(name.len() <= 34, "GitHub takes no longer one");
         let posted = coach.posted(&name, &service, &here);

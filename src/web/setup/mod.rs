@@ -10,7 +10,7 @@ mod link;
 mod manifest;
 mod page;
 mod progress;
-mod prove;
+mod reach_check;
 mod register;
 
 pub use link::SetupLink;
@@ -22,10 +22,10 @@ use crate::{
     github::{App, Client, GithubUrls},
     web::setup::{
         browser::{Browser, Form},
-        manifest::{REGISTERED, Which},
+        manifest::{AppKind, REGISTERED},
         page::Note,
         progress::{AppStatus, Choice, Hash, Progress, Step, status, step},
-        prove::Proof,
+        reach_check::ReachCheck,
     },
 };
 use axum::{
@@ -82,11 +82,11 @@ pub struct SetupOptions {
 /// A set-up, open or over.
 pub struct Setup {
     options: SetupOptions,
-    now: Mutex<Now>,
+    now: Mutex<SetupState>,
     /// The lock that allows one choice, exchange, import or last step at a time.
     work: tokio::sync::Mutex<()>,
     /// The lock that allows one proof of the address at a time.
-    proving: tokio::sync::Mutex<()>,
+    checking_reach: tokio::sync::Mutex<()>,
     changes: watch::Sender<u64>,
     service: watch::Sender<Service>,
     /// The rows about this machine, once it was checked.
@@ -96,10 +96,10 @@ pub struct Setup {
 }
 
 /// The current state of the set-up.
-struct Now {
+struct SetupState {
     progress: Progress,
     kept: Option<KeptApps>,
-    proof: Proof,
+    reach: ReachCheck,
     /// `true` if the page is open; `false` once the set-up is over.
     is_open: bool,
 }
@@ -115,7 +115,7 @@ enum Service {
 
 /// A repository in which the AutoBuild App works.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Covered {
+struct CoveredRepository {
     installation: InstallationId,
     id: RepoId,
     name: String,
@@ -125,7 +125,7 @@ struct Covered {
 #[derive(Default)]
 struct Installations {
     /// The repositories in which the AutoBuild App works.
-    repositories: Vec<Covered>,
+    repositories: Vec<CoveredRepository>,
     /// The number of further repositories.
     more: u64,
     /// The state of the Coach App, if it exists.
@@ -155,17 +155,17 @@ impl Setup {
         let kept = KeptApps::read(&options.folder)?;
         let has_app = kept.as_ref().is_some_and(|kept| kept.autobuild.is_some());
         let is_open = progress.is_some() || !has_app;
-        let now = Now {
+        let now = SetupState {
             is_open,
             progress: progress.unwrap_or_default(),
             kept: kept.filter(|_| is_open),
-            proof: Proof::NotTried,
+            reach: ReachCheck::NotTried,
         };
         Ok(Arc::new(Self {
             options,
             now: Mutex::new(now),
             work: tokio::sync::Mutex::default(),
-            proving: tokio::sync::Mutex::default(),
+            checking_reach: tokio::sync::Mutex::default(),
             changes: watch::Sender::new(0),
             service: watch::Sender::new(Service::Off),
             machine: watch::Sender::new(None),
@@ -213,7 +213,7 @@ impl Setup {
         let mut now = self.now.lock();
         if !now.is_open {
             now.kept = KeptApps::read(&self.options.folder)?;
-            (now.progress, now.proof) = (Progress::default(), Proof::NotTried);
+            (now.progress, now.reach) = (Progress::default(), ReachCheck::NotTried);
             now.is_open = true;
             drop(now);
             tracing::info!("the set-up is open again");
@@ -225,7 +225,7 @@ impl Setup {
     fn begin_proof(self: &Arc<Self>) {
         let setup = Arc::clone(self);
         if setup.is_open() {
-            tokio::spawn(async move { setup.prove().await });
+            tokio::spawn(async move { setup.check_reach().await });
         }
     }
 
@@ -235,7 +235,7 @@ impl Setup {
         let (Some(kept), None) = (kept, self.now.lock().progress.choice.clone()) else {
             return Ok(());
         };
-        let Some(client) = self.client(Which::Autobuild)? else {
+        let Some(client) = self.client(AppKind::Autobuild)? else {
             return Ok(());
         };
         let owner = client.owner().await?;
@@ -267,9 +267,9 @@ impl Setup {
     }
 
     /// Waits for the lock on the set-up, unless the set-up is over.
-    async fn work(&self) -> Result<tokio::sync::MutexGuard<'_, ()>, Instead> {
+    async fn work(&self) -> Result<tokio::sync::MutexGuard<'_, ()>, OtherPage> {
         let one = self.work.lock().await;
-        if self.is_open() { Ok(one) } else { Err(Instead::of(page::over())) }
+        if self.is_open() { Ok(one) } else { Err(OtherPage::of(page::over())) }
     }
 
     fn clock(&self) -> Millis {
@@ -289,11 +289,11 @@ impl Setup {
     }
 
     /// Saves an App's credentials beside the others, or forgets them, and signals the change.
-    fn keep(&self, mut kept: KeptApps, which: Which, app: Option<KeptApp>) -> Result<(), NotKept> {
+    fn keep(&self, mut kept: KeptApps, which: AppKind, app: Option<KeptApp>) -> Result<(), NotKept> {
         let mut now = self.now.lock();
         match which {
-            Which::Autobuild => kept.autobuild = app,
-            Which::Coach => kept.coach = app,
+            AppKind::Autobuild => kept.autobuild = app,
+            AppKind::Coach => kept.coach = app,
         }
         for secret in kept.secrets() {
             self.options.secrets.learn(secret, NEVER.0, self.clock().0);
@@ -303,7 +303,7 @@ impl Setup {
         if now.kept.is_none() {
             let _ = std::fs::remove_file(self.options.folder.join(crate::config::KEPT_APPS_FILE));
         }
-        now.proof = Proof::NotTried;
+        now.reach = ReachCheck::NotTried;
         drop(now);
         self.changes.send_modify(|changes| *changes += 1);
         Ok(())
@@ -314,7 +314,7 @@ impl Setup {
     }
 
     /// Returns a client for an App with the saved credentials; `None` without them.
-    fn client(&self, which: Which) -> anyhow::Result<Option<Client>> {
+    fn client(&self, which: AppKind) -> anyhow::Result<Option<Client>> {
         let Some(kept) = self.apps() else { return Ok(None) };
         let app = which.app_in(&kept);
         app.map(|app| self.client_of(&kept.github(), app)).transpose()
@@ -336,19 +336,19 @@ impl Setup {
 
     async fn look_for(&self, installations: &mut Installations) -> anyhow::Result<()> {
         self.choose_again().await?;
-        if let Some(client) = self.client(Which::Autobuild)? {
+        if let Some(client) = self.client(AppKind::Autobuild)? {
             for installed in client.installations().await? {
                 let (repositories, count) = client.repositories(installed.id).await?;
                 installations.more += count.saturating_sub(u64::try_from(repositories.len()).unwrap_or(count));
                 let open = repositories.into_iter().filter(|repository| !repository.archived);
-                installations.repositories.extend(open.map(|repository| Covered {
+                installations.repositories.extend(open.map(|repository| CoveredRepository {
                     installation: installed.id,
                     id: repository.id,
                     name: format!("{}/{}", repository.name.owner, repository.name.name),
                 }));
             }
         }
-        if let Some(client) = self.client(Which::Coach)? {
+        if let Some(client) = self.client(AppKind::Coach)? {
             installations.coach = Some(!client.installations().await?.is_empty());
         }
         Ok(())
@@ -364,7 +364,7 @@ pub(super) fn routes(setup: Arc<Setup>) -> Router {
         .route("/setup/retry", post(register::retry))
         .route("/setup/forget", post(register::forget))
         .route("/setup/import", post(register::import))
-        .route("/setup/prove", post(prove::again))
+        .route("/setup/prove", post(reach_check::post_prove))
         .route("/setup/finish", post(finish::finish))
         .route("/setup/stored", post(finish::confirm_stored))
         .route("/setup/go.js", get(browser::script))
@@ -372,21 +372,21 @@ pub(super) fn routes(setup: Arc<Setup>) -> Router {
 }
 
 /// The page that a browser gets in place of the requested one.
-struct Instead(Box<Response>);
+struct OtherPage(Box<Response>);
 
-impl Instead {
+impl OtherPage {
     fn of(page: Response) -> Self {
         Self(Box::new(page))
     }
 }
 
-impl<E: Error> From<E> for Instead {
+impl<E: Error> From<E> for OtherPage {
     fn from(error: E) -> Self {
         Self::of(page::failed(&error.to_string()))
     }
 }
 
-impl IntoResponse for Instead {
+impl IntoResponse for OtherPage {
     fn into_response(self) -> Response {
         *self.0
     }
@@ -397,8 +397,8 @@ async fn show(
     State(setup): State<Arc<Setup>>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-    browser: Result<Browser, Instead>,
-) -> Result<Response, Instead> {
+    browser: Result<Browser, OtherPage>,
+) -> Result<Response, OtherPage> {
     let query = Form::read(query.unwrap_or_default().as_bytes());
     match query.field("token") {
         Some(token) => browser::admit(&setup, token, &headers, browser),
@@ -413,17 +413,17 @@ fn back() -> Response {
 
 impl Setup {
     /// Returns the page as it is now, with a note on the last action.
-    async fn page(&self, browser: &Browser, note: Option<Note>) -> Result<Response, Instead> {
+    async fn page(&self, browser: &Browser, note: Option<Note>) -> Result<Response, OtherPage> {
         self.page_after(browser, note, &Form::default()).await
     }
 
     /// Returns the page with a note, and with the text typed into the refused form.
-    async fn page_after(&self, browser: &Browser, note: Option<Note>, typed: &Form) -> Result<Response, Instead> {
+    async fn page_after(&self, browser: &Browser, note: Option<Note>, typed: &Form) -> Result<Response, OtherPage> {
         let (installations, machine) = tokio::join!(self.installations(), self.known_machine());
         let manifests = self.manifests(browser)?;
         let (now, service) = (self.now.lock(), self.service.borrow());
         let is_installed = !installations.repositories.is_empty();
-        let autobuild = status(&now.progress, now.kept.as_ref(), Which::Autobuild);
+        let autobuild = status(&now.progress, now.kept.as_ref(), AppKind::Autobuild);
         let usual = github_named("").ok();
         let github = self.options.github.as_ref();
         let address = self.options.public_url.as_ref().unwrap_or(&browser.address);
@@ -432,13 +432,13 @@ impl Setup {
         let shown = page::SetupView {
             step,
             autobuild,
-            coach: status(&now.progress, now.kept.as_ref(), Which::Coach),
+            coach: status(&now.progress, now.kept.as_ref(), AppKind::Coach),
             choice: now.progress.choice.as_ref(),
             kept: now.kept.as_ref(),
             github,
             proposed: proposed.as_ref(),
             typed,
-            proof: &now.proof,
+            reach: &now.reach,
             failed: match &*service {
                 Service::Failed(why) => Some(why),
                 Service::Off | Service::On(_) => None,
@@ -465,7 +465,7 @@ impl Setup {
         let choice = self.now.lock().progress.choice.clone();
         let kept = self.apps();
         let mut posted = Vec::new();
-        for which in Which::BOTH {
+        for which in AppKind::BOTH {
             let open = matches!(status(&self.now.lock().progress, kept.as_ref(), which), AppStatus::Missing);
             let (Some(choice), true) = (&choice, open) else {
                 continue;
@@ -490,7 +490,7 @@ impl Setup {
     /// `true` if the set-up has not reached this step yet.
     fn is_before(&self, step: Step) -> bool {
         let now = self.now.lock();
-        let autobuild = status(&now.progress, now.kept.as_ref(), Which::Autobuild);
+        let autobuild = status(&now.progress, now.kept.as_ref(), AppKind::Autobuild);
         progress::step(now.progress.choice.as_ref(), &autobuild, true) < step
     }
 }

@@ -4,14 +4,14 @@ use super::{
     Installations,
     browser::Form,
     finish::{MOST, Onboarding},
-    manifest::Which,
+    manifest::AppKind,
     progress::{AppStatus, Choice, CodeAppStatus, Field, Hash, NoChoice, NoReturn, NotOurs, Step},
-    prove::Proof,
+    reach_check::ReachCheck,
     register::{ImportField, NotImported},
 };
 use crate::{
     config::{GithubAddress, KEPT_APPS_FILE, KeptApp, KeptApps},
-    engine::onboarding::Onboarded,
+    engine::onboarding::OnboardingOutcome,
     messages,
     web::frame::html_page,
 };
@@ -40,7 +40,7 @@ pub(super) struct SetupView<'a> {
     pub(super) proposed: Option<&'a Url>,
     /// The text typed into a refused form.
     pub(super) typed: &'a Form,
-    pub(super) proof: &'a Proof,
+    pub(super) reach: &'a ReachCheck,
     /// The reason why the service does not start.
     pub(super) failed: Option<&'a String>,
     pub(super) installations: &'a Installations,
@@ -54,7 +54,7 @@ pub(super) struct SetupView<'a> {
 }
 
 pub(super) struct Posted {
-    pub(super) which: Which,
+    pub(super) which: AppKind,
     pub(super) to: String,
     pub(super) manifest: String,
 }
@@ -226,9 +226,9 @@ fn made_in_short(made: &Onboarding) -> Markup {
     html! {
         (made.repository) ": "
         @match &made.result {
-            Ok(Onboarded::Proposed(number)) => { "labels and pull request #" (number) },
-            Ok(Onboarded::HadSettings) => { "labels; it has settings already" },
-            Ok(Onboarded::NoCommits) => { "labels; no pull request, because it has no commits" },
+            Ok(OnboardingOutcome::Proposed(number)) => { "labels and pull request #" (number) },
+            Ok(OnboardingOutcome::HadSettings) => { "labels; it has settings already" },
+            Ok(OnboardingOutcome::NoCommits) => { "labels; no pull request, because it has no commits" },
             Err(why) => { (why) },
         }
     }
@@ -329,8 +329,8 @@ fn apps_section(shown: &SetupView<'_>, goes_on: bool) -> Markup {
             "review its own pull request. Without the Coach, reviews are comments. GitHub shows what each App may do, "
             "and lets you change its name."
         }
-        (app_box(shown, Which::Autobuild, &shown.autobuild, goes_on))
-        (app_box(shown, Which::Coach, &shown.coach, false))
+        (app_box(shown, AppKind::Autobuild, &shown.autobuild, goes_on))
+        (app_box(shown, AppKind::Coach, &shown.coach, false))
         details open[matches!(shown.note, Some(Note::NotImported(_)))] {
             summary { "Use an App that is registered already" }
             (import_form(shown))
@@ -338,7 +338,7 @@ fn apps_section(shown: &SetupView<'_>, goes_on: bool) -> Markup {
     }
 }
 
-fn app_box(shown: &SetupView<'_>, which: Which, standing: &AppStatus<'_>, goes_on: bool) -> Markup {
+fn app_box(shown: &SetupView<'_>, which: AppKind, standing: &AppStatus<'_>, goes_on: bool) -> Markup {
     let posted = shown.manifests.iter().find(|posted| posted.which == which);
     let head = html! { b { (which.name()) } };
     let body = match standing {
@@ -359,7 +359,7 @@ fn app_box(shown: &SetupView<'_>, which: Which, standing: &AppStatus<'_>, goes_o
     page_parts::boxed(None, "", &head, &body)
 }
 
-fn kept_box(shown: &SetupView<'_>, which: Which, app: &KeptApp) -> Markup {
+fn kept_box(shown: &SetupView<'_>, which: AppKind, app: &KeptApp) -> Markup {
     html! {
         p {
             "Registered as " a href=(app.page) { (app.slug) } ", number " (app.id) ". Its key and secrets are in "
@@ -379,7 +379,7 @@ fn kept_box(shown: &SetupView<'_>, which: Which, app: &KeptApp) -> Markup {
     }
 }
 
-fn small_form(shown: &SetupView<'_>, to: &str, which: Which, button: &str) -> Markup {
+fn small_form(shown: &SetupView<'_>, to: &str, which: AppKind, button: &str) -> Markup {
     html! {
         form.action method="post" action=(to) {
             (own_form(shown))
@@ -389,7 +389,7 @@ fn small_form(shown: &SetupView<'_>, to: &str, which: Which, button: &str) -> Ma
     }
 }
 
-fn unfinished_box(shown: &SetupView<'_>, which: Which, standing: &CodeAppStatus) -> Markup {
+fn unfinished_box(shown: &SetupView<'_>, which: AppKind, standing: &CodeAppStatus) -> Markup {
     let apps = shown.choice.map(Choice::apps_page).unwrap_or_default();
     html! {
         @match standing {
@@ -417,7 +417,7 @@ fn unfinished_box(shown: &SetupView<'_>, which: Which, standing: &CodeAppStatus)
     }
 }
 
-fn retry_forms(shown: &SetupView<'_>, which: Which, apps: &str) -> Markup {
+fn retry_forms(shown: &SetupView<'_>, which: AppKind, apps: &str) -> Markup {
     html! {
         (small_form(shown, "/setup/retry", which, "Try to fetch the key"))
         details {
@@ -429,7 +429,7 @@ fn retry_forms(shown: &SetupView<'_>, which: Which, apps: &str) -> Markup {
 }
 
 /// Words the reason why an App is not the right one.
-pub(super) fn not_ours(which: Which, why: &NotOurs) -> String {
+pub(super) fn not_ours(which: AppKind, why: &NotOurs) -> String {
     match why {
         NotOurs::TheOther => "it is the other one of the two Apps".to_owned(),
         NotOurs::NoWebhook => "it has no webhook".to_owned(),
@@ -467,7 +467,7 @@ fn import_form(shown: &SetupView<'_>) -> Markup {
             (own_form(shown))
             label for="which" { "App" }
             select #which name="which" aria-describedby="which-error" aria-invalid=[invalid(why(ImportField::Which))] {
-                @for which in Which::BOTH {
+                @for which in AppKind::BOTH {
                     option value=(which.key()) selected[typed.text("which") == which.key()] { (which.name()) }
                 }
             }
@@ -498,17 +498,17 @@ fn import_form(shown: &SetupView<'_>) -> Markup {
 fn address_section(shown: &SetupView<'_>) -> Markup {
     html! {
         h2 { "3. The address" }
-        @if let Some(kept) = shown.kept { (reach(shown.proof, kept)) }
-        @if *shown.proof != Proof::Reached {
+        @if let Some(kept) = shown.kept { (reach_line(shown.reach, kept)) }
+        @if *shown.reach != ReachCheck::Reached {
             form.action method="post" action="/setup/prove" { (own_form(shown)) button { "Check the address again" } }
         }
     }
 }
 
 /// Words if GitHub reaches the service, as far as that is known.
-fn reach(proof: &Proof, kept: &KeptApps) -> Markup {
+fn reach_line(reach: &ReachCheck, kept: &KeptApps) -> Markup {
     let hook = format!("{}/webhook", kept.public_url.as_str().trim_end_matches('/'));
-    let told = |words: Markup| html! { p role="status" { (words) } };
+    let status = |words: Markup| html! { p role="status" { (words) } };
     let wrong = |words: Markup| {
         html! {
             p.wrong role="alert" {
@@ -518,19 +518,21 @@ fn reach(proof: &Proof, kept: &KeptApps) -> Markup {
             }
         }
     };
-    match proof {
-        Proof::Reached => told(html! { "GitHub reached " code { (hook) } "." }),
-        Proof::NotTried => told(html! { "GitHub has not been asked yet to reach " code { (hook) } "." }),
-        Proof::Trying => {
-            told(html! { "GitHub is asked to reach " code { (hook) } ". Load this page again in a few seconds." })
+    match reach {
+        ReachCheck::Reached => status(html! { "GitHub reached " code { (hook) } "." }),
+        ReachCheck::NotTried => status(html! { "GitHub has not been asked yet to reach " code { (hook) } "." }),
+        ReachCheck::Trying => {
+            status(html! { "GitHub is asked to reach " code { (hook) } ". Load this page again in a few seconds." })
         }
-        Proof::NoPing => told(html! { "GitHub's log holds no delivery to " code { (hook) } " yet." }),
-        Proof::Answered(code) => wrong(html! {
+        ReachCheck::NoPing => status(html! { "GitHub's log holds no delivery to " code { (hook) } " yet." }),
+        ReachCheck::Answered(code) => wrong(html! {
             "GitHub reached " code { (hook) } ", and was answered with status " (code) ". "
             "Something else answers there, or a proxy does not pass requests on."
         }),
-        Proof::NotReached(why) => wrong(html! { "GitHub does not reach " code { (hook) } " (" (why) ")." }),
-        Proof::Unknown(why) => told(html! { "GitHub did not say whether it reaches " code { (hook) } ": " (why) "." }),
+        ReachCheck::NotReached(why) => wrong(html! { "GitHub does not reach " code { (hook) } " (" (why) ")." }),
+        ReachCheck::Unknown(why) => {
+            status(html! { "GitHub did not say whether it reaches " code { (hook) } ": " (why) "." })
+        }
     }
 }
 
@@ -539,8 +541,8 @@ pub(super) fn install_page(app: &KeptApp) -> String {
 }
 
 fn install_section(shown: &SetupView<'_>) -> Markup {
-    let link = |which: Which| shown.kept.and_then(|kept| which.app_in(kept)).map(install_page);
-    let (main, coach) = (link(Which::Autobuild), link(Which::Coach));
+    let link = |which: AppKind| shown.kept.and_then(|kept| which.app_in(kept)).map(install_page);
+    let (main, coach) = (link(AppKind::Autobuild), link(AppKind::Coach));
     let count = shown.installations.repositories.len();
     html! {
         h2 { "4. Installation" }
@@ -612,25 +614,30 @@ fn repositories_section(shown: &SetupView<'_>) -> Markup {
 
 /// Returns the answer to the last step, which nobody can load again. `folder` is the one that keeps the credentials, if
 /// one does.
-pub(super) fn final_page(kept: &KeptApps, proof: &Proof, made: &[Onboarding], folder: Option<&Path>) -> Response {
-    let (title, content) = done_content(kept, proof, made, folder);
+pub(super) fn final_page(kept: &KeptApps, reach: &ReachCheck, made: &[Onboarding], folder: Option<&Path>) -> Response {
+    let (title, content) = done_content(kept, reach, made, folder);
     guarded(frame(StatusCode::OK, title, &content, false), None)
 }
 
-fn done_content(kept: &KeptApps, proof: &Proof, made: &[Onboarding], folder: Option<&Path>) -> (&'static str, Markup) {
-    let title = match proof {
-        Proof::Reached => "AutoBuild is set up",
-        Proof::Answered(_) | Proof::NotReached(_) => "One thing is missing: GitHub must reach AutoBuild",
-        Proof::NotTried | Proof::Trying | Proof::NoPing | Proof::Unknown(_) => {
+fn done_content(
+    kept: &KeptApps,
+    reach: &ReachCheck,
+    made: &[Onboarding],
+    folder: Option<&Path>,
+) -> (&'static str, Markup) {
+    let title = match reach {
+        ReachCheck::Reached => "AutoBuild is set up",
+        ReachCheck::Answered(_) | ReachCheck::NotReached(_) => "One thing is missing: GitHub must reach AutoBuild",
+        ReachCheck::NotTried | ReachCheck::Trying | ReachCheck::NoPing | ReachCheck::Unknown(_) => {
             "One thing is open: does GitHub reach AutoBuild?"
         }
     };
     let content = html! {
         h1 { (title) }
-        @if *proof == Proof::Reached {
+        @if *reach == ReachCheck::Reached {
             p { "The service works. Put the label " code { "autobuild" } " on an issue, and AutoBuild plans and builds it." }
         } @else {
-            (reach(proof, kept))
+            (reach_line(reach, kept))
             p {
                 "Until GitHub reaches that address, AutoBuild fetches deliveries from GitHub's log every 20 seconds, unless "
                 code { "AUTOBUILD_REPLAY_SECONDS" } " is 0. Run " code { "autobuild setup" }
@@ -638,7 +645,7 @@ fn done_content(kept: &KeptApps, proof: &Proof, made: &[Onboarding], folder: Opt
                 " says how the last deliveries were answered."
             }
         }
-        (made_rows(kept, proof, made))
+        (made_rows(kept, reach, made))
         p {
             @match folder {
                 Some(folder) => { "The credentials are in " code { (folder.join(KEPT_APPS_FILE).display()) } ". Back that file up." },
@@ -652,10 +659,10 @@ fn done_content(kept: &KeptApps, proof: &Proof, made: &[Onboarding], folder: Opt
 
 /// Returns the page with the credentials, to be stored elsewhere. They stay in the data folder until a person confirms
 /// this.
-pub(super) fn credentials(kept: &KeptApps, proof: &Proof, made: &[Onboarding], form: &str) -> Response {
+pub(super) fn credentials(kept: &KeptApps, reach: &ReachCheck, made: &[Onboarding], form: &str) -> Response {
     let content = html! {
         h1 { "Store the credentials" }
-        (made_rows(kept, proof, made))
+        (made_rows(kept, reach, made))
         p { "Put these credentials into your secret store, and give them to the service before its next start." }
         textarea.secrets readonly rows="16" aria-label="Credentials" { (variables(kept)) }
         form.action method="post" action="/setup/stored" {
@@ -676,7 +683,7 @@ pub(super) fn mark(kept: &KeptApps) -> Hash {
 
 /// Returns the rows of the results. A first issue is offered unless GitHub cannot reach the service, which would then
 /// not learn of the label.
-fn made_rows(kept: &KeptApps, proof: &Proof, made: &[Onboarding]) -> Markup {
+fn made_rows(kept: &KeptApps, reach: &ReachCheck, made: &[Onboarding]) -> Markup {
     let github = kept.github();
     let web = github.web.as_str().trim_end_matches('/');
     html! {
@@ -686,10 +693,10 @@ fn made_rows(kept: &KeptApps, proof: &Proof, made: &[Onboarding]) -> Markup {
                     li {
                         (made_in_short(one)) ". "
                         a href=(format!("{web}/{}/issues", one.repository)) { "Issues" }
-                        @if let Ok(Onboarded::Proposed(number)) = &one.result {
+                        @if let Ok(OnboardingOutcome::Proposed(number)) = &one.result {
                             " · " a href=(format!("{web}/{}/pull/{number}", one.repository)) { "The pull request" }
                         }
-                        @if !matches!(proof, Proof::Answered(_) | Proof::NotReached(_)) {
+                        @if !matches!(reach, ReachCheck::Answered(_) | ReachCheck::NotReached(_)) {
                             br;
                             a.action href=(first_issue(web, &one.repository)) { "A first issue, filled in" }
                         }
@@ -744,31 +751,31 @@ mod tests {
     use crate::config::github_named;
 
     /// Returns the last page, after a repository was made ready.
-    fn last_page(proof: &Proof) -> String {
+    fn last_page(reach: &ReachCheck) -> String {
         let github = github_named("").unwrap();
         let kept = KeptApps::none(&github, Url::parse("https://autobuild.invalid").unwrap());
         let made = [Onboarding {
             repository: "acme/shop".to_owned(),
-            result: Ok(Onboarded::Proposed(domain::ids::PullNumber(1))),
+            result: Ok(OnboardingOutcome::Proposed(domain::ids::PullNumber(1))),
         }];
-        let (title, content) = done_content(&kept, proof, &made, None);
+        let (title, content) = done_content(&kept, reach, &made, None);
         format!("{title}\n{}", content.into_string())
     }
 
     #[test]
     fn the_last_page_promises_work_only_if_github_reached_the_address() {
-        let reached = last_page(&Proof::Reached);
+        let reached = last_page(&ReachCheck::Reached);
         for said in ["AutoBuild is set up", "The service works", "A first issue, filled in"] {
             assert!(reached.contains(said), "{said}: {reached}");
         }
-        let unreached = Proof::NotReached("failed to connect to host".to_owned());
-        for (proof, title, not_said) in [
+        let unreached = ReachCheck::NotReached("failed to connect to host".to_owned());
+        for (reach, title, not_said) in [
             (unreached, "GitHub must reach AutoBuild", "A first issue"),
-            (Proof::Answered(502), "GitHub must reach AutoBuild", "A first issue"),
-            (Proof::NoPing, "does GitHub reach AutoBuild?", "is set up"),
-            (Proof::Unknown("502".to_owned()), "does GitHub reach AutoBuild?", "is set up"),
+            (ReachCheck::Answered(502), "GitHub must reach AutoBuild", "A first issue"),
+            (ReachCheck::NoPing, "does GitHub reach AutoBuild?", "is set up"),
+            (ReachCheck::Unknown("502".to_owned()), "does GitHub reach AutoBuild?", "is set up"),
         ] {
-            let page = last_page(&proof);
+            let page = last_page(&reach);
             for said in [title, "fetches deliveries from GitHub's log", "autobuild setup"] {
                 assert!(page.contains(said), "{said}: {page}");
             }

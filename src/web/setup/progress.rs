@@ -1,7 +1,7 @@
 //! The progress of the set-up, as pure rules: the choice, the registrations in progress, and the next step. The data
 //! folder keeps it until the last step, so that a restart continues it.
 
-use super::manifest::Which;
+use super::manifest::AppKind;
 use crate::config::{GithubAddress, KeptApps, NotAnAddress, web_address};
 use domain::ids::Millis;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub(super) struct Progress {
     /// The choice of the first step.
     pub(super) choice: Option<Choice>,
     /// The registrations that were sent to GitHub and have not come back.
-    begun: Vec<Begun>,
+    begun: Vec<BegunRegistration>,
     /// The codes that came back and are not exchanged yet.
     pub(super) codes: Vec<RegistrationCode>,
 }
@@ -54,8 +54,8 @@ pub(super) struct Choice {
 
 /// A registration for which a browser was sent to GitHub.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Begun {
-    which: Which,
+struct BegunRegistration {
+    which: AppKind,
     /// The hash of the `state` that GitHub repeats.
     state: Hash,
     browser: Hash,
@@ -65,7 +65,7 @@ struct Begun {
 /// A code that GitHub gave, saved before it is exchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RegistrationCode {
-    pub(super) which: Which,
+    pub(super) which: AppKind,
     pub(super) code: String,
     pub(super) standing: CodeAppStatus,
 }
@@ -252,22 +252,22 @@ fn network_of_name(name: &str) -> Network {
 
 impl Progress {
     /// Records that a browser is sent to GitHub with this state.
-    pub(super) fn begin(&mut self, which: Which, state: &str, browser: &Hash, now: Millis) {
+    pub(super) fn begin(&mut self, which: AppKind, state: &str, browser: &Hash, now: Millis) {
         self.begun.retain(|begun| now.0 - begun.at.0 < BEGUN_MS);
         if self.begun.len() >= MOST_BEGUN {
             self.begun.remove(0);
         }
-        self.begun.push(Begun { which, state: Hash::of(state), browser: browser.clone(), at: now });
+        self.begun.push(BegunRegistration { which, state: Hash::of(state), browser: browser.clone(), at: now });
     }
 
     /// Records that GitHub sent a browser back. A state is valid once, for the browser that was sent with it.
-    pub(super) fn come_back(
+    pub(super) fn accept_return(
         &mut self,
         state: &str,
         code: &str,
         browser: &Hash,
         now: Millis,
-    ) -> Result<Which, NoReturn> {
+    ) -> Result<AppKind, NoReturn> {
         let is_code = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if code.is_empty() || code.len() > 200 || !code.chars().all(is_code) {
             return Err(NoReturn::NoCode);
@@ -289,17 +289,17 @@ impl Progress {
     }
 
     /// Sets the state of the exchange of an App's code.
-    pub(super) fn stand(&mut self, which: Which, standing: CodeAppStatus) {
+    pub(super) fn set_status(&mut self, which: AppKind, standing: CodeAppStatus) {
         if let Some(code) = self.codes.iter_mut().find(|code| code.which == which) {
             code.standing = standing;
         }
     }
 
-    pub(super) fn code(&self, which: Which) -> Option<&RegistrationCode> {
+    pub(super) fn code(&self, which: AppKind) -> Option<&RegistrationCode> {
         self.codes.iter().find(|code| code.which == which)
     }
 
-    pub(super) fn drop_code(&mut self, which: Which) {
+    pub(super) fn drop_code(&mut self, which: AppKind) {
         self.codes.retain(|code| code.which != which);
     }
 }
@@ -315,7 +315,7 @@ pub(super) enum AppStatus<'a> {
 }
 
 /// Returns the state of an App: saved credentials take precedence over any registration in progress.
-pub(super) fn status<'a>(progress: &'a Progress, kept: Option<&KeptApps>, which: Which) -> AppStatus<'a> {
+pub(super) fn status<'a>(progress: &'a Progress, kept: Option<&KeptApps>, which: AppKind) -> AppStatus<'a> {
     match (kept.and_then(|kept| which.app_in(kept)), progress.code(which)) {
         (Some(_), _) => AppStatus::Kept,
         (None, Some(code)) => AppStatus::Unfinished(&code.standing),
@@ -417,36 +417,36 @@ mod tests {
         let (own, other) = (Hash::of("own"), Hash::of("other"));
         let begun = || {
             let mut progress = Progress::default();
-            progress.begin(Which::Coach, "state", &own, NOW);
+            progress.begin(AppKind::Coach, "state", &own, NOW);
             progress
         };
         let mut progress = begun();
-        assert_eq!(progress.come_back("other", "code", &own, NOW), Err(NoReturn::UnknownState));
-        assert_eq!(progress.come_back("state", "code", &other, NOW), Err(NoReturn::OtherBrowser));
+        assert_eq!(progress.accept_return("other", "code", &own, NOW), Err(NoReturn::UnknownState));
+        assert_eq!(progress.accept_return("state", "code", &other, NOW), Err(NoReturn::OtherBrowser));
         for code in ["", "a/b", "a b", &"x".repeat(300)] {
-            assert_eq!(progress.come_back("state", code, &own, NOW), Err(NoReturn::NoCode));
+            assert_eq!(progress.accept_return("state", code, &own, NOW), Err(NoReturn::NoCode));
         }
-        assert_eq!(progress.come_back("state", "code", &own, NOW), Ok(Which::Coach));
-        assert_eq!(progress.come_back("state", "code", &own, NOW), Err(NoReturn::UnknownState));
+        assert_eq!(progress.accept_return("state", "code", &own, NOW), Ok(AppKind::Coach));
+        assert_eq!(progress.accept_return("state", "code", &own, NOW), Err(NoReturn::UnknownState));
         let late = NOW.plus(BEGUN_MS);
-        assert_eq!(begun().come_back("state", "code", &own, late), Err(NoReturn::UnknownState));
+        assert_eq!(begun().accept_return("state", "code", &own, late), Err(NoReturn::UnknownState));
     }
 
     #[test]
     fn a_code_is_written_down_before_it_is_exchanged_and_its_end_is_seen() {
         let own = Hash::of("own");
         let mut progress = Progress::default();
-        progress.begin(Which::Autobuild, "state", &own, NOW);
-        progress.come_back("state", "code", &own, NOW).unwrap();
-        assert_eq!(status(&progress, None, Which::Autobuild), AppStatus::Unfinished(&CodeAppStatus::Begun));
-        assert_eq!(status(&progress, None, Which::Coach), AppStatus::Missing);
-        progress.stand(Which::Autobuild, CodeAppStatus::Lost);
-        assert_eq!(status(&progress, None, Which::Autobuild), AppStatus::Unfinished(&CodeAppStatus::Lost));
+        progress.begin(AppKind::Autobuild, "state", &own, NOW);
+        progress.accept_return("state", "code", &own, NOW).unwrap();
+        assert_eq!(status(&progress, None, AppKind::Autobuild), AppStatus::Unfinished(&CodeAppStatus::Begun));
+        assert_eq!(status(&progress, None, AppKind::Coach), AppStatus::Missing);
+        progress.set_status(AppKind::Autobuild, CodeAppStatus::Lost);
+        assert_eq!(status(&progress, None, AppKind::Autobuild), AppStatus::Unfinished(&CodeAppStatus::Lost));
         let written = serde_json::to_string(&progress).unwrap();
         assert!(!written.contains("\"state\":\"state\""), "no state in clear: {written}");
         assert_eq!(serde_json::from_str::<Progress>(&written).unwrap(), progress);
-        progress.drop_code(Which::Autobuild);
-        assert_eq!(status(&progress, None, Which::Autobuild), AppStatus::Missing);
+        progress.drop_code(AppKind::Autobuild);
+        assert_eq!(status(&progress, None, AppKind::Autobuild), AppStatus::Missing);
     }
 
     #[test]

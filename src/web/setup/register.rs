@@ -1,16 +1,16 @@
 //! The first two steps: the choice, and the Apps, registered from a manifest or imported.
 
 use super::{
-    Instead, Setup, back,
-    browser::{Browser, Form, Sent},
-    manifest::Which,
+    OtherPage, Setup, back,
+    browser::{Browser, Form, SentForm},
+    manifest::AppKind,
     page,
     page::Note,
     progress::{AppStatus, Choice, CodeAppStatus, Hash, NoReturn, NotOurs, Step, status},
 };
 use crate::{
     config::{KeptApp, KeptApps, OAuthClient, github_named},
-    github::{GithubError, GithubUrls, Identity, Registered, exchange, lacking},
+    github::{GithubError, GithubUrls, Identity, RegisteredApp, exchange, lacking},
 };
 use axum::{
     extract::{RawQuery, State},
@@ -21,7 +21,10 @@ use secrecy::SecretString;
 use std::sync::Arc;
 
 /// `POST /setup/choice`.
-pub(super) async fn choose(State(setup): State<Arc<Setup>>, Sent { browser, form }: Sent) -> Result<Response, Instead> {
+pub(super) async fn choose(
+    State(setup): State<Arc<Setup>>,
+    SentForm { browser, form }: SentForm,
+) -> Result<Response, OtherPage> {
     let _one = setup.work().await?;
     if setup.is_choice_fixed() {
         return setup.page(&browser, Some(Note::ChoiceIsFixed)).await;
@@ -45,13 +48,13 @@ pub(super) async fn registered(
     State(setup): State<Arc<Setup>>,
     RawQuery(query): RawQuery,
     browser: Browser,
-) -> Result<Response, Instead> {
+) -> Result<Response, OtherPage> {
     let query = Form::read(query.unwrap_or_default().as_bytes());
     let tracked = Arc::clone(&setup);
     to_its_end(&tracked, async move {
         let _one = setup.work().await?;
         let (hash, now) = (Hash::of(&browser.cookie), setup.clock());
-        match setup.progress(|progress| progress.come_back(query.text("state"), query.text("code"), &hash, now))? {
+        match setup.progress(|progress| progress.accept_return(query.text("state"), query.text("code"), &hash, now))? {
             Ok(which) => setup.exchange(&browser, which).await,
             // A browser that loads the address again is shown the result.
             Err(NoReturn::UnknownState) if setup.apps().is_some() => Ok(back()),
@@ -68,15 +71,15 @@ pub(super) async fn registered(
 /// once.
 async fn to_its_end(
     setup: &Setup,
-    work: impl Future<Output = Result<Response, Instead>> + Send + 'static,
-) -> Result<Response, Instead> {
+    work: impl Future<Output = Result<Response, OtherPage>> + Send + 'static,
+) -> Result<Response, OtherPage> {
     let ended = setup.exchanges.spawn(work).await;
     ended.unwrap_or_else(|_| Ok(page::failed(page::BROKEN_OFF)))
 }
 
 /// `POST /setup/retry`: exchanges a saved code again.
-pub(super) async fn retry(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
-    let Some(which) = Which::of_key(sent.form.text("which")) else {
+pub(super) async fn retry(State(setup): State<Arc<Setup>>, sent: SentForm) -> Result<Response, OtherPage> {
+    let Some(which) = AppKind::of_key(sent.form.text("which")) else {
         return Ok(back());
     };
     let tracked = Arc::clone(&setup);
@@ -88,8 +91,8 @@ pub(super) async fn retry(State(setup): State<Arc<Setup>>, sent: Sent) -> Result
 }
 
 /// `POST /setup/forget`: forgets an App that the person deleted on GitHub, or does not want.
-pub(super) async fn forget(State(setup): State<Arc<Setup>>, sent: Sent) -> Result<Response, Instead> {
-    let Some(which) = Which::of_key(sent.form.text("which")) else {
+pub(super) async fn forget(State(setup): State<Arc<Setup>>, sent: SentForm) -> Result<Response, OtherPage> {
+    let Some(which) = AppKind::of_key(sent.form.text("which")) else {
         return Ok(back());
     };
     let _one = setup.work().await?;
@@ -102,7 +105,10 @@ pub(super) async fn forget(State(setup): State<Arc<Setup>>, sent: Sent) -> Resul
 }
 
 /// `POST /setup/import`: imports an App that is registered already.
-pub(super) async fn import(State(setup): State<Arc<Setup>>, Sent { browser, form }: Sent) -> Result<Response, Instead> {
+pub(super) async fn import(
+    State(setup): State<Arc<Setup>>,
+    SentForm { browser, form }: SentForm,
+) -> Result<Response, OtherPage> {
     if setup.is_before(Step::Register) {
         return Ok(back());
     }
@@ -124,7 +130,7 @@ pub(super) enum NotImported {
     NoClientId,
     /// The key cannot be used, for this masked cause.
     UnusableKey(String),
-    NotOurs(Which, NotOurs),
+    NotOurs(AppKind, NotOurs),
     /// GitHub or this machine failed, with this masked cause.
     Failed(String),
 }
@@ -154,7 +160,7 @@ pub(super) enum ImportField {
 
 impl Setup {
     /// Exchanges the saved code for an App. On success, the browser goes to GitHub to install the App.
-    async fn exchange(&self, browser: &Browser, which: Which) -> Result<Response, Instead> {
+    async fn exchange(&self, browser: &Browser, which: AppKind) -> Result<Response, OtherPage> {
         let (choice, code) = {
             let now = self.now.lock();
             let open = matches!(
@@ -181,12 +187,12 @@ impl Setup {
         let app = match result {
             Ok(app) => app,
             Err(standing) => {
-                self.progress(|progress| progress.stand(which, standing))?;
+                self.progress(|progress| progress.set_status(which, standing))?;
                 return self.page(browser, None).await;
             }
         };
         let install = page::install_page(&app);
-        self.keep(self.kept_by(&choice), which, Some(app))?;
+        self.keep(self.kept_apps_for(&choice), which, Some(app))?;
         self.progress(|progress| progress.drop_code(which))?;
         let response = (StatusCode::SEE_OTHER, [(LOCATION, install)]).into_response();
         Ok(page::guarded(response, None))
@@ -199,12 +205,12 @@ impl Setup {
     }
 
     /// Returns the Apps kept so far, or an empty value for this choice.
-    fn kept_by(&self, choice: &Choice) -> KeptApps {
+    fn kept_apps_for(&self, choice: &Choice) -> KeptApps {
         self.apps().unwrap_or_else(|| KeptApps::none(&choice.github, choice.public_url.clone()))
     }
 
     /// Accepts an App that GitHub returned, if it is the requested one.
-    fn accept(&self, choice: &Choice, which: Which, app: Registered) -> Result<KeptApp, CodeAppStatus> {
+    fn accept(&self, choice: &Choice, which: AppKind, app: RegisteredApp) -> Result<KeptApp, CodeAppStatus> {
         for secret in app.webhook_secret.iter().chain([&app.private_key, &app.client_secret]) {
             self.options.secrets.learn(secret, super::NEVER.0, self.clock().0);
         }
@@ -213,7 +219,7 @@ impl Setup {
             let other = !wanted.eq_ignore_ascii_case(&app.owner.login);
             other.then(|| NotOurs::OwnedBy(app.owner.login.clone()))
         });
-        let without_hook = which == Which::Autobuild && app.webhook_secret.is_none();
+        let without_hook = which == AppKind::Autobuild && app.webhook_secret.is_none();
         let wrong = wrong.or_else(|| without_hook.then_some(NotOurs::NoWebhook));
         if let Some(why) = wrong {
             let page = app.page;
@@ -230,10 +236,10 @@ impl Setup {
     }
 
     /// Returns the reason why an App is not the right one, if there is one.
-    fn wrong(&self, which: Which, app: &Identity) -> Option<NotOurs> {
+    fn wrong(&self, which: AppKind, app: &Identity) -> Option<NotOurs> {
         let other = match which {
-            Which::Autobuild => Which::Coach,
-            Which::Coach => Which::Autobuild,
+            AppKind::Autobuild => AppKind::Coach,
+            AppKind::Coach => AppKind::Autobuild,
         };
         let kept = self.apps();
         let other = kept.as_ref().and_then(|kept| other.app_in(kept));
@@ -249,7 +255,7 @@ impl Setup {
         let masked = |why: anyhow::Error| self.options.secrets.mask(&format!("{why:#}"));
         let failed = |why: anyhow::Error| NotImported::Failed(masked(why));
         let choice = self.now.lock().progress.choice.clone().ok_or(NotImported::NoGithub)?;
-        let (which, mut app) = entered(form)?;
+        let (which, mut app) = read_import(form)?;
         let client = self.client_of(&choice.github, &app);
         let client = client.map_err(|why| NotImported::UnusableKey(masked(why)))?;
         let identity = client.identity().await.cloned().map_err(|error| failed(error.into()))?;
@@ -258,15 +264,15 @@ impl Setup {
         }
         app.page = identity.page(choice.github.web.as_str());
         app.slug = identity.slug;
-        let kept = self.keep(self.kept_by(&choice), which, Some(app));
+        let kept = self.keep(self.kept_apps_for(&choice), which, Some(app));
         let dropped = kept.and_then(|()| self.progress(|progress| progress.drop_code(which)));
         dropped.map_err(|error| failed(error.into()))
     }
 }
 
 /// Reads the form that imports an App, whose name GitHub reports later.
-fn entered(form: &Form) -> Result<(Which, KeptApp), NotImported> {
-    let which = Which::of_key(form.text("which")).ok_or(NotImported::NoWhich)?;
+fn read_import(form: &Form) -> Result<(AppKind, KeptApp), NotImported> {
+    let which = AppKind::of_key(form.text("which")).ok_or(NotImported::NoWhich)?;
     let id = form.text("id").trim().parse::<u64>().map_err(|_| NotImported::NoId)?;
     let secret = |name: &str| {
         let text = form.text(name).trim();
@@ -281,7 +287,7 @@ fn entered(form: &Form) -> Result<(Which, KeptApp), NotImported> {
         oauth: secret("client_secret")
             .map(|secret| OAuthClient { id: form.text("client_id").trim().to_owned(), secret }),
     };
-    if which == Which::Autobuild && app.webhook_secret.is_none() {
+    if which == AppKind::Autobuild && app.webhook_secret.is_none() {
         return Err(NotImported::NoSecret);
     }
     if app.oauth.as_ref().is_some_and(|client| client.id.is_empty()) {

@@ -21,7 +21,7 @@ use domain::{
     ci::CiTimes,
     ids::{AppId, InstallationId, Millis, RepoId},
     isolation::{Bounds, Level},
-    routing::Waits,
+    routing::ApiWaits,
 };
 use forge::{AppCredentials, Clock, Forge, ForgeOptions, NewApp, RepoSource, Settings};
 use sandbox::SandboxOptions;
@@ -38,7 +38,7 @@ use text::secret::Secrets;
 use tokio_util::sync::CancellationToken;
 
 /// Like the product's, but at least a thousand times shorter.
-pub const SHORT: Waits = Waits { first: 1, most: 4, longest: 4, in_all: 3_600_000, unknown: 300, spacing: 1 };
+pub const SHORT: ApiWaits = ApiWaits { first: 1, most: 4, longest: 4, in_all: 3_600_000, unknown: 300, spacing: 1 };
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
@@ -64,7 +64,7 @@ pub struct Setup {
     commands: BTreeMap<Role, (&'static str, String)>,
     database: Option<String>,
     ci: CiTimes,
-    waits: Waits,
+    waits: ApiWaits,
     backoff: Backoff,
     lease: Duration,
     clock: fn() -> Millis,
@@ -163,7 +163,7 @@ impl Setup {
     }
 
     /// Sets how long the service waits for a model's API.
-    pub fn waits(mut self, waits: Waits) -> Self {
+    pub fn waits(mut self, waits: ApiWaits) -> Self {
         self.waits = waits;
         self
     }

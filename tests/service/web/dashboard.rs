@@ -166,7 +166,7 @@ async fn who_knows_the_token_cannot_make_sessions_without_the_service() {
     let session = signed_in(&service).await;
     let (name, _) = session.split_once('=').unwrap();
     let token = SecretString::from("the administrator's");
-    let forged = Session::begin(&token, (assemble::clock().0, 0), None).cookie(Reach::Plain);
+    let forged = Session::begin(&token, assemble::clock().0, 0, None).cookie(Reach::Plain);
     let (own_name, value) = forged.split(';').next().unwrap().split_once('=').unwrap();
     for name in [name, own_name] {
         let (head, _) = ask(&service, &get("/", &format!("{name}={value}"))).await;

@@ -129,7 +129,7 @@ async fn beside() -> Beside {
     let beside =
         Beside::new(PRODUCT, support::folder::folder("autobuild-sign-in-"), &[("README.md", "# Tally\n")]).await;
     beside.forge.create_user(EVE);
-    beside.forge.as_user(MONA).unwrap().set_private(REPO, true).unwrap();
+    beside.forge.as_user(MONA).unwrap().make_private(REPO).unwrap();
     beside
 }
 

@@ -86,7 +86,7 @@ pub enum Failure {
         message: String,
     },
     /// The program has no log-in that it may use, so it called no model.
-    #[error("the log-in of {program} {lack}: {}", lack.remedy(program, log_in, key))]
+    #[error("the log-in of {program} {problem}: {}", problem.remedy(program, log_in, key))]
     NotLoggedIn {
         program: String,
         /// How a person logs in, as an instruction.
@@ -94,8 +94,8 @@ pub enum Failure {
         /// The setting that holds a key instead.
         key: String,
         /// Why there is no log-in to use.
-        #[serde(default)]
-        lack: LoginLack,
+        #[serde(default, rename = "lack")]
+        problem: LoginProblem,
     },
     /// The model's API does not know the model, or does not offer it to us.
     #[error("the model {model:?} is not available: {message}")]
@@ -292,7 +292,7 @@ words! {
     /// Why there is no log-in of a person that a program may use.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
-    pub enum LoginLack {
+    pub enum LoginProblem {
         /// The person is not logged in.
         #[default]
         Missing = "is missing",
@@ -303,7 +303,7 @@ words! {
     }
 }
 
-impl LoginLack {
+impl LoginProblem {
     /// Returns the actions for a person at a terminal.
     fn remedy(self, program: &str, log_in: &str, key: &str) -> String {
         match self {
@@ -387,7 +387,7 @@ pub enum Defect {
 
 /// One row of the table: the consequences of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct FailureRule {
     /// Its name in the ledger, in logs and on pages.
     pub word: &'static str,
     /// If it passes by itself.
@@ -397,13 +397,13 @@ pub struct Row {
     /// Who has to act before the work can continue.
     pub acts: Actor,
     /// The next step, as far as the failure alone decides.
-    pub next: Next,
+    pub next: NextStep,
     /// The number of runs in a row that may fail in this way before a person is asked.
     pub runs: u32,
     /// If the fallback model of the settings is tried, once and at once.
     pub fallback: Fallback,
     /// The work that it leaves undone.
-    pub leaves: Leaves,
+    pub undone: UndoneWork,
 }
 
 /// The time that a failure lasts.
@@ -443,7 +443,7 @@ pub enum Actor {
 
 /// The next step after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// Wait until it passes. The failed try does not count.
     Wait,
     /// Try again with backoff.
@@ -467,7 +467,7 @@ pub enum Fallback {
 
 /// The work that a failure leaves undone, as far as it alone shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaves {
+pub enum UndoneWork {
     /// All of it: nothing had begun.
     All,
     /// The rest: a model worked before.
@@ -477,8 +477,8 @@ pub enum Leaves {
 impl Failure {
     /// Returns its consequences.
     #[rustfmt::skip]
-    pub fn row(&self) -> Row {
-        use {Actor::*, Fallback::*, FailureClass::*, Leaves::*, Next::*, Owner::*};
+    pub fn rule(&self) -> FailureRule {
+        use {Actor::*, Fallback::*, FailureClass::*, UndoneWork::*, NextStep::*, Owner::*};
         match self {
             //                                            word                  class    owner       acts        next       runs fallback leaves
             Self::NoAgentProgram { .. }           => row("not_found",          Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
@@ -526,7 +526,7 @@ impl Failure {
 
     /// `true` if an agent failed, its program or the account that it uses.
     pub fn is_agents(&self) -> bool {
-        match self.row().owner {
+        match self.rule().owner {
             Owner::Agent | Owner::Account => true,
             Owner::GitHub | Owner::Repository | Owner::Machine | Owner::AutoBuild => false,
         }
@@ -535,7 +535,7 @@ impl Failure {
     /// `true` if the program's last output helps people. A provider's messages about accounts and outages are for
     /// operators only.
     pub fn shows_output(&self) -> bool {
-        self.row().owner == Owner::Agent
+        self.rule().owner == Owner::Agent
     }
 }
 
@@ -545,17 +545,17 @@ fn row(
     class: FailureClass,
     owner: Owner,
     acts: Actor,
-    next: Next,
+    next: NextStep,
     runs: u32,
     fallback: Fallback,
-    leaves: Leaves,
-) -> Row {
-    Row { word, class, owner, acts, next, runs, fallback, leaves }
+    undone: UndoneWork,
+) -> FailureRule {
+    FailureRule { word, class, owner, acts, next, runs, fallback, undone }
 }
 
 /// The cause that stopped a run, in the detail that the next run needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopCause {
+pub enum StopReason {
     /// Its time limit.
     Time,
     /// It printed nothing for too long.
@@ -570,8 +570,8 @@ pub enum StopCause {
     Other,
 }
 
-impl StopCause {
-    /// Returns the cause for a failure's word, see [`Row::word`].
+impl StopReason {
+    /// Returns the cause for a failure's word, see [`FailureRule::word`].
     pub fn from_word(word: &str) -> Self {
         match word {
             "timed_out" => Self::Time,
@@ -594,7 +594,7 @@ impl StopCause {
 
 #[cfg(test)]
 mod tests {
-    use super::{AgentFault, Failure, Next, StartDifference, StopCause};
+    use super::{AgentFault, Failure, NextStep, StartDifference, StopReason};
 
     /// Releases before the differences were typed stored their text.
     #[test]
@@ -624,17 +624,17 @@ mod tests {
     fn the_words_of_limits_are_those_of_their_failures() {
         let message = String::new();
         let table = [
-            (Failure::TimedOut { seconds: 1 }, StopCause::Time),
-            (Failure::WentSilent { seconds: 1 }, StopCause::Silence),
-            (Failure::OutOfAgentTurns { turns: 1 }, StopCause::Calls),
-            (Failure::OutOfMoney, StopCause::Share),
-            (Failure::Unavailable { message: message.clone(), retry_after_seconds: None }, StopCause::Api),
-            (Failure::AgentFailed { message }, StopCause::Other),
-            (Failure::AgentFault { fault: AgentFault::KilledLauncher }, StopCause::Other),
+            (Failure::TimedOut { seconds: 1 }, StopReason::Time),
+            (Failure::WentSilent { seconds: 1 }, StopReason::Silence),
+            (Failure::OutOfAgentTurns { turns: 1 }, StopReason::Calls),
+            (Failure::OutOfMoney, StopReason::Share),
+            (Failure::Unavailable { message: message.clone(), retry_after_seconds: None }, StopReason::Api),
+            (Failure::AgentFailed { message }, StopReason::Other),
+            (Failure::AgentFault { fault: AgentFault::KilledLauncher }, StopReason::Other),
         ];
         for (failure, cause) in table {
-            assert_eq!(StopCause::from_word(failure.row().word), cause);
-            assert_eq!(cause.is_limit(), failure.row().next == Next::Continue, "{failure}");
+            assert_eq!(StopReason::from_word(failure.rule().word), cause);
+            assert_eq!(cause.is_limit(), failure.rule().next == NextStep::Continue, "{failure}");
         }
     }
 }

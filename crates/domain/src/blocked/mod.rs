@@ -8,8 +8,8 @@ pub mod report;
 pub use crate::{
     blocked::{
         failure::{
-            Actor, AgentFault, Defect, Failure, FailureClass, Fallback, Leaves, LoginLack, Next, Owner,
-            RepositoryFault, Row, SpentScript, StartDifference, StopCause,
+            Actor, AgentFault, Defect, Failure, FailureClass, FailureRule, Fallback, LoginProblem, NextStep, Owner,
+            RepositoryFault, SpentScript, StartDifference, StopReason, UndoneWork,
         },
         reason::{BlockReason, PreFlightCause, PreFlightFault, Severity, WorkStep},
     },

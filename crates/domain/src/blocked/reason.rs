@@ -176,7 +176,8 @@ pub enum WorkStep {
     /// Merging a task's pull request.
     Merge,
     /// Handling a person's action.
-    LookingAtIt,
+    #[serde(rename = "looking_at_it")]
+    HandleAct,
     /// An effect that no state waits for.
     Other(String),
 }

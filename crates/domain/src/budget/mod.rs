@@ -9,11 +9,11 @@
 
 mod figures;
 mod month;
-mod settled;
+mod recorded_usage;
 
 pub use figures::{about_dollars, dollars, hours, tokens};
 pub use month::Month;
-pub use settled::{UsageKnowledge, settled};
+pub use recorded_usage::{UsageCompleteness, usage_to_record};
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -78,7 +78,7 @@ pub enum Purse {
 
 /// The limits of one purse, and how many of its runs may be active at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Allowed {
+pub struct PurseLimits {
     pub limits: Limits,
     /// The number of runs at once.
     pub parallel: u32,
@@ -88,13 +88,13 @@ pub struct Allowed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     /// The limits of its task.
-    pub task: Allowed,
+    pub task: PurseLimits,
     /// The limits of its Feature.
-    pub feature: Allowed,
+    pub feature: PurseLimits,
     /// The limits of its installation, this month.
-    pub installation: Allowed,
+    pub installation: PurseLimits,
     /// The limits of the server, this month.
-    pub server: Allowed,
+    pub server: PurseLimits,
 }
 
 /// The state of one purse.
@@ -102,7 +102,7 @@ pub struct Budget {
 pub struct PurseStatus {
     pub purse: Purse,
     /// Its limits.
-    pub allowed: Allowed,
+    pub allowed: PurseLimits,
     /// The amount used by runs that have ended; a lost run counts with its share.
     pub used: Amount,
     /// The amount reserved for runs that have not ended.
@@ -196,15 +196,15 @@ pub fn share(accounts: &[PurseStatus], call: &Call, month: Month) -> Verdict {
             match (measure, call.cost_reporting) {
                 (Measure::Money, CostReporting::Cost) => {
                     let part = part(left / free, LEAST_MICROS);
-                    least_of(&mut share.usd_micros, part);
+                    lower_to(&mut share.usd_micros, part);
                     let most = match account.purse {
                         Purse::Task | Purse::Feature | Purse::Installation => (left / free).max(1),
                         // Other replicas draw on it too, and the number of their runs is unknown.
                         Purse::Server => part,
                     };
-                    least_of(&mut share.most_usd_micros, most);
+                    lower_to(&mut share.most_usd_micros, most);
                 }
-                (Measure::Tokens, CostReporting::Cost) => least_of(&mut share.tokens, part(left / free, LEAST_TOKENS)),
+                (Measure::Tokens, CostReporting::Cost) => lower_to(&mut share.tokens, part(left / free, LEAST_TOKENS)),
                 (Measure::Time, _) => share.ms = share.ms.min((left / free).max(LEAST_MS)),
                 (Measure::Money | Measure::Tokens, CostReporting::Nothing) => {}
             }
@@ -228,7 +228,7 @@ fn part(whole: u64, least: u64) -> u64 {
     (whole / PART).max(least).min(whole).max(1)
 }
 
-fn least_of(share: &mut Option<u64>, other: u64) {
+fn lower_to(share: &mut Option<u64>, other: u64) {
     *share = Some(share.map_or(other, |share| share.min(other)));
 }
 

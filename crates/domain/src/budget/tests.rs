@@ -8,7 +8,7 @@ fn money(purse: Purse, limit: u64, used: u64, reserved: u64, running: u32, paral
     let amount = |usd_micros| Amount { usd_micros, ..Amount::default() };
     PurseStatus {
         purse,
-        allowed: Allowed { limits: Limits { usd_micros: Some(limit), ..Limits::default() }, parallel },
+        allowed: PurseLimits { limits: Limits { usd_micros: Some(limit), ..Limits::default() }, parallel },
         used: amount(used),
         reserved: amount(reserved),
         running,

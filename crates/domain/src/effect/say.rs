@@ -96,9 +96,9 @@ pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
 
 /// Something that AutoBuild could not say or do as intended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unsaid {
+pub struct FailedAct {
     /// The thing that it wanted to say or do.
-    pub what: Saying,
+    pub what: PublicAct,
     /// The task that it is about; `None` if it is about the Feature.
     pub task: Option<TaskId>,
     /// The replacement that was posted.
@@ -110,7 +110,7 @@ pub struct Unsaid {
 /// A kind of thing that AutoBuild says, or does to a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Saying {
+pub enum PublicAct {
     /// A verdict, as a review.
     Review,
     /// A blocked report.
@@ -146,7 +146,7 @@ pub enum Replacement {
     Nothing,
 }
 
-impl Saying {
+impl PublicAct {
     /// Returns the step that failed, if a task may not be merged before this was posted.
     pub(crate) fn before_merge(self) -> Option<WorkStep> {
         match self {

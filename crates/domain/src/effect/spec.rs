@@ -3,7 +3,7 @@
 use crate::{
     effect::{
         effect::{Effect, TaskWork},
-        say::{Reaction, Reply, Saying},
+        say::{PublicAct, Reaction, Reply},
     },
     ids::TaskId,
 };
@@ -86,7 +86,7 @@ pub enum GivenUp {
     /// The Coach's review ends as failed.
     CoachFailed,
     /// The Feature records that this could not be said or done.
-    Unsaid(Saying),
+    FailedAct(PublicAct),
 }
 
 impl Priority {
@@ -105,7 +105,7 @@ impl Effect {
     /// Returns the effect's row of the table.
     #[rustfmt::skip]
     pub fn spec(&self) -> Spec {
-        use GivenUp::{CoachFailed, Nothing, PlayerFailed, Stuck, Unsaid};
+        use GivenUp::{CoachFailed, Nothing, PlayerFailed, Stuck, FailedAct};
         use Lane::{Agent, Forge};
         use Precedence::{Free, Kept};
         use Priority::{Answer, Progress, Refusal, Usual};
@@ -119,7 +119,7 @@ impl Effect {
             Self::Reply { reply: Reply::Refused(_), .. } =>
                                                row("reply",                Forge, Free(Refusals),  Refusal, Now,    Nothing),
             Self::Reply { .. } =>              row("reply",                Forge, Free(Feature),   Answer, Now,     Nothing),
-            Self::Living { .. } =>             row("living",               Forge, Free(Feature),   Progress, Spacing, Unsaid(Saying::Living)),
+            Self::Living { .. } =>             row("living",               Forge, Free(Feature),   Progress, Spacing, FailedAct(PublicAct::Living)),
             Self::Plan { .. } =>               row("plan",                 Agent, Kept(Feature),   Usual,  Work,    Stuck),
             Self::PreFlight { .. } =>          row("pre_flight",           Agent, Kept(Feature),   Usual,  Work,    Stuck),
             Self::CompareDefault { .. } =>     row("compare_default",      Forge, Kept(Feature),   Usual,  Now,     Nothing),
@@ -129,10 +129,10 @@ impl Effect {
             // Free, like a task's CI. It belongs to no turn, so giving it up leaves the review as it is.
             Self::ReadCi { .. } =>             row("read_ci",              Forge, Free(Feature),   Usual,  Now,     Nothing),
             Self::OpenFeaturePull { .. } =>    row("open_feature_pull",    Forge, Kept(Feature),   Usual,  Work,    Stuck),
-            Self::PublishWaveCheck { .. } =>   row("publish_wave_check",   Forge, Kept(Feature),   Usual,  Now,     Unsaid(Saying::Check)),
-            Self::PostFeatureBlocked { .. } => row("post_feature_blocked", Forge, Kept(Feature),   Usual,  Now,     Unsaid(Saying::Report)),
-            Self::AskPerson { .. } =>          row("ask_person",           Forge, Free(Feature),   Usual,  Now,     Unsaid(Saying::Call)),
-            Self::CloseFeaturePull { pull, .. } => row("close_feature_pull", Forge, Kept(Feature), Usual,  Now,     Unsaid(Saying::Close { pull: *pull })),
+            Self::PublishWaveCheck { .. } =>   row("publish_wave_check",   Forge, Kept(Feature),   Usual,  Now,     FailedAct(PublicAct::Check)),
+            Self::PostFeatureBlocked { .. } => row("post_feature_blocked", Forge, Kept(Feature),   Usual,  Now,     FailedAct(PublicAct::Report)),
+            Self::AskPerson { .. } =>          row("ask_person",           Forge, Free(Feature),   Usual,  Now,     FailedAct(PublicAct::Call)),
+            Self::CloseFeaturePull { pull, .. } => row("close_feature_pull", Forge, Kept(Feature), Usual,  Now,     FailedAct(PublicAct::Close { pull: *pull })),
             Self::CleanUp { .. } =>            row("clean_up",             Forge, Kept(Feature),   Usual,  Now,     Nothing),
             Self::Task { task, work, .. } => match work {
                 TaskWork::Design =>                row("design",              Agent, Kept(Of(*task)), Usual, Work, Stuck),
@@ -142,15 +142,15 @@ impl Effect {
                 // CI is polled for up to half an hour. What people read must not wait for that.
                 TaskWork::Ci =>                    row("ci",                  Forge, Free(Of(*task)), Usual, Work, Stuck),
                 TaskWork::Coach =>                 row("coach",               Agent, Kept(Of(*task)), Usual, Work, CoachFailed),
-                TaskWork::PostReview { .. } =>     row("post_review",         Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Review)),
-                TaskWork::PostBlockedReview { .. } => row("post_blocked_review", Forge, Kept(Of(*task)), Usual, Now, Unsaid(Saying::Review)),
-                TaskWork::PublishCheck { .. } =>   row("publish_check",       Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Check)),
-                TaskWork::PublishBlocked { .. } => row("publish_blocked",     Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Check)),
-                TaskWork::PostBlocked =>           row("post_blocked",        Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Report)),
-                TaskWork::MarkReady =>             row("mark_ready",          Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Ready)),
+                TaskWork::PostReview { .. } =>     row("post_review",         Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Review)),
+                TaskWork::PostBlockedReview { .. } => row("post_blocked_review", Forge, Kept(Of(*task)), Usual, Now, FailedAct(PublicAct::Review)),
+                TaskWork::PublishCheck { .. } =>   row("publish_check",       Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Check)),
+                TaskWork::PublishBlocked { .. } => row("publish_blocked",     Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Check)),
+                TaskWork::PostBlocked =>           row("post_blocked",        Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Report)),
+                TaskWork::MarkReady =>             row("mark_ready",          Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Ready)),
                 TaskWork::Merge =>                 row("merge",               Forge, Kept(Of(*task)), Usual, Work, Stuck),
-                TaskWork::DismissReview { .. } =>  row("dismiss_review",      Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Dismissal)),
-                TaskWork::ClosePull { pull, .. } => row("close_pull",         Forge, Kept(Of(*task)), Usual, Now,  Unsaid(Saying::Close { pull: *pull })),
+                TaskWork::DismissReview { .. } =>  row("dismiss_review",      Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Dismissal)),
+                TaskWork::ClosePull { pull, .. } => row("close_pull",         Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Close { pull: *pull })),
             },
         }
     }
@@ -277,7 +277,7 @@ mod tests {
         for effect in [of_feature(), of_task()].concat() {
             let spec = effect.spec();
             let is_missed = match spec.given_up {
-                GivenUp::Nothing | GivenUp::Unsaid(_) => false,
+                GivenUp::Nothing | GivenUp::FailedAct(_) => false,
                 GivenUp::Stuck | GivenUp::PlayerFailed | GivenUp::CoachFailed => true,
             };
             let is_pull = matches!(effect, Effect::Task { work: TaskWork::OpenPull, .. });

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::evidence::Counts;
 
-    fn baseline(exit_code: i32, (passed, failed): (u32, u32), names: Option<&[&str]>) -> Baseline {
+    fn baseline(exit_code: i32, passed: u32, failed: u32, names: Option<&[&str]>) -> Baseline {
         let finding = Finding {
             command: "t".to_owned(),
             exit_code: Some(exit_code),
@@ -137,14 +137,14 @@ mod tests {
             Ground::Named(_) => "named",
         };
         let table = [
-            (baseline(0, (3, 0), Some(&[])), "named"),
-            (baseline(0, (3, 0), None), "green"),
-            (baseline(0, (0, 0), None), "empty"),
-            (baseline(5, (0, 0), Some(&[])), "empty"),
-            (baseline(1, (3, 1), Some(&["a"])), "named"),
-            (baseline(1, (3, 2), Some(&["a"])), "red"),
-            (baseline(1, (3, 0), Some(&[])), "red"),
-            (baseline(1, (3, 1), None), "red"),
+            (baseline(0, 3, 0, Some(&[])), "named"),
+            (baseline(0, 3, 0, None), "green"),
+            (baseline(0, 0, 0, None), "empty"),
+            (baseline(5, 0, 0, Some(&[])), "empty"),
+            (baseline(1, 3, 1, Some(&["a"])), "named"),
+            (baseline(1, 3, 2, Some(&["a"])), "red"),
+            (baseline(1, 3, 0, Some(&[])), "red"),
+            (baseline(1, 3, 1, None), "red"),
         ];
         for (baseline, expected) in table {
             assert_eq!(word(baseline.clone()), expected, "{baseline:?}");

@@ -55,7 +55,7 @@ pub enum Fact {
         /// The new tests that did not run.
         unrun: Option<UnrunTests>,
         /// The kinds of files that the change touches.
-        touched: Touched,
+        touched: TouchedKinds,
     },
     /// The coverage file measures no changed line.
     NoLineMeasured,
@@ -128,7 +128,7 @@ pub enum NamedTest {
 /// The kinds of files that a change touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Touched {
+pub enum TouchedKinds {
     /// It touches code or tests.
     CodeOrTests,
     /// It touches only other files.

@@ -11,7 +11,7 @@ pub use crate::{
     evidence::{
         absence::{Absence, CheckState, FailedCommand, OpenCheck, PullCheck, StartFailure},
         baseline::{Additions, Baseline, Ground, WaivedTest},
-        fact::{Experiment, Fact, NamedTest, Touched},
+        fact::{Experiment, Fact, NamedTest, TouchedKinds},
         gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
         profile::{Cause, Part, Profile, Unmet, items, profile},
         symptoms::{ErrorLines, SharedFailure, Symptoms, SystemError},

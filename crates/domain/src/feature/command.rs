@@ -126,7 +126,7 @@ fn approve(mut feature: Feature, hash: Option<String>, written_at: Millis, at: M
         && reason.asks_about_base()
     {
         feature.failing_base = FailingBase::Accepted;
-        return Ok(flow::again(unchanged(feature), phase, at));
+        return Ok(flow::repeat_phase(unchanged(feature), phase, at));
     }
     let is_waiting = feature.state == State::AwaitingApproval;
     let Some(plan) = feature.plan.as_ref().filter(|_| is_waiting) else {
@@ -167,7 +167,7 @@ fn resume(mut feature: Feature, by: &User, did: &PersonDid, at: Millis) -> Resul
             if let (Phase::Planning { .. }, Some(words)) = (&phase, guidance(did)) {
                 feature.request.words = Some(words.clone());
             }
-            flow::again(unchanged(feature), phase, at)
+            flow::repeat_phase(unchanged(feature), phase, at)
         }
         State::Building { .. } if any_task => unchanged(feature),
         State::Planning { .. }

@@ -19,7 +19,7 @@ pub struct Discussion {
     /// Newest first.
     pub comments: Vec<EarlierComment>,
     /// The fate of the comments before these.
-    pub older: Older,
+    pub older: OlderComments,
 }
 
 /// One comment.
@@ -36,7 +36,7 @@ pub struct EarlierComment {
 /// The fate of the comments before these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Older {
+pub enum OlderComments {
     /// None were left out.
     #[default]
     None,
@@ -56,11 +56,11 @@ impl Discussion {
         let taken: usize = self.comments.iter().map(|one| one.text.chars().count()).sum();
         let room = MOST_CHARACTERS.saturating_sub(taken);
         if self.is_full() || room < LEAST_CHARACTERS && comment.text.chars().count() > room {
-            self.older = Older::LeftOut;
+            self.older = OlderComments::LeftOut;
             return;
         }
         if comment.text.chars().count() > room {
-            self.older = Older::LeftOut;
+            self.older = OlderComments::LeftOut;
         }
         let text = shorten::middle(&comment.text, room);
         self.comments.push(EarlierComment { text, ..comment });
@@ -68,7 +68,7 @@ impl Discussion {
 
     /// `true` if older comments do not have to be read any more.
     pub fn is_full(&self) -> bool {
-        self.older == Older::LeftOut
+        self.older == OlderComments::LeftOut
     }
 }
 
@@ -97,13 +97,13 @@ mod tests {
     #[test]
     fn the_newest_comments_fill_the_room_and_the_one_that_reaches_over_is_shortened() {
         let all = of(&[5_000, 15_000]);
-        assert_eq!((lengths(&all), all.older), (vec![5_000, 15_000], Older::None));
+        assert_eq!((lengths(&all), all.older), (vec![5_000, 15_000], OlderComments::None));
         let shortened = of(&[5_000, 14_000, 5_000, 10]);
-        assert_eq!((lengths(&shortened), shortened.older), (vec![5_000, 14_000, 1_000], Older::LeftOut));
+        assert_eq!((lengths(&shortened), shortened.older), (vec![5_000, 14_000, 1_000], OlderComments::LeftOut));
         let almost = of(&[19_900, 300, 10]);
-        assert_eq!((lengths(&almost), almost.older), (vec![19_900], Older::LeftOut));
+        assert_eq!((lengths(&almost), almost.older), (vec![19_900], OlderComments::LeftOut));
         let short = of(&[19_900, 90, 10, 1]);
-        assert_eq!((lengths(&short), short.older), (vec![19_900, 90, 10], Older::LeftOut));
+        assert_eq!((lengths(&short), short.older), (vec![19_900, 90, 10], OlderComments::LeftOut));
         assert_eq!(lengths(&of(&[90_000])), [20_000]);
     }
 

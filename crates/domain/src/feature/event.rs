@@ -6,7 +6,7 @@ use crate::{
     blocked::BlockReason,
     command::Command,
     design::PreLoop,
-    effect::{Reply, ReplyTo, Thread, Unsaid},
+    effect::{FailedAct, Reply, ReplyTo, Thread},
     evidence::{GateReport, GateResult},
     exposure::Exposure,
     feature::{
@@ -105,7 +105,8 @@ pub enum Event {
     /// The feature pull request is open.
     PullOpened { emission: Emission, pull: PullNumber, opened: OpenedOn },
     /// Something could not be said or done as intended.
-    Unsaid(Unsaid),
+    #[serde(rename = "unsaid")]
+    FailedAct(FailedAct),
     /// An effect that the Feature waits for was given up.
     Stuck { emission: Emission, reason: BlockReason },
     /// An event of one task.

@@ -5,7 +5,7 @@
 use crate::{
     blocked::BlockReason,
     ci::{CiPolicy, CiStatus, CiTreatment, treatment},
-    effect::Unsaid,
+    effect::FailedAct,
     evidence::GateReport,
     feature::{
         base_failures::FailingBase,
@@ -63,7 +63,8 @@ pub struct Feature {
     /// The comment that shows plan and progress.
     pub living: Option<Living>,
     /// The things that could not be said or done as intended, oldest first.
-    pub unsaid: Vec<Unsaid>,
+    #[serde(rename = "unsaid")]
+    pub failed_acts: Vec<FailedAct>,
     /// The wave gate that runs during the review, for example on a person's push.
     pub checking: Option<Emission>,
     /// The reading of the repository's own CI on the feature pull request.
@@ -265,7 +266,7 @@ pub struct Snapshot {
     /// The right of its author and its last editor to write to the repository.
     pub trust: Trust,
     /// The kind of plan that the label asks for.
-    pub wanted: Wanted,
+    pub wanted: LabelRequest,
     /// The comments below the issue, from before it was labelled.
     pub discussion: Discussion,
 }
@@ -273,7 +274,7 @@ pub struct Snapshot {
 /// The kind of plan that a label asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wanted {
+pub enum LabelRequest {
     /// A plan of as many tasks as the issue needs.
     #[default]
     Plan,

@@ -114,7 +114,7 @@ pub(super) fn stuck(feature: Feature, emission: Emission, reason: BlockReason, a
     blocked(step, reason, phase)
 }
 
-pub(super) fn again(mut step: Step, phase: Phase, at: Millis) -> Step {
+pub(super) fn repeat_phase(mut step: Step, phase: Phase, at: Millis) -> Step {
     step.feature.state = State::Building { phase: phase.clone() };
     match phase {
         Phase::Planning { .. } => moves::plan_again(step),
@@ -139,7 +139,9 @@ pub(super) fn again_for_tasks(step: Step, at: Millis) -> Step {
     };
     let phase = phase.clone();
     match phase {
-        Phase::PreFlight { .. } | Phase::OpeningBranch { .. } | Phase::MergingDefault { .. } => again(step, phase, at),
+        Phase::PreFlight { .. } | Phase::OpeningBranch { .. } | Phase::MergingDefault { .. } => {
+            repeat_phase(step, phase, at)
+        }
         Phase::Planning { .. }
         | Phase::Syncing { .. }
         | Phase::Tasks

@@ -6,6 +6,7 @@ pub mod changed_behaviour;
 pub mod command;
 pub mod discussion;
 pub mod event;
+pub mod failed_acts;
 mod feature;
 pub mod flow;
 mod gate;
@@ -21,7 +22,6 @@ mod syncing;
 #[cfg(test)]
 #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
 mod tests;
-pub mod unsaid;
 mod waits;
 mod waves;
 
@@ -29,15 +29,15 @@ pub use crate::{
     effect::Wait,
     feature::{
         base_failures::{BaseFailures, CiOfBase, FailingBase, too_many_failures},
-        discussion::{Discussion, EarlierComment, Older},
+        discussion::{Discussion, EarlierComment, OlderComments},
         feature::{
-            ApprovalWhy, Commands, Feature, Integration, Living, Mode, PlanApproval, PlanRequest, PlanVersion, Records,
-            Rules, Snapshot, Trust, WaivedConclusion, Wanted, WaveGate,
+            ApprovalWhy, Commands, Feature, Integration, LabelRequest, Living, Mode, PlanApproval, PlanRequest,
+            PlanVersion, Records, Rules, Snapshot, Trust, WaivedConclusion, WaveGate,
         },
         moves::{Step, StopScope},
         planning::is_planning,
         preflight::{
-            Before, Doubt, PreFlight, PreFlightOutcome, UncalledTests, nameless, nothing_passes, obstacle,
+            Doubt, PreFlight, PreFlightOutcome, TestsBefore, UncalledTests, nameless, nothing_passes, obstacle,
             unknown_tests, untestable,
         },
         state::{AfterPreFlight, CancelledWhy, Continuation, Phase, State, Suspension},

@@ -10,8 +10,8 @@ use crate::{
         base_failures::FailingBase,
         event::{Inquired, Planned},
         feature::{
-            ApprovalWhy, Commands, Feature, Living, PlanApproval, PlanRequest, PlanVersion, Rules, Snapshot, Trust,
-            Wanted,
+            ApprovalWhy, Commands, Feature, LabelRequest, Living, PlanApproval, PlanRequest, PlanVersion, Rules,
+            Snapshot, Trust,
         },
         moves,
         moves::{Step, unchanged},
@@ -49,7 +49,7 @@ pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapsho
         failing_base: FailingBase::Asks,
         ci: CiStatus::default(),
         living: None,
-        unsaid: Vec::new(),
+        failed_acts: Vec::new(),
         checking: None,
         reading_ci: None,
         suspension: Suspension::None,
@@ -155,8 +155,8 @@ impl Feature {
     /// Returns the plan that a person wrote, in a command or in the issue.
     pub fn given_plan(&self) -> Option<String> {
         let of_issue = || match (&self.request.words, self.snapshot.wanted) {
-            (None, Wanted::Plan) => find_plan_block(&self.snapshot.body),
-            (Some(_), _) | (None, Wanted::OneTask) => None,
+            (None, LabelRequest::Plan) => find_plan_block(&self.snapshot.body),
+            (Some(_), _) | (None, LabelRequest::OneTask) => None,
         };
         self.request.yaml.clone().or_else(of_issue)
     }

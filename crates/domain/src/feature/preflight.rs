@@ -26,7 +26,7 @@ pub struct PreFlight {
     /// The result of set-up; `None` if there is no set-up.
     pub setup: Option<Evidence>,
     /// The results of the tests.
-    pub before: Before,
+    pub before: TestsBefore,
     /// The parts of this repository that AutoBuild does not support, as sentences.
     pub notes: Vec<String>,
     /// Criteria whose check may never pass.
@@ -53,7 +53,7 @@ pub enum Doubt {
 /// The results of the tests before any change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Before {
+pub enum TestsBefore {
     /// There are no tests.
     NoTests {
         /// The result of the test command.
@@ -93,8 +93,8 @@ impl PreFlight {
     pub fn of(baseline: &Baseline, notes: Vec<String>) -> Self {
         Self {
             commit: baseline.commit.clone(),
-            setup: baseline.setup.as_ref().map(|setup| apart(setup).0),
-            before: before(baseline),
+            setup: baseline.setup.as_ref().map(|setup| split_output(setup).0),
+            before: tests_before(baseline),
             notes,
             doubts: Vec::new(),
             additions: baseline.additions,
@@ -120,12 +120,12 @@ pub fn obstacle(baseline: &Baseline) -> Option<BlockReason> {
 }
 
 fn failed(fault: PreFlightFault, cause: impl Fn(Evidence) -> PreFlightCause, evidence: &Evidence) -> BlockReason {
-    let (evidence, output) = apart(evidence);
+    let (evidence, output) = split_output(evidence);
     BlockReason::PreFlightFailed { fault, what: Box::new(cause(evidence)), output }
 }
 
 /// Splits evidence into the evidence without its output and test names, and the output.
-fn apart(evidence: &Evidence) -> (Evidence, String) {
+fn split_output(evidence: &Evidence) -> (Evidence, String) {
     let mut evidence = evidence.clone();
     let output = match &mut evidence {
         Evidence::Passed(finding) | Evidence::Failed(finding) => {
@@ -235,12 +235,12 @@ fn was_not_run(finding: &Finding) -> bool {
     code && finding.counts == Counts::Unknown && finding.failing.is_empty()
 }
 
-fn before(baseline: &Baseline) -> Before {
-    let (tests, _) = apart(&baseline.tests);
+fn tests_before(baseline: &Baseline) -> TestsBefore {
+    let (tests, _) = split_output(&baseline.tests);
     match (baseline.ground(), &baseline.tests) {
-        (Ground::Empty, _) => Before::NoTests { tests },
-        (Ground::Green, _) => Before::Green { tests },
-        (Ground::Named(names), _) if names.failed.is_empty() => Before::Green { tests },
+        (Ground::Empty, _) => TestsBefore::NoTests { tests },
+        (Ground::Green, _) => TestsBefore::Green { tests },
+        (Ground::Named(names), _) if names.failed.is_empty() => TestsBefore::Green { tests },
         (Ground::Named(names), _) => red(tests, &names.failed, names.failed.len(), ""),
         (Ground::Red, Evidence::Passed(finding) | Evidence::Failed(finding)) => {
             red(tests, &finding.failing, finding.failed(), &finding.output)
@@ -249,12 +249,12 @@ fn before(baseline: &Baseline) -> Before {
     }
 }
 
-fn red(tests: Evidence, failing: &[String], all: usize, output: &str) -> Before {
+fn red(tests: Evidence, failing: &[String], all: usize, output: &str) -> TestsBefore {
     let output = match failing {
         [] => shorten::middle(output, MOST_OUTPUT),
         _ => String::new(),
     };
-    Before::Red {
+    TestsBefore::Red {
         tests,
         failing: failing.iter().take(MOST_FAILING).cloned().collect(),
         more: all.saturating_sub(failing.len().min(MOST_FAILING)),

@@ -7,12 +7,13 @@ use crate::{
     feature::{
         command,
         event::Event,
+        failed_acts,
         feature::Feature,
         flow, gate,
         moves::{Step, answered, unchanged},
         people, planning,
         state::{Reach, State, Suspension},
-        syncing, unsaid, waits, waves,
+        syncing, waits, waves,
     },
     ids::{Emission, InstallationId, Millis},
 };
@@ -50,7 +51,7 @@ fn visible(feature: &Feature) -> Feature {
         task.head = None;
         task.next.remarks.clear();
         for turn in &mut task.turns {
-            turn.told.remarks.clear();
+            turn.input.remarks.clear();
         }
     }
     seen
@@ -78,7 +79,7 @@ fn apply_event(feature: Feature, event: Event, at: Millis) -> Step {
         Event::DefaultConflicts { files, other } => syncing::default_conflicts(feature, files, other, at),
         Event::ReviewRequested(review) => people::review_requested(feature, &review, at),
         Event::PullOpened { emission, pull, opened } => flow::pull_opened(feature, emission, pull, opened, at),
-        Event::Unsaid(unsaid) => unsaid::unsaid(feature, unsaid, at),
+        Event::FailedAct(act) => failed_acts::record(feature, act, at),
         Event::Stuck { emission, reason } => flow::stuck(feature, emission, reason, at),
         Event::Task { task, event } => waves::on_task(feature, task, event, at),
         Event::Commanded(commanded) => command::commanded(feature, *commanded, at),

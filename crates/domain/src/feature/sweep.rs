@@ -159,7 +159,7 @@ pub enum RemoteFact {
 
 /// A Feature as it is stored, with the recorded facts about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Stored<'a> {
+pub struct StoredWork<'a> {
     pub feature: &'a Feature,
     /// The label that started it.
     pub label: &'a str,
@@ -169,7 +169,7 @@ pub struct Stored<'a> {
 
 /// Compares the Feature with GitHub. A fact counts only if it would change the Feature, or if it is a command or review
 /// that was never recorded. Facts that end the Feature come last.
-pub fn compare(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+pub fn compare(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let mut found = pulls(stored, remote);
     found.extend(heads(stored, remote));
     found.extend(talk(stored, remote));
@@ -182,7 +182,7 @@ fn somebody() -> User {
     User { id: UserId(10_137), login: "ghost".to_owned() }
 }
 
-impl Stored<'_> {
+impl StoredWork<'_> {
     /// `true` if the event would change the Feature.
     fn changes(&self, event: Event) -> bool {
         step::step(self.feature.clone(), event, Millis(0)).feature != *self.feature
@@ -214,7 +214,7 @@ fn difference(by: Option<&RemoteAccount>, fact: RemoteFact) -> Difference {
 }
 
 /// Returns the branches whose heads differ.
-fn heads(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+fn heads(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let feature = stored.feature;
     let mut moved = Vec::new();
     for task in &feature.tasks {
@@ -240,14 +240,14 @@ fn heads(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
 }
 
 /// Returns the pull requests that people closed, merged or opened again.
-fn pulls(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+fn pulls(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let feature = stored.feature;
     let of_tasks = feature.tasks.iter().filter_map(|task| Some((task.pull?, Some(task))));
     let all = feature.pull.map(|pull| (pull, None)).into_iter().chain(of_tasks);
-    all.filter_map(|(number, task)| of_pull(stored, (number, remote.pulls.get(&number)?), task)).collect()
+    all.filter_map(|(number, task)| of_pull(stored, number, remote.pulls.get(&number)?, task)).collect()
 }
 
-fn of_pull(stored: Stored<'_>, (number, pull): (PullNumber, &RemotePull), task: Option<&Task>) -> Option<Difference> {
+fn of_pull(stored: StoredWork<'_>, number: PullNumber, pull: &RemotePull, task: Option<&Task>) -> Option<Difference> {
     let by = |change: &TimelineChange| {
         let mut entries = pull.timeline.iter().rev();
         entries.find(|entry| entry.change == *change).and_then(|entry| entry.by.as_ref())
@@ -268,7 +268,7 @@ fn of_pull(stored: Stored<'_>, (number, pull): (PullNumber, &RemotePull), task: 
 
 /// Returns the reopening of a pull request whose closing is recorded. An open one alone is none: AutoBuild may be about to
 /// close it.
-fn reopened(stored: Stored<'_>, number: PullNumber, pull: &RemotePull, task: Option<&Task>) -> Option<Difference> {
+fn reopened(stored: StoredWork<'_>, number: PullNumber, pull: &RemotePull, task: Option<&Task>) -> Option<Difference> {
     let turns = |change: &TimelineChange| matches!(change, TimelineChange::Closed | TimelineChange::Reopened);
     let last = pull.timeline.iter().rfind(|entry| turns(&entry.change))?;
     let prefix = format!("pull/{number}/closed/");
@@ -295,7 +295,7 @@ fn reopened(stored: Stored<'_>, number: PullNumber, pull: &RemotePull, task: Opt
 }
 
 /// Returns people's commands and reviews of this run that were never recorded, the oldest first.
-fn talk(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+fn talk(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let issue = remote.issue.iter().map(|issue| (None, &issue.timeline));
     let ours = |number: &PullNumber| {
         let feature = stored.feature;
@@ -313,7 +313,7 @@ fn talk(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     found.into_iter().map(|(_, difference)| difference).collect()
 }
 
-fn find_unrecorded(stored: Stored<'_>, on: Option<PullNumber>, entry: &TimelineEntry) -> Option<Difference> {
+fn find_unrecorded(stored: StoredWork<'_>, on: Option<PullNumber>, entry: &TimelineEntry) -> Option<Difference> {
     let by = entry.by.as_ref().filter(|by| by.kind == AccountType::Person)?;
     let fact = match (&entry.change, on) {
         (TimelineChange::Commented { id, body }, on) => {
@@ -338,7 +338,7 @@ fn find_unrecorded(stored: Stored<'_>, on: Option<PullNumber>, entry: &TimelineE
 }
 
 /// Returns the reason that ends the Feature.
-fn ends(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
+fn ends(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let cancels = |why| stored.changes(Event::Cancelled(why));
     let mut found = Vec::new();
     let integration = stored.feature.integration_branch();
@@ -357,7 +357,7 @@ fn ends(stored: Stored<'_>, remote: &RemoteWork) -> Vec<Difference> {
     found
 }
 
-fn of_issue(stored: Stored<'_>, issue: &RemoteIssue) -> Vec<Difference> {
+fn of_issue(stored: StoredWork<'_>, issue: &RemoteIssue) -> Vec<Difference> {
     let cancels = |why| stored.changes(Event::Cancelled(why));
     let label = stored.label.to_lowercase();
     let is_ours = |entry: &&TimelineEntry| {

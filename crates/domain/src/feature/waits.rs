@@ -3,7 +3,7 @@
 //! Blocks are not listed here: their reports mention the person themselves.
 
 use crate::{
-    effect::{Effect, Saying, Wait},
+    effect::{Effect, PublicAct, Wait},
     feature::{
         feature::Feature,
         moves::{Step, emit},
@@ -30,7 +30,7 @@ impl Feature {
     /// posted.
     fn approval(&self) -> Option<Wait> {
         let plan = self.plan.as_ref()?;
-        let is_shown = plan.shown_at.is_some() || self.unsaid.iter().any(|unsaid| unsaid.what == Saying::Living);
+        let is_shown = plan.shown_at.is_some() || self.failed_acts.iter().any(|act| act.what == PublicAct::Living);
         is_shown.then_some(Wait::Approval { plan: plan.number })
     }
 

@@ -30,7 +30,7 @@ pub struct PlanContext<'a> {
 
 /// A valid plan with notes on the differences from the given form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedPlan {
     /// The plan, with its tasks in the order of their ids.
     pub plan: Plan,
     /// Notes on the parts that were replaced, ordered or ignored.
@@ -49,7 +49,7 @@ pub enum PlanAuthor {
 
 impl Plan {
     /// Checks a plan that a person wrote; an unknown key is a mistake.
-    pub fn parse_yaml(text: &str, context: &PlanContext<'_>) -> Result<Checked, Mistakes> {
+    pub fn parse_yaml(text: &str, context: &PlanContext<'_>) -> Result<CheckedPlan, Mistakes> {
         let characters = text.chars().count();
         if characters > MOST_CHARACTERS {
             let sentence = format!("the plan has {characters} characters, and at most {MOST_CHARACTERS} are read");
@@ -61,12 +61,12 @@ impl Plan {
     }
 
     /// Checks a plan that an agent answered; an unknown key is ignored and noted.
-    pub fn from_json(answer: &serde_json::Value, context: &PlanContext<'_>) -> Result<Checked, Mistakes> {
+    pub fn from_json(answer: &serde_json::Value, context: &PlanContext<'_>) -> Result<CheckedPlan, Mistakes> {
         checked(&Node::from_json(answer), context, PlanAuthor::Agent)
     }
 }
 
-fn checked(node: &Node, context: &PlanContext<'_>, author: PlanAuthor) -> Result<Checked, Mistakes> {
+fn checked(node: &Node, context: &PlanContext<'_>, author: PlanAuthor) -> Result<CheckedPlan, Mistakes> {
     let reading = Reading::default();
     let sketch = read::sketch(node, context.max_tasks, &reading);
     let tasks = sketch.as_ref().map_or(&[][..], |sketch| &sketch.tasks);
@@ -91,7 +91,7 @@ fn checked(node: &Node, context: &PlanContext<'_>, author: PlanAuthor) -> Result
         return Err(Mistakes::one(sentence, None));
     }
     let notes = notes.into_iter().chain(ignored).collect();
-    Ok(Checked { plan, notes })
+    Ok(CheckedPlan { plan, notes })
 }
 
 fn unknown_keys(unknown: &[UnknownKey], author: PlanAuthor, mistakes: &mut Mistakes) -> Vec<PlanNote> {

@@ -2,7 +2,7 @@
 
 use crate::{
     ids::TaskId,
-    plan::{Plan, PlannedTask, TaskType, criterion, value, value::Because},
+    plan::{Plan, PlannedTask, TaskType, criterion, value, value::QuoteNeed},
 };
 use text::{
     fields::{Field, Fields, Reading},
@@ -84,8 +84,8 @@ fn task<'a>(item: &Field<'a>) -> Option<TaskSketch<'a>> {
     let criteria = fields.required("acceptance_criteria");
     let criteria = criteria.map(|field| criterion::criteria(&field, &prefix));
     let files = fields.optional("files").map(|field| value::files(&field));
-    let changes = fields.optional("changes").map(|field| value::intents(&field, Because::Required));
-    let removes = fields.optional("removes").map(|field| value::intents(&field, Because::Optional));
+    let changes = fields.optional("changes").map(|field| value::intents(&field, QuoteNeed::Required));
+    let removes = fields.optional("removes").map(|field| value::intents(&field, QuoteNeed::Optional));
     let factors = value::factors(&mut fields);
     let needs = fields.optional("dependencies").map(|field| needs(&field));
     let needs = needs.unwrap_or_default();

@@ -4,7 +4,7 @@ use crate::{
     ids::TaskId,
     plan::{
         Check, Criterion, Factors, Intent, Plan, PlannedTask, Risk, TaskType, TestEffort,
-        parse::{Checked, MOST_CHARACTERS, PlanContext},
+        parse::{CheckedPlan, MOST_CHARACTERS, PlanContext},
         path, plan_hash,
         yaml::{PlanHeader, PlanStatus, plan_yaml},
     },
@@ -64,7 +64,7 @@ fn protecting(path: &str) -> Option<String> {
     path.starts_with(".github/").then(|| "/.github".to_owned())
 }
 
-fn yaml(text: &str) -> Result<Checked, Mistakes> {
+fn yaml(text: &str) -> Result<CheckedPlan, Mistakes> {
     let header = header();
     let file_exists = |path: &str| path == "README.md";
     Plan::parse_yaml(
@@ -79,7 +79,7 @@ fn yaml(text: &str) -> Result<Checked, Mistakes> {
     )
 }
 
-fn answer(value: &Value) -> Result<Checked, Mistakes> {
+fn answer(value: &Value) -> Result<CheckedPlan, Mistakes> {
     let header = header();
     let file_exists = |path: &str| path == "README.md";
     Plan::from_json(

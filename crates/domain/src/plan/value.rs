@@ -90,7 +90,7 @@ pub fn files(field: &Field<'_>) -> Vec<String> {
 
 /// The need of an intent to quote the words of the issue that ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Because {
+pub enum QuoteNeed {
     /// The intent has to quote them.
     Required,
     /// The name alone is enough.
@@ -98,19 +98,19 @@ pub enum Because {
 }
 
 /// Reads a list of tests and paths that a task means to change or to remove, and removes repeated entries.
-pub fn intents(field: &Field<'_>, because: Because) -> Vec<Intent> {
+pub fn intents(field: &Field<'_>, because: QuoteNeed) -> Vec<Intent> {
     each_once(field, "tests and files", |item| intent(item, because))
 }
 
-fn intent(item: &Field<'_>, because: Because) -> Option<Intent> {
-    let intent = if because == Because::Optional && item.node.text().is_some() {
+fn intent(item: &Field<'_>, because: QuoteNeed) -> Option<Intent> {
+    let intent = if because == QuoteNeed::Optional && item.node.text().is_some() {
         Intent::to_remove(&line(item)?)
     } else {
         let mut fields = item.map()?;
         let name = fields.required("name").and_then(|field| line(&field));
         let sentence = match because {
-            Because::Required => fields.required("because"),
-            Because::Optional => fields.optional("because"),
+            QuoteNeed::Required => fields.required("because"),
+            QuoteNeed::Optional => fields.optional("because"),
         };
         let sentence = sentence.and_then(|field| sentence_of(&field));
         fields.end();

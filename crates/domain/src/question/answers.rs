@@ -148,7 +148,7 @@ mod tests {
         QuestionAnswer { question: 1, verdict, because: because.to_owned(), quote: quote.to_owned() }
     }
 
-    fn why(topic: Topic, answers: &[QuestionAnswer]) -> Option<OpenReason> {
+    fn open_reason(topic: Topic, answers: &[QuestionAnswer]) -> Option<OpenReason> {
         let facts = QuoteFacts {
             words: &["Cancelled orders no longer count.", "Totals"],
             in_diff: &|path, line| path == "src/cart.py" && line == 12,
@@ -181,7 +181,7 @@ mod tests {
             (stub, Fine, "it is asked for", "Cancelled orders no longer count", None),
         ];
         for (topic, verdict, because, quote, expected) in table {
-            assert_eq!(why(topic, &[answer(verdict, because, quote)]), expected, "{quote}");
+            assert_eq!(open_reason(topic, &[answer(verdict, because, quote)]), expected, "{quote}");
         }
     }
 
@@ -191,12 +191,12 @@ mod tests {
         let stub = Topic::Rule(Rule::Stub);
         let because = "no".to_owned();
         let refused = Some(OpenReason::NotFine { because });
-        assert_eq!(why(stub, &[answer(NotFine, "no", "")]), refused);
+        assert_eq!(open_reason(stub, &[answer(NotFine, "no", "")]), refused);
         let fine = answer(Fine, "it is asked for", "cancelled orders no longer");
-        assert_eq!(why(stub, &[fine.clone(), answer(NotFine, "no", "")]), refused);
-        assert_eq!(why(stub, &[answer(Fine, "", ""), fine.clone()]), None, "one that holds is enough");
-        assert_eq!(why(stub, &[]), Some(OpenReason::Unanswered));
+        assert_eq!(open_reason(stub, &[fine.clone(), answer(NotFine, "no", "")]), refused);
+        assert_eq!(open_reason(stub, &[answer(Fine, "", ""), fine.clone()]), None, "one that holds is enough");
+        assert_eq!(open_reason(stub, &[]), Some(OpenReason::Unanswered));
         let other = QuestionAnswer { question: 2, ..fine };
-        assert_eq!(why(stub, &[other]), Some(OpenReason::Unanswered));
+        assert_eq!(open_reason(stub, &[other]), Some(OpenReason::Unanswered));
     }
 }

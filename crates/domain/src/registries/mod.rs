@@ -28,12 +28,12 @@ pub struct Ecosystem {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Registry {
     host: &'static str,
-    reads: Reads,
+    reads: AnsweredRequests,
 }
 
 /// The requests that a registry answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reads {
+enum AnsweredRequests {
     /// Files at these paths, which blanks separate. `*` stands for one segment, a final `**` for one or more.
     Paths(&'static str),
     /// Go's modules.
@@ -61,7 +61,7 @@ pub enum NotARead {
 }
 
 const fn paths(host: &'static str, paths: &'static str) -> Registry {
-    let reads = Reads::Paths(paths);
+    let reads = AnsweredRequests::Paths(paths);
     Registry { host, reads }
 }
 
@@ -125,8 +125,8 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         name: "Go",
         files: "go.mod",
         registries: &[
-            Registry { host: "proxy.golang.org", reads: Reads::GoModules },
-            Registry { host: "sum.golang.org", reads: Reads::GoChecksums },
+            Registry { host: "proxy.golang.org", reads: AnsweredRequests::GoModules },
+            Registry { host: "sum.golang.org", reads: AnsweredRequests::GoChecksums },
         ],
         programs: &["go"],
     },
@@ -190,15 +190,15 @@ impl Registry {
         // Go encodes the `!` that marks a capital letter.
         let decoded = || paths::decoded(target).filter(|_| paths::fits(target, "/**")).ok_or(NotARead::Path);
         let checked = match self.reads {
-            Reads::Paths(known) => {
+            AnsweredRequests::Paths(known) => {
                 let known = match served_by {
                     ServedBy::Registry => known,
                     ServedBy::Mirror => "/**",
                 };
                 return if paths::fits(target, known) { Ok(()) } else { Err(NotARead::Path) };
             }
-            Reads::GoModules => modules.check_proxy(&decoded()?),
-            Reads::GoChecksums => modules.check_sums(&decoded()?),
+            AnsweredRequests::GoModules => modules.check_proxy(&decoded()?),
+            AnsweredRequests::GoChecksums => modules.check_sums(&decoded()?),
         };
         checked.map_err(|why| match why {
             NotAModule::Form => NotARead::Path,
@@ -220,7 +220,7 @@ pub fn of_host(host: &HostName) -> Option<&'static Registry> {
 /// Returns the host of the proxy that serves Go's modules.
 pub fn of_go_modules() -> Vec<HostRule> {
     let registries = ECOSYSTEMS.iter().flat_map(|ecosystem| ecosystem.registries);
-    let serves = registries.filter(|registry| registry.reads == Reads::GoModules);
+    let serves = registries.filter(|registry| registry.reads == AnsweredRequests::GoModules);
     serves.filter_map(|registry| registry.host.parse().ok()).collect()
 }
 

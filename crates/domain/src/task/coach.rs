@@ -25,7 +25,8 @@ pub(super) fn gated(
     head: &Sha,
     mut report: GateReport,
     discrepancies: Vec<Discrepancy>,
-    (at, rules): (Millis, &Rules),
+    at: Millis,
+    rules: &Rules,
 ) -> Step {
     let Some(turn) = looked_at(&task, Stage::Gates, emission, head) else {
         return unchanged(task);
@@ -92,7 +93,8 @@ pub(super) fn judged(
     mut task: Task,
     emission: Emission,
     head: &Sha,
-    (judgement, probes): (Judgement, Vec<GateResult>),
+    judgement: Judgement,
+    probes: Vec<GateResult>,
     at: Millis,
     rules: &Rules,
 ) -> Step {
@@ -142,9 +144,9 @@ pub(super) fn coach_failed(task: Task, emission: Emission, reason: BlockReason) 
 /// open. An approval that does not count is not posted as a review.
 fn approved(mut task: Task, turn: TurnNumber, at: Millis, rules: &Rules) -> Step {
     let judged = task.turn(turn);
-    let told = judged.map(|turn| turn.told.reviews.as_slice()).unwrap_or_default();
+    let known = judged.map(|turn| turn.input.reviews.as_slice()).unwrap_or_default();
     let is_head = judged.is_some_and(|turn| turn.head == task.head);
-    if task.next.reviews.iter().any(|review| !told.contains(review)) {
+    if task.next.reviews.iter().any(|review| !known.contains(review)) {
         return start_turn(task, TurnKind::Full, at, Vec::new());
     }
     if let Some(review) = task.next.reviews.first() {

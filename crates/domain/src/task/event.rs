@@ -35,7 +35,7 @@ pub enum Event {
         partial: Option<Sha>,
     },
     /// The Player ended.
-    Played { emission: Emission, outcome: Box<Played> },
+    Played { emission: Emission, outcome: Box<PlayerOutcome> },
     /// The pull request is open.
     PullOpened {
         pull: PullNumber,
@@ -113,7 +113,7 @@ pub enum Event {
 /// The result of a Player's run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Played {
+pub enum PlayerOutcome {
     /// The Player's work was pushed.
     Pushed {
         base: Sha,
@@ -163,7 +163,7 @@ pub enum Played {
     },
 }
 
-impl Played {
+impl PlayerOutcome {
     /// Returns the new files that ignore rules kept out; `None` if the run gave no result.
     pub(super) fn left_out(&self) -> Option<&[LeftOut]> {
         match self {

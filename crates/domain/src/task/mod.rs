@@ -11,11 +11,11 @@ mod task;
 mod waiver;
 
 pub use crate::task::{
-    event::{Event, PersonDid, Played},
+    event::{Event, PersonDid, PlayerOutcome},
     moves::{Step, Stop},
     task::{
         Approval, Conflict, Draft, DraftSubject, Goal, Guidance, HumanReview, MergePolicy, MergeState, MergedBy,
-        NextTurn, Origin, Rules, Stage, State, Task, Turn, TurnKind, Work,
+        Origin, Rules, Stage, State, Task, Turn, TurnInput, TurnKind, Work,
     },
     waiver::{WaivedFact, Waiver},
 };

@@ -62,9 +62,9 @@ pub(super) fn start_turn(mut task: Task, kind: TurnKind, at: Millis, mut effects
 
 pub(super) fn add_turn(task: &mut Task, kind: TurnKind, at: Millis) -> TurnNumber {
     let number = TurnNumber(task.last_number().saturating_add(1));
-    let told = std::mem::take(&mut task.next);
+    let input = std::mem::take(&mut task.next);
     task.cut = None;
-    task.next.reviews.clone_from(&told.reviews);
+    task.next.reviews.clone_from(&input.reviews);
     task.limit = match kind {
         TurnKind::Full => task.limit,
         TurnKind::Conflict | TurnKind::VerifyOnly => task.limit.max(number.0),
@@ -77,7 +77,7 @@ pub(super) fn add_turn(task: &mut Task, kind: TurnKind, at: Millis) -> TurnNumbe
         number,
         attempt: task.attempt,
         kind,
-        told,
+        input,
         started_at: at,
         ended_at: None,
         ci_since: None,
@@ -204,17 +204,17 @@ pub(super) fn take_back_turn(task: &mut Task) {
     let Some(open) = task.turns.pop_if(|turn| turn.ended_at.is_none()) else {
         return;
     };
-    let mut guidance = open.told.guidance;
+    let mut guidance = open.input.guidance;
     guidance.append(&mut task.next.guidance);
     task.next.guidance = guidance;
-    let mut answers = open.told.answers;
+    let mut answers = open.input.answers;
     answers.append(&mut task.next.answers);
     task.next.answers = answers;
-    let mut remarks = open.told.remarks;
+    let mut remarks = open.input.remarks;
     remarks.append(&mut task.next.remarks);
     task.next.remarks = remarks;
     if open.work != Work::Pushed {
-        task.next.conflict = task.next.conflict.take().or(open.told.conflict);
+        task.next.conflict = task.next.conflict.take().or(open.input.conflict);
     }
 }
 

@@ -457,8 +457,8 @@ pub(super) fn approved(
 
 /// Shows a review that neither approves nor requests changes to one Coach: the next one that starts.
 pub(super) fn remarked(mut task: Task, review: HumanReview) -> Step {
-    let told = task.turns.iter().flat_map(|turn| &turn.told.remarks);
-    let is_known = told.chain(&task.next.remarks).any(|known| known.id == review.id);
+    let earlier = task.turns.iter().flat_map(|turn| &turn.input.remarks);
+    let is_known = earlier.chain(&task.next.remarks).any(|known| known.id == review.id);
     if task.is_over() || is_known {
         return unchanged(task);
     }
@@ -466,9 +466,9 @@ pub(super) fn remarked(mut task: Task, review: HumanReview) -> Step {
     let coach_comes = matches!(task.state, State::PlayerTurn { .. })
         || matches!(task.state, State::CoachTurn { stage, .. } if is_before_coach(stage));
     let open = task.turns.last_mut().filter(|_| coach_comes);
-    let told = open.map_or(&mut task.next.remarks, |turn| &mut turn.told.remarks);
-    if told.len() < MOST_REMARKS {
-        told.push(review);
+    let remarks = open.map_or(&mut task.next.remarks, |turn| &mut turn.input.remarks);
+    if remarks.len() < MOST_REMARKS {
+        remarks.push(review);
     }
     unchanged(task)
 }

@@ -10,7 +10,7 @@ use crate::{
     report::{Discrepancy, PlayerReport},
     task::{
         coach::{announce, next_or_blocked},
-        event::Played,
+        event::PlayerOutcome,
         merging::open_missing_pull,
         moves::{Step, adds, block, design, play, start_turn, stops, take_back_turn, unchanged, verify},
         people::next_kind,
@@ -67,7 +67,7 @@ pub(super) fn inquired(
     start_turn(task, kind, at, effects)
 }
 
-pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis) -> Step {
+pub(super) fn played(task: Task, emission: Emission, outcome: PlayerOutcome, at: Millis) -> Step {
     let State::PlayerTurn { turn, .. } = task.state else {
         return unchanged(task);
     };
@@ -80,26 +80,31 @@ pub(super) fn played(task: Task, emission: Emission, outcome: Played, at: Millis
         open.discrepancies = left_out.iter().cloned().map(Discrepancy::LeftOut).collect();
     }
     task.cut_runs = match outcome {
-        Played::Failed { .. } | Played::Stopped { .. } => task.cut_runs.saturating_add(1),
-        Played::Pushed { .. } | Played::NoChange { .. } | Played::Held { .. } | Played::Overtaken { .. } => 0,
+        PlayerOutcome::Failed { .. } | PlayerOutcome::Stopped { .. } => task.cut_runs.saturating_add(1),
+        PlayerOutcome::Pushed { .. }
+        | PlayerOutcome::NoChange { .. }
+        | PlayerOutcome::Held { .. }
+        | PlayerOutcome::Overtaken { .. } => 0,
     };
     match outcome {
-        Played::Pushed { base, head, report, .. } => pushed(task, turn, (base, head), report, at),
-        Played::NoChange { base, head, report, .. } => match head.filter(|head| task.judged_head() != Some(head)) {
-            Some(head) => pushed(task, turn, (base, head), report, at),
-            None => no_change(task, base, report, at),
-        },
-        Played::Held { base, report, items, .. } => keep_unpushed(task, base, report, items, at),
-        Played::Overtaken { head } => overtaken(task, turn, head),
-        Played::Failed { failure, printed, partial } => {
+        PlayerOutcome::Pushed { base, head, report, .. } => pushed(task, turn, base, head, report, at),
+        PlayerOutcome::NoChange { base, head, report, .. } => {
+            match head.filter(|head| task.judged_head() != Some(head)) {
+                Some(head) => pushed(task, turn, base, head, report, at),
+                None => no_change(task, base, report, at),
+            }
+        }
+        PlayerOutcome::Held { base, report, items, .. } => keep_unpushed(task, base, report, items, at),
+        PlayerOutcome::Overtaken { head } => overtaken(task, turn, head),
+        PlayerOutcome::Failed { failure, printed, partial } => {
             let reason = BlockReason::Failed { step: WorkStep::Play, failure, printed };
             player_failed(task, turn, reason, partial, at)
         }
-        Played::Stopped { reason, partial } => player_failed(task, turn, reason, partial, at),
+        PlayerOutcome::Stopped { reason, partial } => player_failed(task, turn, reason, partial, at),
     }
 }
 
-fn pushed(mut task: Task, turn: TurnNumber, (base, head): (Sha, Sha), report: PlayerReport, at: Millis) -> Step {
+fn pushed(mut task: Task, turn: TurnNumber, base: Sha, head: Sha, report: PlayerReport, at: Millis) -> Step {
     task.head = Some(head.clone());
     if let Some(open) = task.turns.last_mut() {
         open.base = Some(base);
@@ -153,7 +158,7 @@ pub(super) fn overtaken(mut task: Task, turn: TurnNumber, head: Sha) -> Step {
 /// Lets a Player whose run failed continue from its unfinished work, in the same turn, unless this happened too often
 /// in a row.
 pub(super) fn go_on_or_blocked(mut task: Task, reason: BlockReason, at: Millis) -> Step {
-    let may_go_on = |failure: &Failure| task.cut_runs < failure.row().runs;
+    let may_go_on = |failure: &Failure| task.cut_runs < failure.rule().runs;
     if !reason.agent_failure().is_some_and(may_go_on) {
         return block(task, reason, Vec::new());
     }
@@ -170,7 +175,7 @@ fn player_failed(mut task: Task, turn: TurnNumber, reason: BlockReason, partial:
         task.head.clone_from(&partial);
     }
     let pull = open_missing_pull(&mut task);
-    let open = task.turns.last_mut().filter(|open| open.told.conflict.is_none());
+    let open = task.turns.last_mut().filter(|open| open.input.conflict.is_none());
     if let (Some(head), Some(open)) = (partial, open) {
         open.head = Some(head);
         open.work = Work::Pushed;

@@ -30,11 +30,11 @@ fn apply_event(task: Task, event: Event, at: Millis, rules: &Rules) -> Step {
         Event::Played { emission, outcome } => player::played(task, emission, *outcome, at),
         Event::PullOpened { pull, branch } => merging::pull_opened(task, pull, &branch),
         Event::Gated { emission, head, report, discrepancies } => {
-            coach::gated(task, emission, &head, *report, discrepancies, (at, rules))
+            coach::gated(task, emission, &head, *report, discrepancies, at, rules)
         }
         Event::CiRead { emission, head, result } => coach::ci_read(task, emission, &head, *result),
         Event::Judged { emission, head, judgement, probes } => {
-            coach::judged(task, emission, &head, (*judgement, probes), at, rules)
+            coach::judged(task, emission, &head, *judgement, probes, at, rules)
         }
         Event::CoachFailed { emission, failure, printed } => {
             let reason = BlockReason::Failed { step: WorkStep::Coach, failure, printed };

@@ -43,7 +43,7 @@ pub struct Task {
     /// The number of turns that it may have. Commands, reviews, conflicts and pushes raise it.
     pub limit: u32,
     /// The input of the next turn besides the last verdict.
-    pub next: NextTurn,
+    pub next: TurnInput,
     /// The facts that people waived when they overrode the Coach.
     pub waived: Vec<Waiver>,
     /// Tasks that it needed and that were given up; a person decided to continue without them.
@@ -80,7 +80,7 @@ impl Task {
             pull: None,
             opening: None,
             limit: rules.max_turns,
-            next: NextTurn::default(),
+            next: TurnInput::default(),
             waived: Vec::new(),
             without: Vec::new(),
             cut: None,
@@ -138,7 +138,7 @@ impl Task {
 
     /// Returns every inquiry about it that was answered, oldest first, over all attempts.
     pub fn rounds(&self) -> impl Iterator<Item = &Round> {
-        let of_turns = self.turns.iter().flat_map(|turn| &turn.told.answers);
+        let of_turns = self.turns.iter().flat_map(|turn| &turn.input.answers);
         of_turns.chain(&self.next.answers)
     }
 
@@ -253,9 +253,9 @@ impl Task {
     pub fn words(&self) -> Vec<&str> {
         let own = [&self.plan.name, &self.plan.description].into_iter();
         let criteria = self.plan.acceptance_criteria.iter().map(|criterion| &criterion.text);
-        let told = || self.turns.iter().map(|turn| &turn.told).chain([&self.next]);
-        let guidance = told().flat_map(|told| &told.guidance).map(|said| &said.text);
-        let reviews = told().flat_map(|told| &told.reviews).flat_map(|review| &review.items);
+        let inputs = || self.turns.iter().map(|turn| &turn.input).chain([&self.next]);
+        let guidance = inputs().flat_map(|input| &input.guidance).map(|guidance| &guidance.text);
+        let reviews = inputs().flat_map(|input| &input.reviews).flat_map(|review| &review.items);
         let reviews = reviews.filter_map(|item| item.problem.words());
         let texts = own.chain(criteria).chain(guidance).chain(reviews).map(String::as_str);
         texts.chain(self.rounds().filter_map(Round::words)).collect()
@@ -388,7 +388,8 @@ pub struct Turn {
     /// The agents and Gates that take part.
     pub kind: TurnKind,
     /// The input of the turn besides the last verdict.
-    pub told: NextTurn,
+    #[serde(rename = "told")]
+    pub input: TurnInput,
     /// The time when it started.
     pub started_at: Millis,
     /// The time of its verdict, or of the override by a person.
@@ -449,7 +450,7 @@ pub enum TurnKind {
 
 /// The input of a turn besides the last verdict.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NextTurn {
+pub struct TurnInput {
     /// A person's words to the Player, as written.
     pub guidance: Vec<Guidance>,
     /// Inquiries that were answered since the last turn began.

@@ -74,7 +74,7 @@ pub(super) fn facts(task: &Task, turn: &Turn) -> Vec<WaivedFact> {
     };
     facts.extend(open_questions(turn));
     match &turn.verdict {
-        Some(verdict) => facts.extend(of_verdict(verdict, facts.is_empty())),
+        Some(verdict) => add_verdict(&mut facts, verdict),
         None => facts.push(WaivedFact::Coach),
     }
     let requests = task.next.reviews.iter().map(|review| review.by.login.clone());
@@ -131,9 +131,10 @@ fn findings(open: OpenGate<'_>) -> Vec<WaivedFact> {
     if places.is_empty() { vec![WaivedFact::Gate(open.unmet)] } else { places }
 }
 
-/// Returns the items that the Coach wants to be repaired, and the broken contracts, except those that only repeat
-/// findings of Gates and Coach. If there are neither, returns the verdict's items.
-fn of_verdict(verdict: &Verdict, are_gates_passed: bool) -> Vec<WaivedFact> {
+/// Adds to the facts of the Gates the items that the Coach wants to be repaired, and the broken contracts, except those
+/// that only repeat findings of Gates and Coach. If there are neither, adds the verdict's items.
+fn add_verdict(gates: &mut Vec<WaivedFact>, verdict: &Verdict) {
+    let are_gates_passed = gates.is_empty();
     let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
     let issues = verdict.decision.iter().flat_map(|decision| &decision.issues);
     let mut facts: Vec<WaivedFact> =
@@ -155,5 +156,5 @@ fn of_verdict(verdict: &Verdict, are_gates_passed: bool) -> Vec<WaivedFact> {
         let items = verdict.items.iter().filter(must_fix);
         facts.extend(items.map(|item| WaivedFact::Objection(item.problem.clone())));
     }
-    facts
+    gates.extend(facts);
 }

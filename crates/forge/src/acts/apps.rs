@@ -134,7 +134,7 @@ impl State {
             "hook_id": hook.id,
             "hook": {"type": "App", "id": hook.id, "name": "web", "active": true, "events": known.events, "config": config, "app_id": app},
         });
-        self.emit_to(Audience::Hook(app), sender, ("ping", None), fields);
+        self.emit_to(Audience::Hook(app), sender, "ping", None, fields);
     }
 
     /// Installs an App on an account; returns the installation's id.

@@ -91,16 +91,10 @@ impl State {
         }
         check_change(change)?;
         let suite = self.suite_on(at.repo, app, sha)?;
-        self.new_check_in((suite, app), at, sha, change)
+        self.new_check_in(suite, app, at, sha, change)
     }
 
-    fn new_check_in(
-        &mut self,
-        (suite, app): (u64, u64),
-        at: Access,
-        sha: &str,
-        change: &CheckRunChange,
-    ) -> Result<u64> {
+    fn new_check_in(&mut self, suite: u64, app: u64, at: Access, sha: &str, change: &CheckRunChange) -> Result<u64> {
         let was = self.repo(at.repo)?.suite_status(suite);
         let (id, now) = (self.next_id(), self.clock.stamp());
         let run = CheckRun {
@@ -185,7 +179,7 @@ impl State {
         }
         let mut fields = object!({"check_run": shown});
         json::extend(&mut fields, more);
-        self.emit_to(audience, at.by.user, ("check_run", Some(action)), fields);
+        self.emit_to(audience, at.by.user, "check_run", Some(action), fields);
         Ok(())
     }
 
@@ -196,18 +190,18 @@ impl State {
         drop(pulls);
         let what = format!("reported check {}", run.conclusion.as_ref().unwrap_or(&run.status));
         let text = format!("{}: {}", run.name, run.title.as_deref().unwrap_or_default());
-        let mut told = FeedEvent::new("check_run", what, text);
-        told.outcome = match run.conclusion.as_deref() {
+        let mut news = FeedEvent::new("check_run", what, text);
+        news.outcome = match run.conclusion.as_deref() {
             Some("success") => EventOutcome::Good,
             Some("failure" | "timed_out" | "action_required") => EventOutcome::Bad,
             Some(_) | None => EventOutcome::Neutral,
         };
         if let Some(number) = number {
-            told.url = format!("#check-{}", run.id);
-            self.record_on(at, number, told);
+            news.url = format!("#check-{}", run.id);
+            self.record_on(at, number, news);
         } else {
-            told.url = format!("/runs/{}", run.id);
-            self.record_event(at.by, Some(at.repo), told);
+            news.url = format!("/runs/{}", run.id);
+            self.record_event(at.by, Some(at.repo), news);
         }
         Ok(())
     }
@@ -260,7 +254,7 @@ impl State {
     pub(crate) fn report_check_of_fork(&mut self, app: u64, repo: u64, sha: &str, job: &CiJob) -> Result<u64> {
         let (by, change) = self.report(app, job)?;
         let suite = self.suite_of_fork(repo, app, sha)?;
-        self.new_check_in((suite, app), Access { repo, by }, sha, &change)
+        self.new_check_in(suite, app, Access { repo, by }, sha, &change)
     }
 
     fn report(&self, app: u64, job: &CiJob) -> Result<(Actor, CheckRunChange)> {

@@ -79,8 +79,8 @@ impl State {
 
     fn comment_event(&mut self, at: Access, id: u64, action: &str, what: &str, more: Value) -> Result {
         let (number, comment) = self.find_comment(at.repo, id)?;
-        let mut told = FeedEvent::new(format!("comment.{action}"), what, comment.body.clone());
-        told.url = format!("#issuecomment-{id}");
+        let mut news = FeedEvent::new(format!("comment.{action}"), what, comment.body.clone());
+        news.url = format!("#issuecomment-{id}");
         let (repo, issue) = (self.repo(at.repo)?, self.issue(at.repo, number)?);
         let mut fields = json!({
             "issue": json::issue(self, repo, issue),
@@ -88,7 +88,7 @@ impl State {
         });
         json::extend(&mut fields, more);
         self.emit(at, "issue_comment", Some(action), fields);
-        self.record_on(at, number, told);
+        self.record_on(at, number, news);
         Ok(())
     }
 
@@ -113,9 +113,9 @@ impl State {
         }
         let fresh = Reaction { id, user: at.by.user, content: content.to_owned(), created_at: now };
         reactions.push(fresh.clone());
-        let mut told = FeedEvent::new("reaction.created", "reacted to", content);
-        told.url = anchor;
-        self.record_on(at, number, told);
+        let mut news = FeedEvent::new("reaction.created", "reacted to", content);
+        news.url = anchor;
+        self.record_on(at, number, news);
         Ok((fresh, true))
     }
 }

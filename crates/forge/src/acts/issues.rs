@@ -95,8 +95,13 @@ impl State {
         self.issue_happened(at, number, "edited", json!({"changes": from}))
     }
 
+    /// Closes an issue or pull request.
+    pub(super) fn close_issue(&mut self, at: Access, number: u64) -> Result {
+        self.set_open(at, number, false)
+    }
+
     /// Closes or reopens an issue or pull request.
-    pub(super) fn set_open(&mut self, at: Access, number: u64, open: bool) -> Result {
+    fn set_open(&mut self, at: Access, number: u64, open: bool) -> Result {
         let now = self.clock.stamp();
         let issue = self.issue_mut(at.repo, number)?;
         let merged = issue.pull.as_ref().is_some_and(|pull| pull.merged.is_some());
@@ -162,8 +167,8 @@ impl State {
             Some(_) => ("pull_request", "pull request"),
             None => ("issue", "issue"),
         };
-        let told = FeedEvent::new(format!("{kind}.{what}"), format!("{what} {noun}"), text);
-        self.record_on(at, number, told);
+        let news = FeedEvent::new(format!("{kind}.{what}"), format!("{what} {noun}"), text);
+        self.record_on(at, number, news);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use crate::{
     site::Site,
     state::{Access, Pull, Repo, ReviewState, Role, RuleKind, State},
 };
-use git::bare::{ExpectedRef, Ident, Merged};
+use git::bare::{BareMerge, ExpectedRef, Ident};
 use std::collections::BTreeMap;
 
 /// The way to merge a pull request.
@@ -69,11 +69,11 @@ impl Site {
         if method == "rebase" {
             let seconds = self.change(|state| state.clock.stamp()).timestamp();
             return match bare.replay(&one.base_sha, &one.head_sha, &web_flow(seconds)).await? {
-                Merged::Clean(sha) => Ok(sha),
-                Merged::Conflict(_) => Err(refused(NOT_MERGEABLE)),
+                BareMerge::Clean(sha) => Ok(sha),
+                BareMerge::Conflict(_) => Err(refused(NOT_MERGEABLE)),
             };
         }
-        let Merged::Clean(tree) = bare.merge_tree(None, &one.base_sha, &one.head_sha).await? else {
+        let BareMerge::Clean(tree) = bare.merge_tree(None, &one.base_sha, &one.head_sha).await? else {
             return Err(refused(NOT_MERGEABLE));
         };
         let mut parents = vec![one.base_sha.as_str()];

@@ -259,8 +259,8 @@ impl Site {
                 ("ready_for_review", "marked ready for review")
             };
             state.issue_event(at, number, action, json!({}))?;
-            let told = FeedEvent::new(format!("pull_request.{action}"), what, title);
-            state.record_on(at, number, told);
+            let news = FeedEvent::new(format!("pull_request.{action}"), what, title);
+            state.record_on(at, number, news);
             Ok(())
         })
     }

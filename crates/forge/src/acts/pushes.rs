@@ -17,7 +17,7 @@ const LISTED: usize = 2_048;
 /// The most commits that a feed event names: the newest ones.
 const TOLD: usize = 20;
 
-struct Moved {
+struct MovedBranch {
     branch: String,
     before: Option<String>,
     after: Option<String>,
@@ -27,7 +27,7 @@ struct Moved {
     touched: BTreeMap<String, Vec<(ChangeKind, String)>>,
 }
 
-impl Moved {
+impl MovedBranch {
     fn activity(&self, id: u64, by: u64, at: Moment) -> Activity {
         Activity {
             id,
@@ -69,7 +69,7 @@ impl Site {
         Ok(())
     }
 
-    async fn branch_moved(&self, at: Access, moved: &Moved) -> Result {
+    async fn branch_moved(&self, at: Access, moved: &MovedBranch) -> Result {
         self.change(|state| {
             let page = state.repo_page(state.repo(at.repo)?);
             let fields = push_payload(moved, &page, state.login(at.by.user));
@@ -91,7 +91,7 @@ impl Site {
         }
     }
 
-    async fn describe(&self, repo: u64, name: &str, old: Option<&String>, new: Option<&String>) -> Result<Moved> {
+    async fn describe(&self, repo: u64, name: &str, old: Option<&String>, new: Option<&String>) -> Result<MovedBranch> {
         let bare = self.bare(repo);
         let (mut forced, mut touched) = (false, BTreeMap::new());
         let commits = match (old, new) {
@@ -106,14 +106,14 @@ impl Site {
             let listed: Vec<&str> = commits.iter().map(|commit| commit.sha.as_str()).collect();
             touched = bare.touched(&listed).await?;
         }
-        Ok(Moved { branch: name.to_owned(), before: old.cloned(), after: new.cloned(), forced, commits, touched })
+        Ok(MovedBranch { branch: name.to_owned(), before: old.cloned(), after: new.cloned(), forced, commits, touched })
     }
 
     /// Updates open pull requests whose head branch moved, and closes those whose head branch is gone.
-    async fn pulls_from(&self, at: Access, moved: &Moved) -> Result {
+    async fn pulls_from(&self, at: Access, moved: &MovedBranch) -> Result {
         for (number, before) in self.open_pulls(at.repo, |pull| pull.head == moved.branch)? {
             match &moved.after {
-                None => self.change(|state| state.set_open(at, number, false))?,
+                None => self.change(|state| state.close_issue(at, number))?,
                 Some(head) if before == *head => {}
                 Some(head) => {
                     self.move_pull(at.repo, number, head).await?;
@@ -127,10 +127,10 @@ impl Site {
 
     /// Marks open pull requests as merged if the push brought their head into their base; computes the others' size
     /// again. Closes them if the base is gone.
-    async fn pulls_into(&self, at: Access, moved: &Moved) -> Result {
+    async fn pulls_into(&self, at: Access, moved: &MovedBranch) -> Result {
         for (number, head) in self.open_pulls(at.repo, |pull| pull.base == moved.branch)? {
             match &moved.after {
-                None => self.change(|state| state.set_open(at, number, false))?,
+                None => self.change(|state| state.close_issue(at, number))?,
                 Some(after) if self.bare(at.repo).is_ancestor(&head, after).await? => {
                     self.record_merge(at, number, after)?;
                 }
@@ -163,16 +163,16 @@ impl Site {
             pull.merged = Some(Merge { at: now, by: at.by.user, sha: sha.to_owned() });
             let base = pull.base.clone();
             state.issue_event(at, number, "closed", json!({}))?;
-            let mut told = FeedEvent::new("pull_request.merged", "merged pull request", title);
-            told.outcome = EventOutcome::Good;
-            state.record_on(at, number, told);
+            let mut news = FeedEvent::new("pull_request.merged", "merged pull request", title);
+            news.outcome = EventOutcome::Good;
+            state.record_on(at, number, news);
             if base != state.repo(at.repo)?.default_branch {
                 return Ok(());
             }
             for closed in closed_numbers(&body) {
                 let issue = state.issue(at.repo, closed);
                 if issue.is_ok_and(|issue| issue.open && !issue.is_pull()) {
-                    state.set_open(at, closed, false)?;
+                    state.close_issue(at, closed)?;
                 }
             }
             Ok(())
@@ -194,7 +194,7 @@ fn closed_numbers(text: &str) -> Vec<u64> {
     pairs.filter(|(word, _)| closes(word)).filter_map(|(_, next)| number(next)).collect()
 }
 
-fn push_event(moved: &Moved) -> FeedEvent {
+fn push_event(moved: &MovedBranch) -> FeedEvent {
     let verb = match (&moved.before, &moved.after) {
         (None, _) => "created branch",
         (_, None) => "deleted branch",
@@ -204,14 +204,14 @@ fn push_event(moved: &Moved) -> FeedEvent {
     let newest = moved.commits.iter().skip(moved.commits.len().saturating_sub(TOLD));
     let subjects: Vec<&str> = newest.filter_map(|commit| commit.message.lines().next()).collect();
     let kind = if moved.after.is_some() { "push" } else { "branch.deleted" };
-    let mut told = FeedEvent::new(kind, format!("{verb} {}", moved.branch), subjects.join("\n"));
+    let mut news = FeedEvent::new(kind, format!("{verb} {}", moved.branch), subjects.join("\n"));
     if let Some(sha) = &moved.after {
-        told.url = format!("/commit/{sha}");
+        news.url = format!("/commit/{sha}");
     }
-    told
+    news
 }
 
-fn push_payload(moved: &Moved, page: &str, pusher: &str) -> Value {
+fn push_payload(moved: &MovedBranch, page: &str, pusher: &str) -> Value {
     let before = moved.before.as_deref().unwrap_or(NOTHING);
     let after = moved.after.as_deref().unwrap_or(NOTHING);
     let listed = moved.commits.iter();
@@ -231,7 +231,7 @@ fn push_payload(moved: &Moved, page: &str, pusher: &str) -> Value {
     })
 }
 
-fn push_commit(moved: &Moved, commit: &CommitFacts, page: &str) -> Value {
+fn push_commit(moved: &MovedBranch, commit: &CommitFacts, page: &str) -> Value {
     let paths = |kind: ChangeKind| -> Vec<&str> {
         let touched = moved.touched.get(&commit.sha).into_iter().flatten();
         let of_kind = touched.filter(|(found, _)| *found == kind);

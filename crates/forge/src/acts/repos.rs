@@ -34,8 +34,8 @@ impl State {
     /// Sends and records an event about the repository itself.
     fn repo_event(&mut self, at: Access, action: &str, fields: Value) {
         self.emit(at, "repository", Some(action), fields);
-        let told = FeedEvent::new(format!("repository.{action}"), format!("{action} the repository"), "");
-        self.record_event(at.by, Some(at.repo), told);
+        let news = FeedEvent::new(format!("repository.{action}"), format!("{action} the repository"), "");
+        self.record_event(at.by, Some(at.repo), news);
     }
 
     /// Renames a repository. The old name leads to it until another repository takes it.
@@ -61,16 +61,15 @@ impl State {
     }
 
     /// Makes a repository read-only, or writable again.
-    pub(crate) fn archive_repo(&mut self, at: Access, archived: bool) -> Result {
+    pub(crate) fn set_archived(&mut self, at: Access, archived: bool) -> Result {
         self.repo_mut(at.repo)?.archived = archived;
         self.repo_event(at, if archived { "archived" } else { "unarchived" }, json!({}));
         Ok(())
     }
 
-    /// Makes a repository private or public.
-    pub(crate) fn set_private(&mut self, at: Access, private: bool) -> Result {
-        self.repo_mut(at.repo)?.settings.private = private;
-        self.repo_event(at, if private { "privatized" } else { "publicized" }, json!({}));
+    pub(crate) fn make_private(&mut self, at: Access) -> Result {
+        self.repo_mut(at.repo)?.settings.private = true;
+        self.repo_event(at, "privatized", json!({}));
         Ok(())
     }
 
@@ -106,8 +105,8 @@ impl State {
                 "repositories_removed": repo.map(|repo| vec![self.short_repo(repo)]),
                 "requester": null,
             });
-            let told = ("installation_repositories", Some("removed"));
-            self.emit_to(Audience::Installation(id), at.by.user, told, fields);
+            let (to, sender) = (Audience::Installation(id), at.by.user);
+            self.emit_to(to, sender, "installation_repositories", Some("removed"), fields);
         }
     }
 
@@ -138,10 +137,10 @@ impl State {
             "requester": null,
         });
         let to = Audience::Installation(installation);
-        self.emit_to(to, by.user, ("installation", Some(action)), fields);
+        self.emit_to(to, by.user, "installation", Some(action), fields);
         let kind = format!("installation.{action}");
-        let told = FeedEvent::new(kind, format!("installation {action}"), slug.unwrap_or_default());
-        self.record_event(by, None, told);
+        let news = FeedEvent::new(kind, format!("installation {action}"), slug.unwrap_or_default());
+        self.record_event(by, None, news);
         Ok(())
     }
 }

@@ -102,7 +102,7 @@ impl Site {
         self.change(|state| {
             let id = state.record_review(at, number, new, decision, &commit)?;
             for (one, hunk) in new.comments.iter().zip(hunks) {
-                state.record_inline(at, number, id, one, (&commit, hunk))?;
+                state.record_inline(at, number, id, one, &commit, hunk)?;
             }
             // A review answers the request for it.
             let requested = &mut state.pull_mut(at.repo, number)?.requested;
@@ -151,7 +151,8 @@ impl State {
         number: u64,
         review: u64,
         new: &NewInline,
-        (commit, hunk): (&str, String),
+        commit: &str,
+        hunk: String,
     ) -> Result {
         let (id, now) = (self.next_id(), self.clock.stamp());
         let comment = InlineComment {
@@ -213,14 +214,14 @@ impl State {
         if text.is_empty() {
             json::put(&mut shown, "body", object!(null));
         }
-        let mut told = FeedEvent::new(format!("review.{action}"), what, text);
-        told.url = format!("#pullrequestreview-{id}");
-        told.outcome = outcome;
+        let mut news = FeedEvent::new(format!("review.{action}"), what, text);
+        news.url = format!("#pullrequestreview-{id}");
+        news.outcome = outcome;
         if action == "submitted" {
-            told.remarks = self.remarks(at.repo, number, id)?;
+            news.remarks = self.remarks(at.repo, number, id)?;
         }
         self.pull_event(at, number, "pull_request_review", action, object!({"review": shown}))?;
-        self.record_on(at, number, told);
+        self.record_on(at, number, news);
         Ok(())
     }
 
@@ -244,8 +245,8 @@ impl State {
             let fields = object!({"requested_reviewer": self.user_json(user)});
             self.issue_event(at, number, "review_requested", fields)?;
             let what = format!("asked {} to review", self.login(user));
-            let told = FeedEvent::new("pull_request.review_requested", what, "");
-            self.record_on(at, number, told);
+            let news = FeedEvent::new("pull_request.review_requested", what, "");
+            self.record_on(at, number, news);
         }
         Ok(())
     }

@@ -17,9 +17,9 @@ impl Site {
             return Ok(());
         }
         let commits = self.bare(repo).commits(None, sha, 1).await?;
-        let told = commits.last().map(|facts| (facts.sha.clone(), json::head_commit(facts)));
+        let head_commit = commits.last().map(|facts| (facts.sha.clone(), json::head_commit(facts)));
         self.change(|state| {
-            state.repo_mut(repo)?.head_commits.extend(told);
+            state.repo_mut(repo)?.head_commits.extend(head_commit);
             Ok(())
         })
     }
@@ -93,7 +93,7 @@ impl State {
         let repo = self.repo(at.repo)?;
         let suite = repo.suites.get(&id).or_not_found()?;
         let fields = object!({"check_suite": json::check_suite(self, repo, suite)});
-        self.emit_to(audience, at.by.user, ("check_suite", Some(action)), fields);
+        self.emit_to(audience, at.by.user, "check_suite", Some(action), fields);
         Ok(())
     }
 }

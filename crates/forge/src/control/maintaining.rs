@@ -50,17 +50,17 @@ impl Person<'_> {
 
     /// Makes a repository read-only.
     pub fn archive_repo(&self, repo: &str) -> Done {
-        self.act(repo, ADMIN, |state, at| state.archive_repo(at, true))
+        self.act(repo, ADMIN, |state, at| state.set_archived(at, true))
     }
 
     /// Makes an archived repository writable again.
     pub fn unarchive_repo(&self, repo: &str) -> Done {
-        self.act(repo, ADMIN, |state, at| state.archive_repo(at, false))
+        self.act(repo, ADMIN, |state, at| state.set_archived(at, false))
     }
 
-    /// Makes a repository private, or public.
-    pub fn set_private(&self, repo: &str, private: bool) -> Done {
-        self.act(repo, ADMIN, |state, at| state.set_private(at, private))
+    /// Makes a repository private.
+    pub fn make_private(&self, repo: &str) -> Done {
+        self.act(repo, ADMIN, |state, at| state.make_private(at))
     }
 
     /// Removes a repository.

@@ -26,13 +26,13 @@ pub enum RepoSource<'a> {
 
 /// A repository that is being filled. A half-filled one is of no use to anyone, so it is removed on an error, and also if
 /// the caller stops waiting.
-struct Unfilled<'a> {
+struct UnfilledRepo<'a> {
     site: &'a Site,
     /// `None` once it is filled.
     id: Option<u64>,
 }
 
-impl Drop for Unfilled<'_> {
+impl Drop for UnfilledRepo<'_> {
     fn drop(&mut self) {
         if let Some(id) = self.id {
             self.site.change(|state| state.repos.remove(&id));
@@ -84,7 +84,7 @@ impl Forge {
             state.former_names.remove(&full_name.to_lowercase());
             state.new_repo(owner, name, "main", settings)
         });
-        let mut unfilled = Unfilled { site: &self.site, id: Some(id) };
+        let mut unfilled = UnfilledRepo { site: &self.site, id: Some(id) };
         self.fill(id, owner, source).await?;
         unfilled.id = None;
         Ok(id)

@@ -98,18 +98,19 @@ async fn started_by(bare: &BareRepo, event: &WorkflowEvent, secrets: &BTreeMap<S
         let workflow: Value = serde_saphyr::from_str(&text).unwrap_or_default();
         if hears(&workflow, event) {
             let jobs = workflow.get("jobs").and_then(Value::as_object);
-            started.extend(
-                jobs.into_iter().flatten().map(|(id, job)| job_of((&name, &workflow), event, (id, job), secrets)),
-            );
+            started
+                .extend(jobs.into_iter().flatten().map(|(id, job)| job_of(&name, &workflow, event, id, job, secrets)));
         }
     }
     started
 }
 
 fn job_of(
-    (name, workflow): (&str, &Value),
+    name: &str,
+    workflow: &Value,
     event: &WorkflowEvent,
-    (id, job): (&String, &Value),
+    id: &String,
+    job: &Value,
     secrets: &BTreeMap<String, String>,
 ) -> StartedJob {
     let permissions = job.get("permissions").or_else(|| workflow.get("permissions"));

@@ -62,11 +62,11 @@ impl Post {
     }
 }
 
-type Carrier = Client<HttpConnector, Full<bytes::Bytes>>;
+type HookClient = Client<HttpConnector, Full<bytes::Bytes>>;
 
 /// Sends deliveries until the site is gone.
 pub(crate) async fn run_couriers(mut queue: mpsc::UnboundedReceiver<u64>, site: Weak<Site>) {
-    let client: Carrier = Client::builder(TokioExecutor::new()).build_http();
+    let client: HookClient = Client::builder(TokioExecutor::new()).build_http();
     let mut lanes: HashMap<u64, mpsc::UnboundedSender<u64>> = HashMap::new();
     while let Some(id) = queue.recv().await {
         let Some(strong) = site.upgrade() else { return };
@@ -85,7 +85,7 @@ pub(crate) async fn run_couriers(mut queue: mpsc::UnboundedReceiver<u64>, site: 
     }
 }
 
-async fn carry_all(mut lane: mpsc::UnboundedReceiver<u64>, site: Weak<Site>, client: Carrier) {
+async fn carry_all(mut lane: mpsc::UnboundedReceiver<u64>, site: Weak<Site>, client: HookClient) {
     while let Some(id) = lane.recv().await {
         let Some(site) = site.upgrade() else { return };
         carry(&site, &client, id).await;
@@ -93,7 +93,7 @@ async fn carry_all(mut lane: mpsc::UnboundedReceiver<u64>, site: Weak<Site>, cli
     }
 }
 
-async fn carry(site: &Arc<Site>, client: &Carrier, id: u64) {
+async fn carry(site: &Arc<Site>, client: &HookClient, id: u64) {
     let Some(delivery) = site.read(|state| state.deliveries.get(&id).cloned()) else {
         return;
     };
@@ -134,7 +134,7 @@ async fn carry(site: &Arc<Site>, client: &Carrier, id: u64) {
 }
 
 /// Sends a delivery; repeats it until it is acknowledged if the forge is told to retry.
-async fn deliver(site: &Arc<Site>, client: &Carrier, delivery: &Delivery) {
+async fn deliver(site: &Arc<Site>, client: &HookClient, delivery: &Delivery) {
     loop {
         let hook = site.read(|state| state.apps.get(&delivery.app).and_then(|app| app.hook.clone()));
         let outcome = match hook {
@@ -150,7 +150,7 @@ async fn deliver(site: &Arc<Site>, client: &Carrier, delivery: &Delivery) {
     }
 }
 
-async fn send(client: &Carrier, hook: &Hook, delivery: &Delivery) -> Outcome {
+async fn send(client: &HookClient, hook: &Hook, delivery: &Delivery) -> Outcome {
     let request = match request(hook, delivery) {
         Ok(request) => request,
         Err(error) => return Outcome::Failed(error.to_string()),

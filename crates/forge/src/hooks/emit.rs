@@ -41,14 +41,13 @@ impl State {
 
     /// Records a delivery of a repository's event for every App that is subscribed to it.
     pub(crate) fn emit(&mut self, at: Access, event: &str, action: Option<&str>, fields: Value) {
-        self.emit_to(Audience::Subscribed { repo: at.repo }, at.by.user, (event, action), fields);
+        self.emit_to(Audience::Subscribed { repo: at.repo }, at.by.user, event, action, fields);
     }
 
     /// Records a delivery for every App in the audience. `fields` are those that only this event has.
-    pub(crate) fn emit_to(&mut self, to: Audience, sender: u64, told: (&str, Option<&str>), fields: Value) {
-        let (event, action) = told;
+    pub(crate) fn emit_to(&mut self, to: Audience, sender: u64, event: &str, action: Option<&str>, fields: Value) {
         if let Audience::Subscribed { repo } = to {
-            self.workflows_hear(repo, told, &fields);
+            self.workflows_hear(repo, event, action, &fields);
         }
         let listeners = self.installations.values().filter(|one| self.hears(one, to, event));
         let mut listeners: Vec<(Option<u64>, u64)> = listeners.map(|one| (Some(one.id), one.app)).collect();

@@ -10,7 +10,7 @@ const OF_PULLS: [&str; 3] = ["opened", "synchronize", "reopened"];
 
 impl State {
     /// Remembers an event that may start workflows.
-    pub(super) fn workflows_hear(&mut self, repo: u64, (event, action): (&str, Option<&str>), fields: &Value) {
+    pub(super) fn workflows_hear(&mut self, repo: u64, event: &str, action: Option<&str>, fields: &Value) {
         let Some(known) = self.repos.get_mut(&repo) else { return };
         let head_of = |branch: &str| known.branches.get(branch).cloned().unwrap_or_default();
         let events = match (event, action) {

@@ -12,4 +12,4 @@ pub(super) use check::{check_run, check_suite, head_commit, simple_check_suite, 
 pub(super) use fields::{extend, lines_of, put, time};
 pub(super) use issue::{comment, issue, label, labels, reaction};
 pub(super) use pull::{inline_comment, pull, requested, review, single_pull, webhook_review};
-pub(super) use repo::may;
+pub(super) use repo::permissions_of;

@@ -98,7 +98,7 @@ impl State {
     }
 }
 
-pub(crate) fn may(role: Role) -> Value {
+pub(crate) fn permissions_of(role: Role) -> Value {
     json!({
         "admin": role >= Role::Admin, "maintain": role >= Role::Maintain, "push": role >= Role::Write,
         "triage": role >= Role::Triage, "pull": role >= Role::Read,
@@ -108,7 +108,7 @@ pub(crate) fn may(role: Role) -> Value {
 /// Returns the permissions of a role and the settings of the repository.
 fn allowances(repo: &Repo, role: Role) -> Value {
     json!({
-        "permissions": may(role),
+        "permissions": permissions_of(role),
         "allow_squash_merge": repo.settings.allow_squash_merge,
         "allow_merge_commit": repo.settings.allow_merge_commit,
         "allow_rebase_merge": repo.settings.allow_rebase_merge,

@@ -19,7 +19,7 @@ const WRITE: Right = Right::write(&[], Role::Write);
 const LARGEST_FILE: usize = 200_000;
 
 /// A reader who may act.
-pub(super) struct Hand<'a> {
+pub(super) struct ReaderActor<'a> {
     pub(super) hands: &'a Hands,
     /// The id of the person whom they act as.
     pub(super) user: u64,
@@ -29,14 +29,14 @@ pub(super) struct Hand<'a> {
     pub(super) replies: Vec<QuickReply>,
 }
 
-impl Hand<'_> {
+impl ReaderActor<'_> {
     /// Returns `true` unless it is their own pull request.
     fn may_review(&self, issue: &Issue) -> bool {
         issue.user != self.user
     }
 }
 
-fn form(hand: &Hand<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
+fn form(hand: &ReaderActor<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
     html! {
         form.act method="post" action=(format!("{at}/act")) {
             input type="hidden" name="token" value=(hand.token);
@@ -48,7 +48,13 @@ fn form(hand: &Hand<'_>, at: &str, act: &str, inner: &Markup) -> Markup {
 
 /// Returns the buttons that need no text. `mergeable` says, for an open pull request, if git could merge it;
 /// `on_checks` holds the identifiers of the buttons on its checks.
-pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Option<bool>, on_checks: &[&str]) -> Markup {
+pub(super) fn buttons(
+    hand: &ReaderActor<'_>,
+    at: &str,
+    issue: &Issue,
+    mergeable: Option<bool>,
+    on_checks: &[&str],
+) -> Markup {
     let said = |text: &str, label: &str| {
         html! {
             input type="hidden" name="body" value=(text);
@@ -77,7 +83,7 @@ pub(super) fn buttons(hand: &Hand<'_>, at: &str, issue: &Issue, mergeable: Optio
     }
 }
 
-pub(super) fn check_button(hand: &Hand<'_>, at: &str, run: u64, identifier: &str, label: &str) -> Markup {
+pub(super) fn check_button(hand: &ReaderActor<'_>, at: &str, run: u64, identifier: &str, label: &str) -> Markup {
     let inner = html! {
         input type="hidden" name="check" value=(run);
         input type="hidden" name="identifier" value=(identifier);
@@ -86,7 +92,7 @@ pub(super) fn check_button(hand: &Hand<'_>, at: &str, run: u64, identifier: &str
     form(hand, at, "check", &inner)
 }
 
-pub(super) fn comment_box(hand: &Hand<'_>, at: &str) -> Markup {
+pub(super) fn comment_box(hand: &ReaderActor<'_>, at: &str) -> Markup {
     let inner = html! {
         label for="body" { "Comment as " (hand.hands.login) }
         textarea #body name="body" rows="4" required {}
@@ -96,7 +102,7 @@ pub(super) fn comment_box(hand: &Hand<'_>, at: &str) -> Markup {
 }
 
 /// Returns a box for a comment or a review.
-pub(super) fn review_box(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
+pub(super) fn review_box(hand: &ReaderActor<'_>, at: &str, issue: &Issue) -> Markup {
     html! {
         @if !issue.open || !hand.may_review(issue) { (comment_box(hand, at)) } @else {
             form.act method="post" action=(format!("{at}/act")) {
@@ -115,7 +121,7 @@ pub(super) fn review_box(hand: &Hand<'_>, at: &str, issue: &Issue) -> Markup {
 }
 
 /// Returns a box with a file of the branch. Its text can be edited and committed.
-pub(super) fn commit_box(hand: &Hand<'_>, at: &str, issue: &Issue, edited: Option<(&str, &[u8])>) -> Markup {
+pub(super) fn commit_box(hand: &ReaderActor<'_>, at: &str, issue: &Issue, edited: Option<(&str, &[u8])>) -> Markup {
     let Some(pull) = issue.pull.as_ref().filter(|_| issue.open) else {
         return html! {};
     };

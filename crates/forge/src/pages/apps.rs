@@ -1,7 +1,7 @@
 //! The pages of Apps: registration from a manifest, settings, deletion and installation, with GitHub's addresses and
 //! refusals.
 
-use super::person::{Visit, page, to};
+use super::person::{Visit, page, redirect_to};
 use crate::{
     acts::Manifest,
     refusal::{OrNotFound, Refusal, Result},
@@ -33,7 +33,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Response<Body>> {
     if !visit.site.read(|state| state.administers(person, account)) {
         return Err(Refusal::not_found());
     }
-    let here = Here { visit, person, account };
+    let here = AccountVisit { visit, person, account };
     match (visit.method, rest) {
         ("POST", ["settings", "apps", "new"]) => here.registration(),
         ("POST", ["settings", "apps"]) => here.register(),
@@ -48,13 +48,13 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Response<Body>> {
 }
 
 /// A person's visit to the settings of an account.
-struct Here<'a> {
+struct AccountVisit<'a> {
     visit: &'a Visit<'a>,
     person: u64,
     account: u64,
 }
 
-impl Here<'_> {
+impl AccountVisit<'_> {
     fn read<T>(&self, look: impl FnOnce(&State) -> T) -> T {
         self.visit.site.read(look)
     }
@@ -118,7 +118,7 @@ impl Here<'_> {
                 if !asked.is_empty() {
                     back.query_pairs_mut().append_pair("state", &asked);
                 }
-                Ok(to(back.as_str()))
+                Ok(redirect_to(back.as_str()))
             }
             Err(refusal) if refusal.status == 422 => {
                 let said = "Name is already taken";
@@ -156,7 +156,7 @@ impl Here<'_> {
         self.visit.check_own_form()?;
         let app = self.own(slug)?;
         self.visit.site.change(|state| state.delete_app(self.person, app.id))?;
-        Ok(to("/"))
+        Ok(redirect_to("/"))
     }
 
     fn about(&self, slug: &str) -> Result<Response<Body>> {
@@ -190,7 +190,7 @@ impl Here<'_> {
     fn choose(&self, slug: &str) -> Result<Response<Body>> {
         let app = self.installable(slug)?;
         if let Some(there) = self.installed(&app) {
-            return Ok(to(&there));
+            return Ok(redirect_to(&there));
         }
         let body = self.read(|state| {
             let repos = state.repos.values().filter(|repo| repo.owner == app.owner);
@@ -215,7 +215,7 @@ impl Here<'_> {
         self.visit.check_own_form()?;
         let app = self.installable(slug)?;
         if let Some(there) = self.installed(&app) {
-            return Ok(to(&there));
+            return Ok(redirect_to(&there));
         }
         let chosen = self.visit.fields("repository_ids");
         let chosen: BTreeSet<u64> = chosen.iter().filter_map(|id| id.parse().ok()).collect();
@@ -231,10 +231,10 @@ impl Here<'_> {
         let setup = app.details.setup_url.as_deref();
         let Some(mut back) = setup.and_then(|url| url::Url::parse(url).ok()) else {
             let path = self.read(|state| settings_path(state, self.person, app.owner));
-            return Ok(to(&format!("{path}/installations/{id}")));
+            return Ok(redirect_to(&format!("{path}/installations/{id}")));
         };
         back.query_pairs_mut().append_pair("installation_id", &id.to_string()).append_pair("setup_action", "install");
-        Ok(to(back.as_str()))
+        Ok(redirect_to(back.as_str()))
     }
 
     fn installation(&self, id: &str) -> Result<Response<Body>> {

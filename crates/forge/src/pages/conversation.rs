@@ -6,14 +6,14 @@ use super::{
         state::{Comment, InlineComment, Issue, Reaction, Repo, Review, State},
     },
     acts,
-    acts::Hand,
+    acts::ReaderActor,
     layout::{PageView, time},
     lists::{short, state_badge},
 };
 use maud::{Markup, html};
 use page_parts::{badge, boxed, markdown};
 
-pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&Hand<'_>>) -> Option<PageView> {
+pub(super) fn issue_page(state: &State, repo: u64, number: u64, hand: Option<&ReaderActor<'_>>) -> Option<PageView> {
     let repo = state.repos.get(&repo)?;
     let issue = repo.issues.get(&number)?;
     let name = state.full_name(repo);

@@ -25,7 +25,7 @@ use super::{
     site::Site,
     state::Repo,
 };
-use acts::{ActRequest, Hand};
+use acts::{ActRequest, ReaderActor};
 use axum::body::Body;
 use http::{
     HeaderMap, Response,
@@ -46,12 +46,12 @@ const NO_SNIFF: (&str, &str) = ("x-content-type-options", "nosniff");
 /// # Errors
 ///
 /// The answer to give instead of the page.
-fn hand_of<'a>(site: &'a Site, head: &Parts) -> Result<Option<Hand<'a>>, Box<Response<Body>>> {
+fn hand_of<'a>(site: &'a Site, head: &Parts) -> Result<Option<ReaderActor<'a>>, Box<Response<Body>>> {
     let Readers::WithKey { key, hands } = &site.readers else {
         return Ok(None);
     };
     let now = clock::wall().timestamp_millis();
-    let session = match Entry::of((head.uri.path(), head.uri.query()), &head.headers, key, now) {
+    let session = match Entry::of(head.uri.path(), head.uri.query(), &head.headers, key, now) {
         Entry::In(session) => session,
         Entry::Begins { cookie, to } => {
             let headers = [("set-cookie", cookie.as_str()), ("refresh", &refresh(&to))];
@@ -61,11 +61,11 @@ fn hand_of<'a>(site: &'a Site, head: &Parts) -> Result<Option<Hand<'a>>, Box<Res
     };
     let user = site.read(|state| state.user_named(&hands.login).map(|user| user.id));
     let token = session.form_token(key);
-    Ok(user.map(|user| Hand { hands, user, token, replies: Vec::new() }))
+    Ok(user.map(|user| ReaderActor { hands, user, token, replies: Vec::new() }))
 }
 
 /// Finds the comments to offer as buttons, if the page is one of an issue or pull request.
-async fn look_for_replies(hand: &mut Hand<'_>, site: &Site, parts: &[&str]) {
+async fn look_for_replies(hand: &mut ReaderActor<'_>, site: &Site, parts: &[&str]) {
     let [owner, name, "issues" | "pull", number] = parts else {
         return;
     };
@@ -179,7 +179,12 @@ fn script() -> Response<Body> {
 }
 
 /// Returns the content of a path's page; `None` if there is no such page, or not for this reader.
-async fn content(site: &Arc<Site>, parts: &[&str], hand: Option<&Hand<'_>>, file: Option<&str>) -> Option<PageView> {
+async fn content(
+    site: &Arc<Site>,
+    parts: &[&str],
+    hand: Option<&ReaderActor<'_>>,
+    file: Option<&str>,
+) -> Option<PageView> {
     let sees_all = matches!(site.readers, Readers::WithKey { .. });
     let is_shown = |repo: &&Repo| sees_all || !repo.settings.private;
     let repository =
@@ -194,7 +199,7 @@ async fn content(site: &Arc<Site>, parts: &[&str], hand: Option<&Hand<'_>>, file
             let id = repository(owner, name)?;
             let number = number.parse().ok()?;
             if site.read(|state| state.pull(id, number).is_ok()) {
-                pull::page(site, (id, number), hand, file).await
+                pull::page(site, id, number, hand, file).await
             } else {
                 site.read(|state| conversation::issue_page(state, id, number, hand))
             }

@@ -1,6 +1,6 @@
 //! The page on which a signed-in person writes an issue. Its address may bring title, text and labels, as on GitHub.
 
-use super::person::{Visit, page, to};
+use super::person::{Visit, page, redirect_to};
 use crate::{
     auth::{Caller, Right},
     refusal::{OrNotFound, Refusal, Result},
@@ -34,7 +34,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Response<Body>> {
     let text = visit.field("body").unwrap_or_default().replace("\r\n", "\n");
     let title = visit.field("title").unwrap_or_default();
     let number = visit.site.change(|state| state.open_issue(at, title, Some(&text), &labels))?;
-    Ok(to(&format!("/{owner}/{name}/issues/{number}")))
+    Ok(redirect_to(&format!("/{owner}/{name}/issues/{number}")))
 }
 
 fn labels(named: Option<&str>) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Sign-in with an App: the page on which a person agrees, and the address where the App exchanges the code.
 
-use super::person::{Visit, page, to};
+use super::person::{Visit, page, redirect_to};
 use crate::{answering::whole, refusal::Result, reply::reply, site::Site};
 use axum::body::Body;
 use http::{Response, header};
@@ -15,7 +15,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Response<Body>> {
     let asked = |name: &str| visit.query.get(name).cloned();
     let authorization = match visit.site.read(|state| state.authorization(&asked))? {
         Ok(authorization) => authorization,
-        Err(address) => return Ok(to(address.as_str())),
+        Err(address) => return Ok(redirect_to(address.as_str())),
     };
     if visit.method != "POST" {
         let name = &authorization.name;
@@ -34,7 +34,7 @@ pub(super) fn answer(visit: &Visit<'_>, person: u64) -> Result<Response<Body>> {
     visit.check_own_form()?;
     let agreed = (visit.field("authorize") == Some("1")).then_some(person);
     let address = visit.site.change(|state| state.authorize(authorization, agreed))?;
-    Ok(to(address.as_str()))
+    Ok(redirect_to(address.as_str()))
 }
 
 const JSON: (&str, &str) = ("content-type", "application/json");

@@ -101,7 +101,7 @@ fn response(status: u16, title: &str, body: Markup) -> Response<Body> {
     reply(status, &headers, layout::page(title, body).0)
 }
 
-pub(super) fn to(address: &str) -> Response<Body> {
+pub(super) fn redirect_to(address: &str) -> Response<Body> {
     match HeaderValue::from_str(address) {
         Ok(_) => reply(302, &[("location", address)], Body::empty()),
         Err(_) => refused(Refusal::new(422, "The address cannot be gone to")),
@@ -178,7 +178,7 @@ impl Visit<'_> {
         self.site.change(|state| state.tokens.insert(session.clone(), Token::Person(user)));
         let back = self.field("return_to").filter(|back| is_own(back)).unwrap_or("/");
         let mut response = match self.field("manifest") {
-            None => to(back),
+            None => redirect_to(back),
             Some(manifest) => {
                 let body = html! {
                     h1 { "Signed in as " (login) }

@@ -6,7 +6,7 @@ use super::{
         state::{CheckRun, InlineComment, Issue, Pull, Repo, State},
     },
     acts,
-    acts::Hand,
+    acts::ReaderActor,
     changes, conversation,
     layout::{PageView, time},
     lists::short,
@@ -19,8 +19,9 @@ use std::sync::Arc;
 /// Returns the page of a pull request; `file` is the path of a file to edit.
 pub(super) async fn page(
     site: &Arc<Site>,
-    (repo, number): (u64, u64),
-    hand: Option<&Hand<'_>>,
+    repo: u64,
+    number: u64,
+    hand: Option<&ReaderActor<'_>>,
     file: Option<&str>,
 ) -> Option<PageView> {
     let (base, head) = site.read(|state| {
@@ -60,7 +61,7 @@ fn content(
     state: &State,
     (repo, issue, pull): (&Repo, &Issue, &Pull),
     (seen, commits, mergeable): (&Comparison, &[CommitFacts], Option<bool>),
-    hand: Option<(&Hand<'_>, &str)>,
+    hand: Option<(&ReaderActor<'_>, &str)>,
 ) -> Markup {
     let name = state.full_name(repo);
     let of_pull =
@@ -106,7 +107,12 @@ fn actions<'run>(run: &'run CheckRun, runs: &[&CheckRun]) -> &'run [serde_json::
     if run.status == "completed" && !runs.iter().any(replaces) { &run.actions } else { &[] }
 }
 
-fn check(state: &State, run: &CheckRun, actions: &[serde_json::Value], hand: Option<(&Hand<'_>, &str)>) -> Markup {
+fn check(
+    state: &State,
+    run: &CheckRun,
+    actions: &[serde_json::Value],
+    hand: Option<(&ReaderActor<'_>, &str)>,
+) -> Markup {
     let word = run.conclusion.as_deref().unwrap_or(&run.status);
     let app = state.apps.get(&run.app).map_or("", |app| app.slug.as_str());
     let head = html! {

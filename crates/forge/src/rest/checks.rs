@@ -4,7 +4,7 @@ use super::contents::resolve;
 use crate::{
     acts::CheckRunChange,
     auth::Right,
-    call::{Answer, Answered, Entered, Routed},
+    call::{Answer, Answered, RepoCall, Routed},
     json,
     refusal::OrNotFound,
     rest::of_repo::{OfRepo, number},
@@ -31,7 +31,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-fn read_change(call: &Entered<'_>) -> CheckRunChange {
+fn read_change(call: &RepoCall<'_>) -> CheckRunChange {
     CheckRunChange {
         name: call.text("name"),
         external_id: call.text("external_id"),
@@ -43,24 +43,24 @@ fn read_change(call: &Entered<'_>) -> CheckRunChange {
     }
 }
 
-fn show_check(call: &Entered<'_>, id: u64) -> Answered {
+fn show_check(call: &RepoCall<'_>, id: u64) -> Answered {
     call.show(|state, repo| Ok(json::check_run(state, repo, repo.checks.get(&id).or_not_found()?)))
 }
 
-async fn make(call: &Entered<'_>) -> Answered {
+async fn make(call: &RepoCall<'_>) -> Answered {
     let sha = resolve(call, &call.text("head_sha").unwrap_or_default()).await?;
     call.site.know_commit(call.at.repo, &sha).await?;
     let id = call.change(|state| state.new_check(call.at, &sha, &read_change(call)))?;
     show_check(call, id).map(Answer::into_created)
 }
 
-fn change(call: &Entered<'_>, id: u64) -> Answered {
+fn change(call: &RepoCall<'_>, id: u64) -> Answered {
     call.change(|state| state.change_check(call.at, id, &read_change(call)))?;
     show_check(call, id)
 }
 
 /// Lists the runs on a commit: the newest of each name and suite, or all with `filter=all`.
-async fn list(call: &Entered<'_>, name: &str) -> Answered {
+async fn list(call: &RepoCall<'_>, name: &str) -> Answered {
     let sha = resolve(call, name).await?;
     let app: Option<u64> = call.asked_number("app_id");
     let named = |own: &str| call.query_value("check_name").is_none_or(|wanted| wanted == own);
@@ -76,7 +76,7 @@ async fn list(call: &Entered<'_>, name: &str) -> Answered {
     Ok(call.page_with_count("check_runs", rows, Value::Null))
 }
 
-async fn suites(call: &Entered<'_>, name: &str) -> Answered {
+async fn suites(call: &RepoCall<'_>, name: &str) -> Answered {
     let sha = resolve(call, name).await?;
     let rows = call.read(|state, repo| {
         let own = repo.suites.values().filter(|suite| suite.head_sha == sha);
@@ -85,7 +85,7 @@ async fn suites(call: &Entered<'_>, name: &str) -> Answered {
     Ok(call.page_with_count("check_suites", rows, Value::Null))
 }
 
-async fn combined(call: &Entered<'_>, name: &str) -> Answered {
+async fn combined(call: &RepoCall<'_>, name: &str) -> Answered {
     let sha = resolve(call, name).await?;
     let (rows, more) = call.read(|state, repo| {
         let own = repo.statuses.iter().filter(|one| one.sha == sha);

@@ -3,7 +3,7 @@
 use super::file_contents::contents;
 use crate::{
     auth::{Caller, Right},
-    call::{Answer, Answered, Entered, Routed},
+    call::{Answer, Answered, RepoCall, Routed},
     json as github,
     refusal::{OrNotFound, Refusal, Result},
     rest::of_repo::OfRepo,
@@ -30,7 +30,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
 }
 
 /// Returns the commit of a branch, tag or commit id.
-pub(super) async fn resolve(call: &Entered<'_>, name: &str) -> Result<String> {
+pub(super) async fn resolve(call: &RepoCall<'_>, name: &str) -> Result<String> {
     let missing = || Refusal::new(422, format!("No commit found for SHA: {name}"));
     if name.is_empty() || name.contains(|letter: char| letter.is_control()) {
         return Err(missing());
@@ -45,7 +45,7 @@ pub(super) async fn resolve(call: &Entered<'_>, name: &str) -> Result<String> {
 }
 
 /// Commits one file to an existing branch.
-async fn put(call: &Entered<'_>, path: &str) -> Answered {
+async fn put(call: &RepoCall<'_>, path: &str) -> Answered {
     let lacks_workflows = match &call.caller {
         Caller::Installation(narrowed) => !narrowed.writes("workflows"),
         Caller::Anonymous | Caller::App(_) | Caller::Person(_) => false,
@@ -79,7 +79,7 @@ async fn put(call: &Entered<'_>, path: &str) -> Answered {
 }
 
 /// Compares two commits, without the commits and files between them.
-async fn compare(call: &Entered<'_>, range: &str) -> Answered {
+async fn compare(call: &RepoCall<'_>, range: &str) -> Answered {
     let (base, head) = range.split_once("...").or_not_found()?;
     let missing = |_| Refusal::not_found();
     let base = resolve(call, base).await.map_err(missing)?;

@@ -3,7 +3,7 @@
 
 use super::contents::resolve;
 use crate::{
-    call::{Answered, Entered},
+    call::{Answered, RepoCall},
     json as github,
     refusal::{OrNotFound, Refusal},
     state::{Repo, State},
@@ -19,7 +19,7 @@ const MOST: u64 = 100 * 1_048_576;
 
 /// A requested path in a commit.
 struct ContentRequest<'a> {
-    call: &'a Entered<'a>,
+    call: &'a RepoCall<'a>,
     bare: BareRepo,
     /// The ref as the request names it.
     at: &'a str,
@@ -27,7 +27,7 @@ struct ContentRequest<'a> {
     path: &'a str,
 }
 
-pub(super) async fn contents(call: &Entered<'_>, path: &str) -> Answered {
+pub(super) async fn contents(call: &RepoCall<'_>, path: &str) -> Answered {
     let default = call.read(|_, repo| Ok(repo.default_branch.clone()))?;
     let at = call.query_value("ref").unwrap_or(&default);
     let missing = |_| Refusal::new(404, format!("No commit found for the ref {at}"));
@@ -92,7 +92,7 @@ impl ContentRequest<'_> {
 
     fn show_entry(&self, kind: &str, id: &str, size: u64, more: Value) -> Answered {
         self.call.show(|state, repo| {
-            let mut entry = entry(state, repo, (self.at, self.path), kind, id, size);
+            let mut entry = entry(state, repo, self.at, self.path, kind, id, size);
             github::extend(&mut entry, more);
             Ok(entry)
         })
@@ -105,7 +105,7 @@ impl ContentRequest<'_> {
             let rows = entries.iter().map(|(kind, id, file)| {
                 let full = format!("{}{within}{file}", self.path);
                 let kind = if kind == "tree" { "dir" } else { "file" };
-                entry(state, repo, (self.at, &full), kind, id, 0)
+                entry(state, repo, self.at, &full, kind, id, 0)
             });
             Ok(Value::Array(rows.collect()))
         })
@@ -137,7 +137,7 @@ fn followed(link: &str, target: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-fn entry(state: &State, repo: &Repo, (at, path): (&str, &str), kind: &str, id: &str, size: u64) -> Value {
+fn entry(state: &State, repo: &Repo, at: &str, path: &str, kind: &str, id: &str, size: u64) -> Value {
     let api = state.repo_api(repo);
     let page = format!("{}/blob/{at}/{path}", state.repo_page(repo));
     let url = format!("{api}/contents/{path}?ref={at}");

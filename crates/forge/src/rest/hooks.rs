@@ -14,7 +14,7 @@ pub(super) fn answer(call: &Call, parts: &[&str]) -> Routed {
     Ok(Some(match (call.method.as_str(), parts) {
         ("GET", ["app", "hook", "deliveries"]) => list(call)?,
         ("GET", ["app", "hook", "deliveries", id]) => sent(call, number(id)?)?,
-        ("POST", ["app", "hook", "deliveries", id, "attempts"]) => again(call, number(id)?)?,
+        ("POST", ["app", "hook", "deliveries", id, "attempts"]) => redeliver(call, number(id)?)?,
         ("GET", ["app", "hook", "config"]) => config(call)?,
         _ => return Ok(None),
     }))
@@ -75,7 +75,7 @@ fn sent(call: &Call, id: u64) -> Answered {
     })
 }
 
-fn again(call: &Call, id: u64) -> Answered {
+fn redeliver(call: &Call, id: u64) -> Answered {
     let app = app(call)?;
     call.site.change(|state| {
         state.deliveries.get(&id).filter(|one| one.app == app).or_not_found()?;

@@ -3,7 +3,7 @@
 use crate::{
     acts::Target,
     auth::Right,
-    call::{Answer, Answered, Call, Entered, Routed},
+    call::{Answer, Answered, Call, RepoCall, Routed},
     json,
     refusal::{Refusal, Result},
     rest::of_repo::{OfRepo, number},
@@ -32,7 +32,7 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-fn show_issue(call: &Entered<'_>, number: u64) -> Answered {
+fn show_issue(call: &RepoCall<'_>, number: u64) -> Answered {
     call.show(|state, repo| Ok(json::issue(state, repo, state.issue(repo.id, number)?)))
 }
 
@@ -43,7 +43,7 @@ fn since(call: &Call, at: Moment) -> bool {
     asked.is_none_or(|since| at >= since)
 }
 
-fn list(call: &Entered<'_>) -> Answered {
+fn list(call: &RepoCall<'_>) -> Answered {
     call.list(|state, repo| {
         let issues = repo.issues.values().filter(|issue| call.asks_for(issue.open));
         let mut rows: Vec<_> = issues.map(|issue| json::issue(state, repo, issue)).collect();
@@ -63,7 +63,7 @@ pub(super) fn check_own(state: &State, at: Access, author: u64, role: Role) -> R
     Err(Refusal::lacks_role(role.name()))
 }
 
-fn comments(call: &Entered<'_>, number: u64) -> Answered {
+fn comments(call: &RepoCall<'_>, number: u64) -> Answered {
     call.list(|state, repo| {
         let issue = state.issue(repo.id, number)?;
         let kept = issue.comments.iter().filter(|one| since(call, one.updated_at));
@@ -71,20 +71,20 @@ fn comments(call: &Entered<'_>, number: u64) -> Answered {
     })
 }
 
-fn create_comment(call: &Entered<'_>, number: u64) -> Answered {
+fn create_comment(call: &RepoCall<'_>, number: u64) -> Answered {
     let body = call.text("body").unwrap_or_default();
     let id = call.change(|state| state.comment(call.at, number, &body))?;
     comment(call, id).map(Answer::into_created)
 }
 
-fn comment(call: &Entered<'_>, id: u64) -> Answered {
+fn comment(call: &RepoCall<'_>, id: u64) -> Answered {
     call.show(|state, repo| {
         let (number, comment) = state.find_comment(repo.id, id)?;
         Ok(json::comment(state, repo, state.issue(repo.id, number)?, comment))
     })
 }
 
-fn edit_comment(call: &Entered<'_>, id: u64) -> Answered {
+fn edit_comment(call: &RepoCall<'_>, id: u64) -> Answered {
     let body = call.text("body");
     let body = body.ok_or_else(|| Refusal::invalid("IssueComment", "body", "missing_field"))?;
     call.change(|state| {
@@ -95,7 +95,7 @@ fn edit_comment(call: &Entered<'_>, id: u64) -> Answered {
     comment(call, id)
 }
 
-fn react(call: &Entered<'_>, target: Target) -> Answered {
+fn react(call: &RepoCall<'_>, target: Target) -> Answered {
     let content = call.text("content").unwrap_or_default();
     call.change(|state| {
         let (reaction, fresh) = state.react(call.at, target, &content)?;
@@ -104,7 +104,7 @@ fn react(call: &Entered<'_>, target: Target) -> Answered {
     })
 }
 
-fn reactions(call: &Entered<'_>, target: Target) -> Answered {
+fn reactions(call: &RepoCall<'_>, target: Target) -> Answered {
     call.list(|state, repo| {
         let list = match target {
             Target::Issue(number) => &state.issue(repo.id, number)?.reactions,

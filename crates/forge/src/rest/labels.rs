@@ -2,7 +2,7 @@
 
 use crate::{
     auth::Right,
-    call::{Answer, Answered, Entered, Routed},
+    call::{Answer, Answered, RepoCall, Routed},
     json,
     refusal::{OrNotFound, Refusal},
     rest::of_repo::{OfRepo, number},
@@ -22,7 +22,7 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-fn add(call: &Entered<'_>, number: u64) -> Answered {
+fn add(call: &RepoCall<'_>, number: u64) -> Answered {
     let missing = || Refusal::invalid("Label", "labels", "missing_field");
     let names = call.texts("labels").ok_or_else(missing)?;
     call.change(|state| {
@@ -32,14 +32,14 @@ fn add(call: &Entered<'_>, number: u64) -> Answered {
     })
 }
 
-fn show_label(call: &Entered<'_>, name: &str) -> Answered {
+fn show_label(call: &RepoCall<'_>, name: &str) -> Answered {
     call.show(|state, repo| {
         let label = repo.labels.get(&name.to_lowercase()).or_not_found()?;
         Ok(json::label(state, repo, label))
     })
 }
 
-fn make(call: &Entered<'_>) -> Answered {
+fn make(call: &RepoCall<'_>) -> Answered {
     let name = call.text("name").unwrap_or_default();
     let (color, description) = (call.text("color"), call.text("description"));
     call.change(|state| {

@@ -2,7 +2,7 @@
 
 use crate::{
     auth::Right,
-    call::{Call, Entered},
+    call::{Call, RepoCall},
     refusal::{Refusal, Result},
 };
 
@@ -18,7 +18,7 @@ impl<'a> OfRepo<'a> {
         &self.call.method
     }
 
-    pub(super) fn enter(&self, right: Right) -> Result<Entered<'a>> {
+    pub(super) fn enter(&self, right: Right) -> Result<RepoCall<'a>> {
         self.call.enter(self.owner, self.name, right)
     }
 }

@@ -4,7 +4,7 @@ use super::{contents, issues::check_own};
 use crate::{
     acts::{IssueChange, MergeOrder, NewPull},
     auth::Right,
-    call::{Answer, Answered, Entered, Routed},
+    call::{Answer, Answered, RepoCall, Routed},
     json,
     refusal::{Refusal, Result},
     rest::of_repo::{OfRepo, number},
@@ -32,7 +32,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-fn list(call: &Entered<'_>) -> Answered {
+fn list(call: &RepoCall<'_>) -> Answered {
     call.list(|state, repo| {
         let owner = state.login(repo.owner);
         let wanted = call.query_value("head").map(|head| head.split_once(':').unwrap_or((owner, head)));
@@ -45,7 +45,7 @@ fn list(call: &Entered<'_>) -> Answered {
     })
 }
 
-async fn show_pull(call: &Entered<'_>, number: u64) -> Answered {
+async fn show_pull(call: &RepoCall<'_>, number: u64) -> Answered {
     let mergeable = call.site.mergeable_now(call.at.repo, number).await?;
     call.show(|state, repo| {
         let (issue, pull) = state.pull(repo.id, number)?;
@@ -53,7 +53,7 @@ async fn show_pull(call: &Entered<'_>, number: u64) -> Answered {
     })
 }
 
-async fn open(call: &Entered<'_>) -> Answered {
+async fn open(call: &RepoCall<'_>) -> Answered {
     let need = |field: &str| {
         let missing = || Refusal::invalid("PullRequest", field, "missing_field");
         call.text(field).ok_or_else(missing)
@@ -69,7 +69,7 @@ async fn open(call: &Entered<'_>) -> Answered {
     show_pull(call, number).await.map(Answer::into_created)
 }
 
-async fn change(call: &Entered<'_>, number: u64) -> Answered {
+async fn change(call: &RepoCall<'_>, number: u64) -> Answered {
     let change = IssueChange {
         title: call.text("title"),
         body: call.text("body"),
@@ -82,7 +82,7 @@ async fn change(call: &Entered<'_>, number: u64) -> Answered {
 }
 
 /// Returns the wanted `state` of the body: `true` for open, `false` for closed, `None` if there is no such field.
-fn open_asked(call: &Entered<'_>) -> Result<Option<bool>> {
+fn open_asked(call: &RepoCall<'_>) -> Result<Option<bool>> {
     match call.text("state").as_deref() {
         None => Ok(None),
         Some("open") => Ok(Some(true)),
@@ -91,7 +91,7 @@ fn open_asked(call: &Entered<'_>) -> Result<Option<bool>> {
     }
 }
 
-async fn commits(call: &Entered<'_>, number: u64) -> Answered {
+async fn commits(call: &RepoCall<'_>, number: u64) -> Answered {
     let (base, head) = call.read(|state, repo| {
         let (_, pull) = state.pull(repo.id, number)?;
         Ok((pull.base_sha.clone(), pull.head_sha.clone()))
@@ -103,20 +103,20 @@ async fn commits(call: &Entered<'_>, number: u64) -> Answered {
     })
 }
 
-fn requested(call: &Entered<'_>, number: u64) -> Answered {
+fn requested(call: &RepoCall<'_>, number: u64) -> Answered {
     call.show(|state, repo| {
         let (_, pull) = state.pull(repo.id, number)?;
         Ok(object!({"users": json::requested(state, pull), "teams": []}))
     })
 }
 
-async fn request(call: &Entered<'_>, number: u64) -> Answered {
+async fn request(call: &RepoCall<'_>, number: u64) -> Answered {
     let logins = call.texts("reviewers").unwrap_or_default();
     call.change(|state| state.request_review(call.at, number, &logins))?;
     show_pull(call, number).await.map(Answer::into_created)
 }
 
-async fn merge(call: &Entered<'_>, number: u64) -> Answered {
+async fn merge(call: &RepoCall<'_>, number: u64) -> Answered {
     let order = MergeOrder {
         sha: call.text("sha"),
         method: call.text("merge_method"),

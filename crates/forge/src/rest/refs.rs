@@ -3,7 +3,7 @@
 use super::contents;
 use crate::{
     auth::{Caller, Right},
-    call::{Answer, Answered, Entered, Routed},
+    call::{Answer, Answered, RepoCall, Routed},
     json as github,
     refusal::{OrNotFound, Refusal, Result},
     rest::of_repo::OfRepo,
@@ -20,7 +20,7 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     let read = || repo.enter(READ);
     let write = || repo.enter(WRITE);
     Ok(Some(match (repo.method(), rest) {
-        ("GET", ["git", "ref", path @ ..]) => one(&read()?, &format!("refs/{}", path.join("/"))).await?,
+        ("GET", ["git", "ref", path @ ..]) => read_ref(&read()?, &format!("refs/{}", path.join("/"))).await?,
         ("POST", ["git", "refs"]) => create(&write()?).await?,
         ("GET", ["git", "trees", sha]) => tree(&read()?, sha).await?,
         ("POST", ["git", "commits"]) => make_commit(&write()?).await?,
@@ -45,14 +45,14 @@ fn ref_json(state: &State, repo: &Repo, name: &str, sha: &str) -> Value {
     })
 }
 
-async fn one(call: &Entered<'_>, name: &str) -> Answered {
+async fn read_ref(call: &RepoCall<'_>, name: &str) -> Answered {
     let found = call.bare().refs(name).await?;
     let sha = found.get(name).or_not_found()?;
     call.show(|state, repo| Ok(ref_json(state, repo, name, sha)))
 }
 
 /// Refuses to create a branch that a rule forbids.
-fn check_rules(call: &Entered<'_>, name: &str) -> Result {
+fn check_rules(call: &RepoCall<'_>, name: &str) -> Result {
     let Some(branch) = name.strip_prefix("refs/heads/") else {
         return Ok(());
     };
@@ -65,7 +65,7 @@ fn check_rules(call: &Entered<'_>, name: &str) -> Result {
 }
 
 /// Returns the commit that the body names by its full id.
-async fn named_commit(call: &Entered<'_>, bare: &BareRepo) -> Result<String> {
+async fn named_commit(call: &RepoCall<'_>, bare: &BareRepo) -> Result<String> {
     let sha = call.text("sha").unwrap_or_default();
     let full_id = sha.len() == 40 && sha.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !full_id || bare.commit_id(&sha).await?.is_none() {
@@ -74,7 +74,7 @@ async fn named_commit(call: &Entered<'_>, bare: &BareRepo) -> Result<String> {
     Ok(sha)
 }
 
-async fn create(call: &Entered<'_>) -> Answered {
+async fn create(call: &RepoCall<'_>) -> Answered {
     let name = call.text("ref").unwrap_or_default();
     let bare = call.bare();
     let is_branch_or_tag = name.starts_with("refs/heads/") || name.starts_with("refs/tags/");
@@ -102,7 +102,7 @@ async fn create(call: &Entered<'_>) -> Answered {
 }
 
 /// Creates a commit of an existing tree. Like GitHub, it signs only commits of Apps that name no author.
-async fn make_commit(call: &Entered<'_>) -> Answered {
+async fn make_commit(call: &RepoCall<'_>) -> Answered {
     let absent = |field: &str| {
         let text = format!("Invalid request.\n\n\"{field}\" wasn't supplied.");
         unprocessable(&text)
@@ -132,14 +132,14 @@ async fn make_commit(call: &Entered<'_>) -> Answered {
 }
 
 /// Returns the author or committer in the body.
-fn named_by(call: &Entered<'_>) -> Option<Ident> {
+fn named_by(call: &RepoCall<'_>) -> Option<Ident> {
     let who = call.body.get("author").or_else(|| call.body.get("committer"))?;
     let text = |field: &str| who.get(field).and_then(Value::as_str);
     let at = chrono::DateTime::parse_from_rfc3339(text("date")?).ok()?;
     Some(Ident::new(text("name")?, text("email")?, at.timestamp()))
 }
 
-async fn git_commit(call: &Entered<'_>, sha: &str) -> Answered {
+async fn git_commit(call: &RepoCall<'_>, sha: &str) -> Answered {
     let id = contents::resolve(call, sha).await?;
     let facts = call.bare().commit(&id).await?.or_not_found()?;
     call.show(|state, repo| {
@@ -154,7 +154,7 @@ async fn git_commit(call: &Entered<'_>, sha: &str) -> Answered {
 }
 
 /// Lists the files of a commit with all subfolders. This forge knows no other listing of trees.
-async fn tree(call: &Entered<'_>, name: &str) -> Answered {
+async fn tree(call: &RepoCall<'_>, name: &str) -> Answered {
     call.query_value("recursive").or_not_found()?;
     let id = contents::resolve(call, name).await.map_err(|_| Refusal::not_found())?;
     let files = call.bare().files(&id).await?;
@@ -170,7 +170,7 @@ async fn tree(call: &Entered<'_>, name: &str) -> Answered {
 }
 
 /// Lists all rules for a branch, as `GET /rules/branches/{branch}`.
-fn rules(call: &Entered<'_>, branch: &str) -> Answered {
+fn rules(call: &RepoCall<'_>, branch: &str) -> Answered {
     call.list(|state, repo| {
         let row = |(place, rule): (usize, &RuleKind)| {
             let mut row = json!({
@@ -189,7 +189,7 @@ fn rules(call: &Entered<'_>, branch: &str) -> Answered {
 }
 
 /// Shows one ruleset. In this forge, each holds one rule, and nobody may bypass it.
-fn ruleset(call: &Entered<'_>, id: &str) -> Answered {
+fn ruleset(call: &RepoCall<'_>, id: &str) -> Answered {
     call.show(|state, repo| {
         let id = id.parse::<usize>().ok();
         let rule = id.and_then(|id| repo.rules.get(id.checked_sub(1)?)).or_not_found()?;

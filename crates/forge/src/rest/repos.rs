@@ -3,7 +3,7 @@
 use super::apps;
 use crate::{
     auth::{Caller, Right},
-    call::{Answer, Answered, Entered, Routed},
+    call::{Answer, Answered, RepoCall, Routed},
     json as github,
     refusal::{OrNotFound, Refusal},
     rest::of_repo::OfRepo,
@@ -23,7 +23,7 @@ pub(super) fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
     }))
 }
 
-fn show_repo(call: &Entered<'_>) -> Answered {
+fn show_repo(call: &RepoCall<'_>) -> Answered {
     call.show(|state, repo| {
         let role = match &call.caller {
             Caller::Person(user) => state.role(repo, *user),
@@ -35,7 +35,7 @@ fn show_repo(call: &Entered<'_>) -> Answered {
 }
 
 /// Lists the moves of branches, newest first.
-fn activity(call: &Entered<'_>) -> Answered {
+fn activity(call: &RepoCall<'_>) -> Answered {
     let wanted = call.query_value("ref").unwrap_or_default();
     let branch = wanted.strip_prefix("refs/heads/").unwrap_or(wanted);
     call.list(|state, repo| {
@@ -75,13 +75,13 @@ fn installation(repo: &OfRepo<'_>) -> Answered {
     })
 }
 
-fn permission(call: &Entered<'_>, login: &str) -> Answered {
+fn permission(call: &RepoCall<'_>, login: &str) -> Answered {
     call.show(|state, repo| {
         let stranger = || Refusal::new(404, format!("{login} is not a user"));
         let user = state.user_named(login).ok_or_else(stranger)?.id;
         let role = state.role(repo, user);
         let mut shown = state.user_json(user);
-        let more = json!({"role_name": role.name(), "permissions": github::may(role)});
+        let more = json!({"role_name": role.name(), "permissions": github::permissions_of(role)});
         github::extend(&mut shown, more);
         Ok(json!({"permission": role.permission(), "role_name": role.name(), "user": shown}))
     })

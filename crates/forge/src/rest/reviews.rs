@@ -3,7 +3,7 @@
 use crate::{
     acts::{NewInline, NewReview},
     auth::Right,
-    call::{Answered, Entered, Routed},
+    call::{Answered, RepoCall, Routed},
     json,
     refusal::Refusal,
     rest::of_repo::{OfRepo, number},
@@ -29,14 +29,14 @@ pub(super) async fn answer(repo: &OfRepo<'_>, rest: &[&str]) -> Routed {
 }
 
 /// Lists all reviews, oldest first.
-fn list(call: &Entered<'_>, n: u64) -> Answered {
+fn list(call: &RepoCall<'_>, n: u64) -> Answered {
     call.list(|state, repo| {
         let reviews = state.pull(repo.id, n)?.1.reviews.iter();
         Ok(reviews.map(|one| json::review(state, repo, n, one)).collect())
     })
 }
 
-fn show_review(call: &Entered<'_>, n: u64, id: u64) -> Answered {
+fn show_review(call: &RepoCall<'_>, n: u64, id: u64) -> Answered {
     call.show(|state, repo| Ok(json::review(state, repo, n, state.find_review(repo.id, n, id)?)))
 }
 
@@ -54,7 +54,7 @@ fn inline(value: &Value) -> NewInline {
     }
 }
 
-async fn make(call: &Entered<'_>, n: u64) -> Answered {
+async fn make(call: &RepoCall<'_>, n: u64) -> Answered {
     let comments = call.body.get("comments").and_then(Value::as_array);
     let new = NewReview {
         body: call.text("body").unwrap_or_default(),
@@ -67,7 +67,7 @@ async fn make(call: &Entered<'_>, n: u64) -> Answered {
 }
 
 /// Dismisses a review. A person needs the role to write, an App write access to contents.
-fn dismiss(call: &Entered<'_>, n: u64, id: u64) -> Answered {
+fn dismiss(call: &RepoCall<'_>, n: u64, id: u64) -> Answered {
     let message = call.text("message").unwrap_or_default();
     let (repo, by) = (call.at.repo, call.at.by);
     call.change(|state| {
@@ -84,7 +84,7 @@ fn dismiss(call: &Entered<'_>, n: u64, id: u64) -> Answered {
     show_review(call, n, id)
 }
 
-fn comments(call: &Entered<'_>, n: u64) -> Answered {
+fn comments(call: &RepoCall<'_>, n: u64) -> Answered {
     call.list(|state, repo| {
         let threads = state.pull(repo.id, n)?.1.threads.iter();
         Ok(threads.map(|one| json::inline_comment(state, repo, n, one)).collect())

@@ -20,7 +20,7 @@ async fn commit(work: &std::path::Path, path: &str, text: &str) {
 #[tokio::test]
 async fn pushes_need_a_token_that_may_write() {
     let world = World::new().await;
-    world.forge.as_user("ann").unwrap().set_private(REPO, true).unwrap();
+    world.forge.as_user("ann").unwrap().make_private(REPO).unwrap();
     let reader = world.token(json!({"contents": "read"})).await;
     let work = clone(&world, &reader).await;
     commit(&work, "a.txt", "1").await;

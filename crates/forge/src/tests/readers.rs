@@ -92,7 +92,7 @@ async fn a_private_repository_is_fetched_with_a_token_alone() {
 #[tokio::test]
 async fn pages_for_everybody_leave_private_repositories_out() {
     let world = World::new().await;
-    world.forge.as_user("ann").unwrap().set_private(REPO, true).unwrap();
+    world.forge.as_user("ann").unwrap().make_private(REPO).unwrap();
     let all = get(&world.forge, "/", HOST).await;
     assert!(all.starts_with("HTTP/1.1 200") && !all.contains(REPO), "{all}");
     assert!(get(&world.forge, "/acme/shop", HOST).await.starts_with("HTTP/1.1 404"));

@@ -4,7 +4,7 @@ use super::{BareError, BareRepo, Ident, process::finish};
 
 /// The result of merging two commits, or of replaying commits on another base.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Merged {
+pub enum BareMerge {
     /// There is no conflict. Holds the id of the merged tree, or of the new head.
     Clean(String),
     /// They conflict; the files in conflict.
@@ -13,7 +13,7 @@ pub enum Merged {
 
 impl BareRepo {
     /// Merges two commits. With `base`, applies to `ours` the changes from `base` to `theirs`.
-    pub async fn merge_tree(&self, base: Option<&str>, ours: &str, theirs: &str) -> Result<Merged, BareError> {
+    pub async fn merge_tree(&self, base: Option<&str>, ours: &str, theirs: &str) -> Result<BareMerge, BareError> {
         let base = base.map(|base| format!("--merge-base={base}"));
         let mut args =
             vec!["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--allow-unrelated-histories"];
@@ -25,8 +25,8 @@ impl BareRepo {
         let out = String::from_utf8_lossy(&done.stdout).into_owned();
         let mut parts = out.split('\0').filter(|part| !part.is_empty()).map(str::to_owned);
         match (done.code, parts.next()) {
-            (Some(0), Some(tree)) => Ok(Merged::Clean(tree)),
-            (Some(1), Some(_)) => Ok(Merged::Conflict(parts.collect())),
+            (Some(0), Some(tree)) => Ok(BareMerge::Clean(tree)),
+            (Some(1), Some(_)) => Ok(BareMerge::Conflict(parts.collect())),
             (Some(0 | 1), None) => Err(BareError::Unreadable("merge-tree")),
             _ => Err(done.failure("merge-tree")),
         }
@@ -70,20 +70,20 @@ impl BareRepo {
     }
 
     /// Replays the commits of `head` that `onto` does not have on top of `onto`. Merge commits are left out.
-    pub async fn replay(&self, onto: &str, head: &str, committer: &Ident) -> Result<Merged, BareError> {
+    pub async fn replay(&self, onto: &str, head: &str, committer: &Ident) -> Result<BareMerge, BareError> {
         let mut tip = onto.to_owned();
         for commit in self.commits(Some(onto), head, 1000).await? {
             let [parent] = commit.parents.as_slice() else {
                 continue;
             };
             match self.merge_tree(Some(parent), &tip, &commit.sha).await? {
-                conflict @ Merged::Conflict(_) => return Ok(conflict),
-                Merged::Clean(tree) => {
+                conflict @ BareMerge::Conflict(_) => return Ok(conflict),
+                BareMerge::Clean(tree) => {
                     let author = Ident::new(&commit.author_name, &commit.author_email, commit.authored);
                     tip = self.commit_tree(&tree, &[&tip], &author, committer, &commit.message).await?;
                 }
             }
         }
-        Ok(Merged::Clean(tip))
+        Ok(BareMerge::Clean(tip))
     }
 }

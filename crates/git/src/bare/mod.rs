@@ -13,7 +13,7 @@ mod write;
 
 pub use diff::{ChangeKind, Comparison, FileChange};
 pub use http::{BackendRequest, ServedProcess};
-pub use merge::Merged;
+pub use merge::BareMerge;
 pub use process::BareError;
 pub use refs::{CommitFacts, ExpectedRef};
 pub use write::{Ident, NewCommit};

@@ -43,13 +43,13 @@ pub enum BareError {
 }
 
 /// The exit code and output of a finished git process.
-pub(super) struct Finished {
+pub(super) struct FinishedProcess {
     pub(super) code: Option<i32>,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: String,
 }
 
-impl Finished {
+impl FinishedProcess {
     pub(super) fn failure(self, command: &str) -> BareError {
         BareError::Failed { command: command.to_owned(), stderr: self.stderr }
     }
@@ -76,7 +76,7 @@ pub(super) fn git(hooks: &OsStr) -> Command {
 }
 
 /// Runs a prepared command and feeds it `input`.
-pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finished, BareError> {
+pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<FinishedProcess, BareError> {
     if !input.is_empty() {
         command.stdin(Stdio::piped());
     }
@@ -106,7 +106,7 @@ pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finishe
     out?;
     err?;
     let status = child.wait().await?;
-    Ok(Finished { code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).trim().to_owned() })
+    Ok(FinishedProcess { code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).trim().to_owned() })
 }
 
 impl BareRepo {

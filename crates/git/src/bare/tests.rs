@@ -54,10 +54,10 @@ async fn merges_are_clean_or_name_the_files_in_conflict() {
     let ours = commit(&repo, "main", Some(&base), &[("a", "2\n")]).await;
     let fits = commit(&repo, "fits", Some(&base), &[("b", "2\n")]).await;
     let fights = commit(&repo, "fights", Some(&base), &[("a", "3\n")]).await;
-    assert!(matches!(repo.merge_tree(None, &ours, &fits).await.unwrap(), Merged::Clean(_)));
-    assert_eq!(repo.merge_tree(None, &ours, &fights).await.unwrap(), Merged::Conflict(vec!["a".to_owned()]));
+    assert!(matches!(repo.merge_tree(None, &ours, &fits).await.unwrap(), BareMerge::Clean(_)));
+    assert_eq!(repo.merge_tree(None, &ours, &fights).await.unwrap(), BareMerge::Conflict(vec!["a".to_owned()]));
     let who = Ident::new("Forge", "forge@example.com", 1_700_000_001);
-    let Merged::Clean(tip) = repo.replay(&ours, &fits, &who).await.unwrap() else {
+    let BareMerge::Clean(tip) = repo.replay(&ours, &fits, &who).await.unwrap() else {
         panic!("the commit fits");
     };
     assert_eq!(repo.commit(&tip).await.unwrap().unwrap().parents, [ours]);

@@ -1,7 +1,7 @@
 //! Commits that move from one data folder to another as packs.
 
 use crate::origin::{World, careless, git, request, write};
-use autobuild_git::{ForgeAccess, Lease, Mirror, Mirrors, Packed, Pushed, TakeOutLimits, Unpacked};
+use autobuild_git::{ForgeAccess, Lease, Mirror, Mirrors, PackOutcome, PushOutcome, TakeOutLimits, Unpacked};
 use domain::ids::{Millis, RepoId, Sha};
 use std::fs;
 
@@ -24,13 +24,13 @@ async fn hold_commit(world: &World) -> Sha {
     prepared.sha().clone()
 }
 
-async fn packed(world: &World, most: usize) -> Packed {
+async fn packed(world: &World, most: usize) -> PackOutcome {
     world.mirror.pack("turn", FOLDER, &[], most).await.unwrap()
 }
 
 async fn bytes(world: &World) -> Vec<u8> {
     match packed(world, MOST).await {
-        Packed::Bytes(bytes) => bytes,
+        PackOutcome::Bytes(bytes) => bytes,
         other => panic!("{other:?}"),
     }
 }
@@ -57,10 +57,10 @@ async fn a_commit_is_pushed_from_another_folder_and_its_pack_is_small() {
     }
     let branch = "autobuild/7/task-001".parse().unwrap();
     let pushed = other.push(&world.remote, &branch, &sha, &Lease::Absent).await;
-    assert_eq!(pushed.unwrap(), Pushed::Done);
+    assert_eq!(pushed.unwrap(), PushOutcome::Done);
     assert_eq!(world.forge_tip("autobuild/7/task-001"), sha.as_str());
     world.fetch().await;
-    assert_eq!(packed(&world, MOST).await, Packed::Needless);
+    assert_eq!(packed(&world, MOST).await, PackOutcome::Needless);
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn old_commits_are_held_no_longer_and_their_objects_stay() {
 async fn a_pack_that_is_too_large_damaged_or_without_its_ground_is_refused() {
     let world = World::with(&[("a", "1")]).await;
     let sha = hold_commit(&world).await;
-    assert_eq!(packed(&world, 100).await, Packed::TooLarge);
+    assert_eq!(packed(&world, 100).await, PackOutcome::TooLarge);
     let pack = bytes(&world).await;
     let other = elsewhere(&world);
     let refused = async |pack: &[u8], sha: &Sha, most: usize| match other.unpack("turn", sha, pack, most).await.unwrap()

@@ -4,7 +4,7 @@ use crate::{
     hostile::trap,
     origin::{TOKEN, World, git, request},
 };
-use autobuild_git::{BranchName, ForgeAccess, GitError, Lease, PushError, Pushed};
+use autobuild_git::{BranchName, ForgeAccess, GitError, Lease, PushError, PushOutcome};
 use domain::ids::{Millis, Sha};
 use secrecy::SecretString;
 use std::{fs, path::Path};
@@ -28,11 +28,11 @@ async fn a_push_obeys_its_lease_and_says_where_the_branch_is() {
     let world = World::with(&[("a", "1")]).await;
     let (one, two, three) = (ours(&world, "1").await, ours(&world, "2").await, ours(&world, "3").await);
     let push = async |sha: &Sha, lease: Lease| world.mirror.push(&world.remote, &branch(), sha, &lease).await;
-    assert_eq!(push(&one, Lease::Absent).await.unwrap(), Pushed::Done);
+    assert_eq!(push(&one, Lease::Absent).await.unwrap(), PushOutcome::Done);
     // The same push again, as after a lost reply.
-    assert_eq!(push(&one, Lease::Absent).await.unwrap(), Pushed::AlreadyThere);
+    assert_eq!(push(&one, Lease::Absent).await.unwrap(), PushOutcome::AlreadyThere);
     // Neither a fast-forward nor a merge: only the lease decides.
-    assert_eq!(push(&two, Lease::At(one.clone())).await.unwrap(), Pushed::Done);
+    assert_eq!(push(&two, Lease::At(one.clone())).await.unwrap(), PushOutcome::Done);
     match push(&three, Lease::At(one.clone())).await {
         Err(PushError::LeaseLost { actual }) => assert_eq!(actual, Some(two.clone())),
         other => panic!("{other:?}"),
@@ -44,8 +44,8 @@ async fn a_push_obeys_its_lease_and_says_where_the_branch_is() {
     assert_eq!(world.forge_tip(branch().as_str()), two.as_str());
     let delete = async |at: &Sha| world.mirror.delete_branch(&world.remote, &branch(), at).await;
     assert!(matches!(delete(&one).await, Err(PushError::LeaseLost { .. })));
-    assert_eq!(delete(&two).await.unwrap(), Pushed::Done);
-    assert_eq!(delete(&two).await.unwrap(), Pushed::AlreadyThere);
+    assert_eq!(delete(&two).await.unwrap(), PushOutcome::Done);
+    assert_eq!(delete(&two).await.unwrap(), PushOutcome::AlreadyThere);
     match push(&three, Lease::At(two)).await {
         Err(PushError::LeaseLost { actual }) => assert_eq!(actual, None),
         other => panic!("{other:?}"),
@@ -92,7 +92,7 @@ async fn a_hiccup_of_the_remote_is_no_rule_and_a_lock_is_no_move() {
     }
     fs::remove_file(&lock).unwrap();
     let pushed = world.mirror.push(&world.remote, &branch(), &sha, &Lease::Absent).await;
-    assert_eq!(pushed.unwrap(), Pushed::Done);
+    assert_eq!(pushed.unwrap(), PushOutcome::Done);
     // A branch with the name of the folder is a lasting obstacle.
     let below: BranchName = format!("{}/below", branch().as_str()).parse().unwrap();
     assert!(matches!(

@@ -2,7 +2,7 @@
 
 use crate::origin::{World, git, request, write};
 use autobuild_git::{
-    Checkout, CommitError, ForgeAccess, Lease, MergeOutcome, Mirrors, Prepared, Pushed, RepoPath, TakeOutError,
+    Checkout, CommitError, ForgeAccess, Lease, MergeOutcome, Mirrors, Prepared, PushOutcome, RepoPath, TakeOutError,
     TakeOutLimits,
 };
 use domain::ids::{Millis, RepoId, Sha};
@@ -46,7 +46,7 @@ async fn work_reaches_the_forge_as_one_commit_of_ours() {
     assert_eq!(info.message, "Do the task\n\nWith a body.\n\nAutoBuild-Task: TASK-001\n");
     assert_eq!(info.trailers, [("AutoBuild-Task".to_owned(), "TASK-001".to_owned())]);
     let branch = "autobuild/7/task-001".parse().unwrap();
-    assert_eq!(world.mirror.push(&world.remote, &branch, &sha, &Lease::Absent).await.unwrap(), Pushed::Done);
+    assert_eq!(world.mirror.push(&world.remote, &branch, &sha, &Lease::Absent).await.unwrap(), PushOutcome::Done);
     assert_eq!(world.forge_tip("autobuild/7/task-001"), sha.as_str());
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     language::{
         capture::{Capture, QueryMatch},
-        outline::{Check, Expects, Failing, Strength},
+        outline::{Check, ExpectedOutcome, FailingReplacement, Strength},
         reachability::reached,
         syntax::At,
         vocabulary::Vocabulary,
@@ -68,13 +68,13 @@ pub(super) fn check(at: At<'_>, found: &QueryMatch<'_>, body: At<'_>, vocabulary
         strength,
         failing: failing(at, found, vocabulary),
         expects: match found.first(Capture::AssertionReversed) {
-            Some(_) => Expects::Failure,
-            None => Expects::Success,
+            Some(_) => ExpectedOutcome::Failure,
+            None => ExpectedOutcome::Success,
         },
     }
 }
 
-fn failing(at: At<'_>, found: &QueryMatch<'_>, vocabulary: &Vocabulary) -> Option<Failing> {
+fn failing(at: At<'_>, found: &QueryMatch<'_>, vocabulary: &Vocabulary) -> Option<FailingReplacement> {
     let made = &vocabulary.words.made_to_fail;
     let place = match made.replaces {
         ReplacedCode::Itself => Some(at),
@@ -91,7 +91,7 @@ fn failing(at: At<'_>, found: &QueryMatch<'_>, vocabulary: &Vocabulary) -> Optio
     let is_apart =
         condition.is_some_and(|condition| !at.holds(condition) || is_constant(&Operand::of(condition), vocabulary));
     (!is_apart && found.first(Capture::AssertionGuard).is_none())
-        .then(|| Failing { range: place.range(), text: made.text.replace("{}", place.text()) })
+        .then(|| FailingReplacement { range: place.range(), text: made.text.replace("{}", place.text()) })
 }
 
 #[derive(Clone)]

@@ -113,13 +113,13 @@ impl<'t> QueryMatch<'t> {
 }
 
 /// The compiled queries of a language for one of its grammars.
-pub struct Compiled {
+pub struct CompiledQueries {
     query: Query,
     captures: Vec<Option<Capture>>,
 }
 
 /// Compiles queries; the error names an unknown node or capture and its place.
-pub(crate) fn compile(grammar: &Language, text: &str) -> Result<Compiled, String> {
+pub(crate) fn compile(grammar: &Language, text: &str) -> Result<CompiledQueries, String> {
     let query = Query::new(grammar, text).map_err(|error| error.to_string())?;
     let known = |name: &&str| match NAMES.iter().find(|(known, _)| known == name) {
         Some((_, capture)) => Ok(Some(*capture)),
@@ -127,10 +127,10 @@ pub(crate) fn compile(grammar: &Language, text: &str) -> Result<Compiled, String
         None => Err(format!("no capture is called {name}")),
     };
     let captures = query.capture_names().iter().map(known).collect::<Result<_, _>>()?;
-    Ok(Compiled { query, captures })
+    Ok(CompiledQueries { query, captures })
 }
 
-pub(crate) fn find<'t>(compiled: &Compiled, tree: &'t Syntax<'t>) -> Vec<QueryMatch<'t>> {
+pub(crate) fn find<'t>(compiled: &CompiledQueries, tree: &'t Syntax<'t>) -> Vec<QueryMatch<'t>> {
     let named = |(number, at): (u32, At<'t>)| {
         let number = usize::try_from(number).ok()?;
         Some((compiled.captures.get(number).copied().flatten()?, at))

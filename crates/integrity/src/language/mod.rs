@@ -95,7 +95,7 @@ fn parsed<T>(
 
 /// Returns the language of a path.
 #[must_use]
-pub fn of(path: &str) -> Option<&'static Vocabulary> {
+pub fn language_of(path: &str) -> Option<&'static Vocabulary> {
     grammar_of(path).map(|(vocabulary, _)| vocabulary)
 }
 

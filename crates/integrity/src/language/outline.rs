@@ -81,12 +81,12 @@ pub struct Condition {
     /// The first line of its text.
     pub text: String,
     /// When it keeps them from running.
-    pub when: When,
+    pub when: SkipWhen,
 }
 
 /// When a test does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum When {
+pub enum SkipWhen {
     /// Always, while the code is there.
     Always,
     /// It depends on the machine, or on how the tests are started.
@@ -189,14 +189,14 @@ pub struct Check {
     /// How much it checks.
     pub strength: Strength,
     /// Code to put in its place that always fails; `None` if none is known.
-    pub failing: Option<Failing>,
+    pub failing: Option<FailingReplacement>,
     /// The outcome that the other assertions of its test must have.
-    pub expects: Expects,
+    pub expects: ExpectedOutcome,
 }
 
 /// The outcome that the other assertions of a test must have for this one to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expects {
+pub enum ExpectedOutcome {
     /// All others hold.
     Success,
     /// One other may fail: the test passes if it stops with an error.
@@ -205,7 +205,7 @@ pub enum Expects {
 
 /// A byte range of a file and its failing replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failing {
+pub struct FailingReplacement {
     /// The bytes that are replaced.
     pub range: Range<usize>,
     /// The replacement.
@@ -341,13 +341,13 @@ impl<'a> Reader<'a> {
             let all = found.iter().flat_map(move |one| one.all(capture));
             all.map(move |at| (at, when))
         };
-        let always = of(Capture::Fact(Fact::Skip), When::Always);
-        let sometimes = of(Capture::Fact(Fact::ConditionalSkip), When::Sometimes);
-        let others = of(Capture::Condition, When::Sometimes);
-        let mut all: Vec<(At<'a>, When)> = always.chain(sometimes).chain(others).collect();
+        let always = of(Capture::Fact(Fact::Skip), SkipWhen::Always);
+        let sometimes = of(Capture::Fact(Fact::ConditionalSkip), SkipWhen::Sometimes);
+        let others = of(Capture::Condition, SkipWhen::Sometimes);
+        let mut all: Vec<(At<'a>, SkipWhen)> = always.chain(sometimes).chain(others).collect();
         all.sort_by_key(|(at, when)| (at.index(), *when));
         all.dedup_by_key(|(at, _)| at.index());
-        let condition = |(at, when): (At<'a>, When)| {
+        let condition = |(at, when): (At<'a>, SkipWhen)| {
             let text = at.text().lines().next().unwrap_or_default().to_owned();
             (self.concerned(at), Condition { text, when })
         };

@@ -24,7 +24,7 @@ pub struct TestPart {
 
 impl TestParts {
     /// Adds a part. If nothing else is on its lines, it spans them.
-    pub(super) fn add(&mut self, text: &str, (container, name): (&str, String), range: Range<usize>) {
+    pub(super) fn add(&mut self, text: &str, container: &str, name: String, range: Range<usize>) {
         self.parts.push(TestPart { container: container.to_owned(), name, range: whole_lines(text, range) });
     }
 }

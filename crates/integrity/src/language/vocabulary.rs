@@ -85,7 +85,7 @@ impl Installed {
     }
 
     /// `true` if a new file takes the place of a package that was installed from elsewhere.
-    pub(crate) fn is_replaced_by(&self, path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<String>)) -> bool {
+    pub(crate) fn is_replaced_by(&self, path: &str, base: &BTreeSet<String>, head: &BTreeSet<String>) -> bool {
         let Some(around) = self.around(path) else { return false };
         let folder = format!("{around}{}/", self.folder);
         let is_committed = base.range(folder.clone()..).next().is_some_and(|first| first.starts_with(&folder));
@@ -103,7 +103,7 @@ pub struct Grammar {
     /// The queries.
     pub queries: &'static [&'static str],
     /// The queries, compiled at first use.
-    pub compiled: OnceLock<Option<capture::Compiled>>,
+    pub compiled: OnceLock<Option<capture::CompiledQueries>>,
 }
 
 /// Builds a grammar with all queries of the language's folder, and one of its own if it has one.

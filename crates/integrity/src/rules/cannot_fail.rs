@@ -4,7 +4,7 @@
 use crate::{
     changed_file::{ChangedFile, Reading},
     language::outline::{Check, Purpose, Strength, Test, quoted},
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_place},
 };
 use domain::integrity::{Detail, Rule};
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let helpers: BTreeSet<String> = reading.files.iter().flat_map(of_tests).collect();
     let asks_nothing = |test: &Test| test.checks.is_empty() && !test.words.iter().any(|word| helpers.contains(word));
     let silent = reading.new_tests().filter(|(_, test)| asks_nothing(test));
-    let silent = silent.map(|(file, test)| at(file.path, test.line, Detail::Test(test.name.clone())));
+    let silent = silent.map(|(file, test)| at_place(file.path, test.line, Detail::Test(test.name.clone())));
     let others = reading.files.iter().flat_map(|file| always_holding(file).into_iter().chain(leaving_early(file)));
     silent.chain(others).collect()
 }
@@ -34,7 +34,7 @@ fn always_holding(file: &ChangedFile<'_>) -> Vec<Violation> {
         let mut checks = test.checks.iter();
         let check = checks.find(|check| check.strength < Strength::Same && !is_old(check))?;
         let what = Detail::InTest { test: test.name.clone(), code: quoted(&check.words.join(" ")) };
-        Some(at(file.path, check.line, what))
+        Some(at_place(file.path, check.line, what))
     };
     file.after.tests.iter().filter_map(first).collect()
 }
@@ -47,7 +47,7 @@ fn leaving_early(file: &ChangedFile<'_>) -> Vec<Violation> {
     };
     let early = |test: &Test| {
         let what = Detail::InTest { test: test.name.clone(), code: quoted(test.returns_early.as_deref()?) };
-        Some(at(file.path, test.line, what))
+        Some(at_place(file.path, test.line, what))
     };
     file.after.tests.iter().filter(|test| !is_old(test)).filter_map(early).collect()
 }

@@ -5,7 +5,7 @@ use crate::{
     changed_file::{ChangedFile, Reading},
     language,
     language::outline::{Function, Strength, quoted},
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at, new_functions},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_place, new_functions},
     words::is_one_of,
 };
 use domain::integrity::{Detail, Rule};
@@ -18,14 +18,14 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let of_tests = reading.new_tests().filter_map(|(file, test)| {
         let strongest = test.checks.iter().max_by_key(|check| check.strength)?;
         let what = Detail::InTest { test: test.name.clone(), code: quoted(&strongest.words.join(" ")) };
-        (strongest.strength == Strength::Reshaped).then(|| at(file.path, strongest.line, what))
+        (strongest.strength == Strength::Reshaped).then(|| at_place(file.path, strongest.line, what))
     });
     equalities.chain(of_tests).collect()
 }
 
 /// Finds new equalities that hold for different values.
 fn equalities(file: &ChangedFile<'_>) -> Vec<Violation> {
-    let Some(language) = language::of(file.path) else {
+    let Some(language) = language::language_of(file.path) else {
         return Vec::new();
     };
     let comparison = &language.words.comparison;
@@ -40,5 +40,5 @@ fn equalities(file: &ChangedFile<'_>) -> Vec<Violation> {
         is_one_of(&comparison.methods, &function.name) && (always_holds || leaves_out)
     };
     let new = new_functions(file).filter(compares_less);
-    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone()))).collect()
+    new.map(|function| at_place(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }

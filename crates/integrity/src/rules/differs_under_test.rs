@@ -26,7 +26,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 
 /// Returns the first new line that reads an environment variable which tests mention and the task does not.
 fn switched_on(file: &ChangedFile<'_>, is_of_tests: impl Fn(&str) -> bool) -> Option<Violation> {
-    let reads = &language::of(file.path)?.words.environment;
+    let reads = &language::language_of(file.path)?.words.environment;
     let (_, after) = file.texts();
     let mut new = file.new_lines(&after).into_iter();
     let (number, line) = new.find(|(_, line)| {

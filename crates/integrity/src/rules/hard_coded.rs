@@ -6,7 +6,7 @@ use crate::{
         Role,
         outline::{Answer, FixedAnswer, Function, Purpose, Test},
     },
-    rules::rule::{ReadingRule, Violation, at, new_functions},
+    rules::rule::{ReadingRule, Violation, at_place, new_functions},
 };
 use domain::integrity::{Detail, Rule};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let found = sources.flat_map(|file| {
         let by_group = groups(file).into_values();
         let fixed = by_group.filter_map(|group| first_of_tests(&group, &tests, &wanted));
-        let fixed = fixed.map(|answer| at(file.path, answer.line, Detail::Code(answer.text.clone())));
+        let fixed = fixed.map(|answer| at_place(file.path, answer.line, Detail::Code(answer.text.clone())));
         fixed.chain(constants(file, &tests, &wanted)).collect::<Vec<_>>()
     });
     found.collect()
@@ -104,5 +104,5 @@ fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<V
     };
     let of_product = new_functions(file).filter(|one| one.of == Purpose::Product && one.answer == Answer::Constant);
     let new = of_product.filter(is_expected);
-    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone()))).collect()
+    new.map(|function| at_place(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }

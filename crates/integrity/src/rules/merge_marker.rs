@@ -4,7 +4,7 @@
 use crate::{
     change::FileChange,
     changed_file::Reading,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_place},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -21,7 +21,7 @@ fn in_one(file: &FileChange) -> Vec<Violation> {
         return Vec::new();
     }
     let violations = after.into_iter();
-    violations.map(|line| at(&file.path, line, Detail::Nothing)).collect()
+    violations.map(|line| at_place(&file.path, line, Detail::Nothing)).collect()
 }
 
 fn conflicts(bytes: &[u8]) -> Vec<u32> {

@@ -9,7 +9,7 @@ use crate::{
         outline::{Function, Purpose},
         role,
     },
-    rules::rule::{ReadingRule, Violation, at, names, new_functions},
+    rules::rule::{ReadingRule, Violation, at_place, names, new_functions},
 };
 use domain::integrity::{Detail, Rule};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
             let unread = new.unread.iter().find(is_new).filter(|_| !is_shared);
             let left = || (before().next().is_none() && is_left(&new.name)).then(|| format!("`{}`", new.name));
             let what = unread.map(|name| format!("`{}`: `{name}`", new.name)).or_else(left)?;
-            Some(at(file.path, new.line, Detail::Code(what)))
+            Some(at_place(file.path, new.line, Detail::Code(what)))
         });
         found.collect()
     };
@@ -60,7 +60,7 @@ fn rewrites(file: &ChangedFile<'_>) -> bool {
 fn leaves_planned_code(reading: &Reading<'_>) -> bool {
     let change = reading.change;
     let is_changed = |path: &String| change.files.iter().any(|file| file.path == *path && file.before != file.after);
-    let is_code = |path: &String| role(path) == Role::Source && language::of(path).is_some();
+    let is_code = |path: &String| role(path) == Role::Source && language::language_of(path).is_some();
     let mut planned = change.task.files.iter();
     planned.any(|path| is_code(path) && change.base.contains(path) && !is_changed(path))
 }

@@ -6,7 +6,7 @@ use crate::{
         Role,
         outline::{Function, Purpose},
     },
-    rules::rule::{ReadingRule, Violation, at, new_functions},
+    rules::rule::{ReadingRule, Violation, at_place, new_functions},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -28,7 +28,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         own.len() >= FEWEST && product.contains(&own)
     };
     let found = new(Purpose::Tests).filter(repeats);
-    found.map(|(file, function)| at(file.path, function.line, Detail::Function(function.name.clone()))).collect()
+    found.map(|(file, function)| at_place(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }
 
 /// Returns the names, numbers and texts of a function in one order, without the language's own words.

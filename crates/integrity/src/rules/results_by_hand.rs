@@ -3,7 +3,7 @@
 use crate::{
     change::{FileChange, FileContent},
     changed_file::Reading,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_place},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -15,5 +15,5 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         file.after != FileContent::Absent && results.any(|path| path.trim_start_matches("./") == file.path)
     };
     let files = reading.change.files.iter().filter(is_read);
-    files.map(|file| at(&file.path, 1, Detail::Nothing)).collect()
+    files.map(|file| at_place(&file.path, 1, Detail::Nothing)).collect()
 }

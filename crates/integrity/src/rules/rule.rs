@@ -30,7 +30,7 @@ pub(crate) struct Violation {
     what: Detail,
 }
 
-pub(crate) fn at(path: &str, line: u32, what: Detail) -> Violation {
+pub(crate) fn at_place(path: &str, line: u32, what: Detail) -> Violation {
     Violation { path: path.to_owned(), line: Some(line), what }
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn in_file(path: &str, what: Detail) -> Violation {
 }
 
 pub(crate) fn at_line(path: &str, number: u32, line: &str) -> Violation {
-    at(path, number, Detail::Code(quoted(line)))
+    at_place(path, number, Detail::Code(quoted(line)))
 }
 
 /// Creates a violation at the first line of a file that changed; at the file if that is gone.
@@ -59,7 +59,7 @@ pub(super) fn at_marks(reading: &Reading<'_>, fact: Fact, of: Purpose) -> Vec<Vi
 }
 
 pub(super) fn at_mark((file, mark): (&ChangedFile<'_>, &Mark)) -> Violation {
-    at(file.path, mark.line, Detail::Code(mark.text.clone()))
+    at_place(file.path, mark.line, Detail::Code(mark.text.clone()))
 }
 
 pub(super) fn new_functions<'f>(file: &'f ChangedFile<'_>) -> impl Iterator<Item = &'f Function> {

@@ -44,7 +44,7 @@ fn of_command(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation
 
 /// Returns the first changed line of a file whose part for tests differs in more than dependencies.
 fn in_one(repository: &Repository<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
-    let is_code = language::of(file.path).is_some() && file.role != Role::Settings;
+    let is_code = language::language_of(file.path).is_some() && file.role != Role::Settings;
     let is_other = is_code || is_data_of_tests(file.path) || matches!(file.role, Role::Test | Role::Support);
     if is_other || file.file.after == FileContent::Absent {
         return None;

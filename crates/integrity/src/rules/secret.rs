@@ -3,7 +3,7 @@
 use crate::{
     change::FileChange,
     changed_file::Reading,
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at, in_file},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_place, in_file},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -19,7 +19,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
         new.map(|found| {
             let what = Detail::Code(found.kind.to_string());
             match u32::try_from(found.line) {
-                Ok(line) => at(&file.path, line, what),
+                Ok(line) => at_place(&file.path, line, what),
                 Err(_) => in_file(&file.path, what),
             }
         })

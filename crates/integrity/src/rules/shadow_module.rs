@@ -11,7 +11,7 @@ use crate::{
         file_name,
         outline::{Outline, Purpose, Setting},
     },
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at, at_line, at_marks},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_place, at_line, at_marks},
     settings::flatten,
     side::is_shadow,
     snapshots::first_changed_line,
@@ -24,10 +24,10 @@ pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::ShadowModule, ap
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let mut found = at_marks(reading, Fact::Shadow, Purpose::Tests);
-    let sides = (reading.change.base, reading.change.head);
+    let change = reading.change;
     let new = reading.files.iter().filter(|file| file.file.before == FileContent::Absent);
-    let shadows = new.filter(|file| is_shadow(file.path, sides));
-    found.extend(shadows.map(|file| at(file.path, 1, Detail::Code(format!("`{}`", file.path)))));
+    let shadows = new.filter(|file| is_shadow(file.path, change.base, change.head));
+    found.extend(shadows.map(|file| at_place(file.path, 1, Detail::Code(format!("`{}`", file.path)))));
     let of_settings = reading.files.iter().filter(|file| file.role == Role::Settings);
     found.extend(of_settings.flat_map(redirected));
     let old_tests = reading.files.iter().filter(|file| file.role == Role::Test);
@@ -38,7 +38,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 /// Returns the line that gives another meaning to a name that a test file imported before: the file now defines the
 /// name, or imports it from a new file of tests.
 fn imported_before(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
-    let imports = &language::of(file.path)?.words.imports;
+    let imports = &language::language_of(file.path)?.words.imports;
     let is_import = |line: &str| imports.iter().any(|part| line.contains(part));
     let (before, after) = file.texts();
     let kept: BTreeSet<&str> = after.lines().map(str::trim).collect();

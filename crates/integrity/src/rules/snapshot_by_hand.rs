@@ -4,7 +4,7 @@ use crate::{
     change::{FileChange, FileContent},
     changed_file::Reading,
     language::{Role, file_name, role},
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at, in_file},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_place, in_file},
     snapshots::{first_changed_line, is_snapshot},
 };
 use domain::integrity::{Detail, Rule};
@@ -22,7 +22,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let snapshots = files.iter().filter(existed).filter(|file| is_snapshot(&file.path));
     let found = snapshots.filter_map(|file| match first_changed_line(file) {
         None => (!is_moved(file)).then(|| in_file(&file.path, Detail::Nothing)),
-        Some(line) => (!changes_code).then(|| at(&file.path, line, Detail::Nothing)),
+        Some(line) => (!changes_code).then(|| at_place(&file.path, line, Detail::Nothing)),
     });
     found.collect()
 }

@@ -8,7 +8,7 @@ use crate::{
         outline::{Answer, Function, Mark, Purpose},
     },
     marks::new_marks,
-    rules::rule::{ReadingRule, Violation, at, at_mark, new_functions},
+    rules::rule::{ReadingRule, Violation, at_place, at_mark, new_functions},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -36,5 +36,5 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
 fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
     let ignores = |function: &&Function| function.of == Purpose::Product && function.answer == Answer::Ignores;
     let new = new_functions(file).filter(ignores);
-    new.map(|function| at(file.path, function.line, Detail::Function(function.name.clone()))).collect()
+    new.map(|function| at_place(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }

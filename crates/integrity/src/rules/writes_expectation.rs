@@ -19,13 +19,13 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 
 /// Returns the names of stored files that tests compare with, and of results.
 fn stored_names<'c>(change: &'c Change<'_>) -> Vec<&'c str> {
-    let is_stored = |path: &&String| role(path) == Role::Support && language::of(path).is_none();
+    let is_stored = |path: &&String| role(path) == Role::Support && language::language_of(path).is_none();
     let stored = change.head.iter().filter(is_stored).chain(change.results);
     stored.map(|path| file_name(path)).collect()
 }
 
 fn in_one(file: &ChangedFile<'_>, stored: &[&str]) -> Option<Violation> {
-    let language = language::of(file.path)?;
+    let language = language::language_of(file.path)?;
     let (_, after) = file.texts();
     let names_stored = stored.iter().any(|name| after.contains(name));
     // A test may write into a temporary folder of its own.

@@ -82,9 +82,9 @@ pub(super) fn shared_file(path: &str) -> Option<&'static SharedFile> {
 }
 
 /// `true` if a file is new and would be found in place of a test tool or of an installed package.
-pub(crate) fn is_shadow(path: &str, (base, head): (&BTreeSet<String>, &BTreeSet<String>)) -> bool {
+pub(crate) fn is_shadow(path: &str, base: &BTreeSet<String>, head: &BTreeSet<String>) -> bool {
     let mut installed = language::ALL.iter().filter_map(|language| language.words.installed.as_ref());
-    if installed.any(|installed| installed.is_replaced_by(path, (base, head))) || make::is_shadow(path, base) {
+    if installed.any(|installed| installed.is_replaced_by(path, base, head)) || make::is_shadow(path, base) {
         return true;
     }
     let parts: Vec<&str> = path.split('/').collect();

@@ -44,7 +44,7 @@ fn members(text: &str) -> Option<Vec<(String, &RawValue)>> {
 
 /// Returns the product's object with the tests' keys of the other version; `None` if one cannot be parsed. If the
 /// tests' keys are already the same, the text is not changed.
-pub(super) fn merged((product, tests): (&str, &str), keys: &[&str]) -> Option<String> {
+pub(super) fn merged(product: &str, tests: &str, keys: &[&str]) -> Option<String> {
     let made = object((&members(product)?, &members(tests)?), &mut Vec::new(), keys);
     let own = object((&members(product)?, &members(product)?), &mut Vec::new(), keys);
     Some(if made == own { product.to_owned() } else { format!("{made}\n") })
@@ -63,7 +63,7 @@ fn object((product, tests): Pair<'_, '_>, path: &mut Vec<String>, keys: &[&str])
         path.push(name.clone());
         let value = match (keys.iter().any(|key| is_below(key, path)), keys.iter().any(|key| is_above(key, path))) {
             (true, _) => find(tests, name),
-            (false, true) => nested((find(product, name), find(tests, name)), path, keys),
+            (false, true) => nested(find(product, name), find(tests, name), path, keys),
             (false, false) => Some(value.get().to_owned()).filter(|_| is_here(name)),
         };
         path.pop();
@@ -75,7 +75,7 @@ fn object((product, tests): Pair<'_, '_>, path: &mut Vec<String>, keys: &[&str])
 }
 
 /// Merges two values that may be objects. An object that the product lacks is added only if it has keys of the tests.
-fn nested((product, tests): (Option<String>, Option<String>), path: &mut Vec<String>, keys: &[&str]) -> Option<String> {
+fn nested(product: Option<String>, tests: Option<String>, path: &mut Vec<String>, keys: &[&str]) -> Option<String> {
     let Some(own) = members(product.as_deref().unwrap_or_default()) else {
         return product;
     };

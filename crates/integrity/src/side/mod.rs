@@ -5,7 +5,6 @@
 //! product.
 
 mod ecosystem;
-mod fitted;
 mod gemfile;
 mod ini;
 mod inline;
@@ -13,11 +12,12 @@ mod json;
 mod make;
 mod script;
 mod sections;
+mod single_tests;
 mod toml;
 
 pub(crate) use ecosystem::{is_data_of_tests, is_shadow};
-pub use fitted::{with_single_tests_of, without_tests_at};
 pub use inline::with_inline_tests_of;
+pub use single_tests::{with_single_tests_of, without_tests_at};
 
 use crate::{
     language,
@@ -111,7 +111,7 @@ impl Repository<'_> {
         if file.format == Format::Make {
             keys.extend(self.test_command.split_whitespace());
         }
-        merged(file, (product, tests), &keys)
+        merged(file, product, tests, &keys)
     }
 
     fn is_of_tests(&self, path: &str) -> bool {
@@ -123,7 +123,7 @@ impl Repository<'_> {
         };
         by_role
             || ecosystem::is_of_tests(path)
-            || ecosystem::is_shadow(path, (self.base, self.head))
+            || ecosystem::is_shadow(path, self.base, self.head)
             || script::is_called(path, self.test_command)
     }
 
@@ -148,13 +148,13 @@ impl Repository<'_> {
 /// `true` for code, and for data that is stored for tests in any folder.
 fn is_code_or_stored(path: &str) -> bool {
     let is_stored = folders(path).any(|folder| matches!(folder, "__snapshots__" | "testdata" | "__fixtures__"));
-    is_stored || language::of(path).is_some() || crate::is_snapshot(path)
+    is_stored || language::language_of(path).is_some() || crate::is_snapshot(path)
 }
 
-fn merged(file: &SharedFile, (product, tests): (&str, &str), keys: &[&str]) -> Option<String> {
+fn merged(file: &SharedFile, product: &str, tests: &str, keys: &[&str]) -> Option<String> {
     let is_of_tests = |path: &[String]| keys.iter().any(|key| ecosystem::is_below(key, path));
     let read = match file.format {
-        Format::Json => return json::merged((product, tests), keys),
+        Format::Json => return json::merged(product, tests, keys),
         Format::Toml => toml::sections,
         Format::Ini => ini::sections,
         Format::Make => make::sections,

@@ -9,10 +9,10 @@ pub(super) fn sections(text: &str) -> Option<Vec<Section<'_>>> {
     let mut values = Vec::new();
     several_lines(text, parsed.get_ref(), &mut values);
     values.sort_by_key(|value| value.start);
-    sections::sections(text, |at, line| read((at, line), text, &values))
+    sections::sections(text, |at, line| read(at, line, text, &values))
 }
 
-fn read((at, line): (usize, &str), text: &str, values: &[Range<usize>]) -> Option<Line> {
+fn read(at: usize, line: &str, text: &str, values: &[Range<usize>]) -> Option<Line> {
     let (before, after) = values.split_at(values.partition_point(|value| value.start < at));
     if before.last().is_some_and(|value| at < value.end) {
         return Some(Line::Continued);

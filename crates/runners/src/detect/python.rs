@@ -94,13 +94,13 @@ impl Project {
         let option = group.iter().flat_map(|name| ["--group", name]);
         found.packages.extend(option.map(str::to_owned));
         found.add(&packages.unwrap_or_default());
-        found.add_listed(repository, (&manifest, &by_workflow));
+        found.add_listed(repository, &manifest, &by_workflow);
         found.add_from(&workflow.path, &by_workflow);
         Self { manifest, extra, group, ..found }
     }
 
     /// Adds the packages that requirements files, hatch and tox list.
-    fn add_listed(&mut self, repository: &Repository<'_>, (manifest, by_workflow): (&Table, &[String])) {
+    fn add_listed(&mut self, repository: &Repository<'_>, manifest: &Table, by_workflow: &[String]) {
         let own = Some(OWN_NEEDS).filter(|file| repository.has(file));
         let lists = |file: &&&str| by_workflow.windows(2).any(|pair| matches!(pair, [_, named] if named == **file));
         let all = requirements(repository);

@@ -106,7 +106,7 @@ pub(crate) fn read(repository: &Repository<'_>) -> Option<Workflow> {
     paths.find_map(|path| {
         let workflow: Value = serde_saphyr::from_str(&repository.text_from_root(path)?).ok()?;
         let jobs = workflow.get("jobs")?.as_object()?;
-        let read = |job: &Value| Job::read((repository, &open), &workflow, job).filter(|job| job.tests);
+        let read = |job: &Value| Job::read(repository, &open, &workflow, job).filter(|job| job.tests);
         let found = jobs.values().filter_map(read).map(|job| job.found);
         let mut telling = found.filter(|found| *found != Workflow::default());
         Some(Workflow { path: path.clone(), ..telling.next()? })
@@ -123,7 +123,8 @@ struct Job<'r> {
 
 impl<'r> Job<'r> {
     fn read(
-        (repository, open): (&'r Repository<'r>, &'r [&'static Ecosystem]),
+        repository: &'r Repository<'r>,
+        open: &'r [&'static Ecosystem],
         workflow: &Value,
         job: &Value,
     ) -> Option<Self> {

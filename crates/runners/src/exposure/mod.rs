@@ -5,7 +5,7 @@ mod job;
 mod known;
 mod trigger;
 
-pub use crate::exposure::trigger::Surroundings;
+pub use crate::exposure::trigger::RunBranches;
 use crate::{
     exposure::{job::Judge, trigger::Start},
     workflows::is_workflow,
@@ -32,10 +32,10 @@ pub type Files = BTreeMap<String, Option<String>>;
 
 /// Returns the workflows that would run the head, by path.
 #[must_use]
-pub fn workflows(files: &Files, around: &Surroundings) -> Vec<WorkflowExposure> {
+pub fn workflows(files: &Files, run_branches: &RunBranches) -> Vec<WorkflowExposure> {
     let workflows = files.iter().filter(|(path, _)| is_workflow(path));
     let mut found: Vec<WorkflowExposure> =
-        workflows.filter_map(|(path, text)| exposure(files, around, path, text.as_deref())).collect();
+        workflows.filter_map(|(path, text)| exposure(files, run_branches, path, text.as_deref())).collect();
     if files.len() >= MOST_FILES {
         found.push(unjudged(".github/workflows", Unjudged::TooMany));
     }
@@ -46,23 +46,23 @@ fn unjudged(path: &str, why: Unjudged) -> WorkflowExposure {
     WorkflowExposure { path: path.to_owned(), triggers: BTreeSet::new(), grants: [Grant::Unknown(why)].into() }
 }
 
-fn exposure(files: &Files, around: &Surroundings, path: &str, text: Option<&str>) -> Option<WorkflowExposure> {
+fn exposure(files: &Files, run_branches: &RunBranches, path: &str, text: Option<&str>) -> Option<WorkflowExposure> {
     let Some(text) = text else {
         return Some(unjudged(path, Unjudged::TooLarge));
     };
     let Ok(workflow) = Node::from_plain_yaml(text, MAX_BYTES) else {
         let with_anchors = Node::from_yaml(text, MAX_BYTES).ok();
         let on = with_anchors.as_ref().and_then(|workflow| entry(workflow, "on"));
-        let start = on.and_then(|on| trigger::started_by(on, around));
+        let start = on.and_then(|on| trigger::started_by(on, run_branches));
         let starts_elsewhere = start == Some(Start::By(BTreeSet::new()));
         return (!starts_elsewhere).then(|| unjudged(path, Unjudged::NotYaml));
     };
-    let started = entry(&workflow, "on").and_then(|on| Some((on, trigger::started_by(on, around)?)));
+    let started = entry(&workflow, "on").and_then(|on| Some((on, trigger::started_by(on, run_branches)?)));
     let Some((on, start)) = started else {
         let key = "on".to_owned();
         return Some(unjudged(path, Unjudged::NotLiteral { key }));
     };
-    let mut judge = Judge::new(files, around.has_hosted_runners);
+    let mut judge = Judge::new(files, run_branches.has_hosted_runners);
     judge.workflow(path, &workflow, None);
     // Without rights or secrets it does not matter what a step does.
     let takes_head = judge.takes_head || judge.has_unknown_steps && !judge.grants.is_empty();

@@ -3,13 +3,13 @@ use domain::exposure::{Grant, Trigger, Unjudged};
 
 const CI: &str = ".github/workflows/ci.yml";
 
-fn around(has_hosted_runners: bool) -> Surroundings {
-    Surroundings::of_run("autobuild/7", "main", has_hosted_runners)
+fn run_branches(has_hosted_runners: bool) -> RunBranches {
+    RunBranches::of_run("autobuild/7", "main", has_hosted_runners)
 }
 
 fn judged(files: &[(&str, &str)]) -> Vec<WorkflowExposure> {
     let files = files.iter().map(|(path, text)| ((*path).to_owned(), Some((*text).to_owned())));
-    workflows(&files.collect(), &around(true))
+    workflows(&files.collect(), &run_branches(true))
 }
 
 /// The grants of a workflow that a push starts, with this rest.
@@ -98,7 +98,7 @@ fn an_event_that_is_not_known_may_run_the_head_and_is_not_held() {
 #[test]
 fn a_label_of_github_is_somebody_elses_machine_where_github_has_none() {
     let files = [(CI.to_owned(), Some(format!("on: push\n{HARMLESS}")))].into();
-    let found = workflows(&files, &around(false));
+    let found = workflows(&files, &run_branches(false));
     let grants: Vec<Grant> = found.into_iter().flat_map(|workflow| workflow.grants).collect();
     assert_eq!(grants, [runner("ubuntu-latest")]);
 }
@@ -321,9 +321,9 @@ fn what_cannot_be_judged_is_not_harmless() {
     }
     assert_eq!(triggers("on: {push: {tags: &t ['v*']}}\njobs: *t\n"), [], "it starts elsewhere");
     let large = [(CI.to_owned(), None)].into();
-    let found = workflows(&large, &around(true));
+    let found = workflows(&large, &run_branches(true));
     assert_eq!(found[0].grants, [Grant::Unknown(Unjudged::TooLarge)].into());
     assert!(!found[0].is_held_by_instruction());
     let many: Files = (0..MOST_FILES).map(|n| (format!("{n}/action.yml"), Some(String::new()))).collect();
-    assert_eq!(workflows(&many, &around(true)).len(), 1);
+    assert_eq!(workflows(&many, &run_branches(true)).len(), 1);
 }

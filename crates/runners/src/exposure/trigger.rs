@@ -7,7 +7,7 @@ use text::node::{Node, Shape};
 
 /// The branches of a run, as the filters of workflows see them, and the machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct RunBranches {
     /// The branches that AutoBuild pushes, except those of tasks.
     pub pushed: Vec<String>,
     /// The prefix of the tasks' branches. The planner words the rest, without a slash.
@@ -19,7 +19,7 @@ pub struct Surroundings {
     pub has_hosted_runners: bool,
 }
 
-impl Surroundings {
+impl RunBranches {
     /// Returns the branches of a run whose branches start with `prefix`, such as `autobuild/42`.
     #[must_use]
     pub fn of_run(prefix: &str, default: &str, has_hosted_runners: bool) -> Self {
@@ -70,11 +70,11 @@ pub(super) enum Start {
 }
 
 /// Returns the events of `on:` that AutoBuild's work causes; `None` if it is not written as GitHub's reference says.
-pub(super) fn started_by(on: &Node, around: &Surroundings) -> Option<Start> {
+pub(super) fn started_by(on: &Node, run_branches: &RunBranches) -> Option<Start> {
     let mut triggers = BTreeSet::new();
     for (name, filter) in events(on)? {
         match name.parse::<Trigger>() {
-            Ok(trigger) if filter.is_none_or(|filter| passes(trigger, filter, around)) => {
+            Ok(trigger) if filter.is_none_or(|filter| passes(trigger, filter, run_branches)) => {
                 triggers.insert(trigger);
             }
             Ok(_) => {}
@@ -101,10 +101,10 @@ fn events(on: &Node) -> Option<Vec<(&str, Option<&Node>)>> {
 }
 
 /// `true` unless the filters leave out all our branches. Filters of paths count as passed: they depend on the change.
-fn passes(trigger: Trigger, filter: &Node, around: &Surroundings) -> bool {
+fn passes(trigger: Trigger, filter: &Node, run_branches: &RunBranches) -> bool {
     let (names, start) = match trigger {
-        Trigger::Push | Trigger::WorkflowRun => (&around.pushed, Some(around.tasks.as_str())),
-        Trigger::PullRequest | Trigger::PullRequestTarget => (&around.bases, None),
+        Trigger::Push | Trigger::WorkflowRun => (&run_branches.pushed, Some(run_branches.tasks.as_str())),
+        Trigger::PullRequest | Trigger::PullRequestTarget => (&run_branches.bases, None),
         Trigger::Create
         | Trigger::MergeGroup
         | Trigger::PullRequestReview
@@ -156,18 +156,18 @@ enum Name<'n> {
 /// `true` if the patterns may include the branch: the last match decides, and a doubtful exclusion excludes nothing.
 fn includes(patterns: &[&str], name: Name<'_>) -> bool {
     patterns.iter().fold(false, |so_far, pattern| match pattern.strip_prefix('!') {
-        Some(not) => so_far && fits(not, name) != Fit::Surely,
-        None => so_far || fits(pattern, name) != Fit::Not,
+        Some(not) => so_far && fits(not, name) != PatternMatch::Surely,
+        None => so_far || fits(pattern, name) != PatternMatch::Not,
     })
 }
 
 fn is_ignored(patterns: &[&str], name: Name<'_>) -> bool {
-    patterns.iter().any(|pattern| fits(pattern, name) == Fit::Surely)
+    patterns.iter().any(|pattern| fits(pattern, name) == PatternMatch::Surely)
 }
 
 /// The match of a pattern with a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fit {
+enum PatternMatch {
     Surely,
     /// The pattern has special characters besides `*` and its part before them matches, or some rest of the name would
     /// match.
@@ -175,12 +175,12 @@ enum Fit {
     Not,
 }
 
-fn fits(pattern: &str, name: Name<'_>) -> Fit {
+fn fits(pattern: &str, name: Name<'_>) -> PatternMatch {
     let Some(special) = pattern.find(['?', '+', '[', '\\']) else {
         let without_folders = pattern.strip_prefix("**/");
         return match (matches(pattern, name), without_folders) {
             // In GitHub's filters, `/**` may also match no folder at all.
-            (Fit::Not, Some(last)) if matches(last, name) != Fit::Not => Fit::Perhaps,
+            (PatternMatch::Not, Some(last)) if matches(last, name) != PatternMatch::Not => PatternMatch::Perhaps,
             (fit, _) => fit,
         };
     };
@@ -188,14 +188,14 @@ fn fits(pattern: &str, name: Name<'_>) -> Fit {
     let plain = pattern.get(..special).unwrap_or_default();
     let plain = plain.char_indices().next_back().map_or("", |(last, _)| plain.get(..last).unwrap_or_default());
     match matches(&format!("{plain}**"), name) {
-        Fit::Surely | Fit::Perhaps => Fit::Perhaps,
-        Fit::Not => Fit::Not,
+        PatternMatch::Surely | PatternMatch::Perhaps => PatternMatch::Perhaps,
+        PatternMatch::Not => PatternMatch::Not,
     }
 }
 
 /// Matches a pattern in which `*` stands for any text without a slash, and `**` for any text. It goes through the
 /// pattern once with the set of all possible positions in the name, so a pattern of many stars is no slower.
-fn matches(pattern: &str, name: Name<'_>) -> Fit {
+fn matches(pattern: &str, name: Name<'_>) -> PatternMatch {
     let (name, is_open) = match name {
         Name::Whole(name) => (name, false),
         Name::Start(start) => (start, true),
@@ -222,10 +222,10 @@ fn matches(pattern: &str, name: Name<'_>) -> Fit {
     }
     let is_reached = positions.contains(&name.len());
     if is_reached && (!is_open || pattern.ends_with('*')) {
-        Fit::Surely
+        PatternMatch::Surely
     } else if is_reached || perhaps {
-        Fit::Perhaps
+        PatternMatch::Perhaps
     } else {
-        Fit::Not
+        PatternMatch::Not
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn find(output: &str, layout: &Layout, mut take: impl FnMut(&str, &st
     }
 }
 
-struct Signs {
+struct FailureSigns {
     error: SystemError,
     /// Names of constants, functions and classes, compared as whole words.
     symbols: &'static [&'static str],
@@ -110,8 +110,8 @@ struct Signs {
 
 /// The signs of each error. The system and its resolver have a symbol, a number and words for each of theirs; its libraries
 /// and git only words.
-static SIGNS: LazyLock<[Signs; 8]> = LazyLock::new(|| {
-    let row = |error, symbols, phrases| Signs { error, symbols, phrases };
+static SIGNS: LazyLock<[FailureSigns; 8]> = LazyLock::new(|| {
+    let row = |error, symbols, phrases| FailureSigns { error, symbols, phrases };
     // The resolver's numbers are those of `netdb.h`; Node has a symbol of its own for the first.
     let resolver = [-2, -3].into_iter().flat_map(number_forms).collect();
     [

@@ -39,7 +39,7 @@ pub(super) fn test(text: &str) -> Option<Tally> {
     let is_verbose = text.lines().any(|line| line.starts_with("=== RUN "));
     let mut has_tests = false;
     let mut package: Vec<(&str, Outcome)> = Vec::new();
-    let mut prints = Prints::default();
+    let mut prints = TestOutput::default();
     for line in text.lines() {
         if let Some((name, outcome)) = result(line) {
             prints.end_test(name, outcome, &mut tally);
@@ -79,14 +79,14 @@ fn result(line: &str) -> Option<(&str, Outcome)> {
 
 /// The output of tests. With `-v` it precedes the test's result, otherwise it follows.
 #[derive(Default)]
-struct Prints<'a> {
+struct TestOutput<'a> {
     /// The running test, and the last text that it printed. The reason of a fatal failure is the last text.
     running: Option<(&'a str, &'a str)>,
     /// A test that failed and whose text follows.
     failed: Option<&'a str>,
 }
 
-impl<'a> Prints<'a> {
+impl<'a> TestOutput<'a> {
     fn line(&mut self, line: &'a str, tally: &mut Tally) {
         let mut begun = ["=== RUN   ", "=== CONT  ", "=== NAME  "].into_iter();
         if let Some(name) = begun.find_map(|word| line.strip_prefix(word)) {

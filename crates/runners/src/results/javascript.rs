@@ -105,14 +105,14 @@ pub(super) fn jest(text: &str) -> Option<Tally> {
         } else if let Some(name) = trimmed.strip_prefix("● ").filter(|name| name.contains(" › ")) {
             tally.mention(&joined(file.into_iter(), " › ", name));
         } else if let Some(file) = file.filter(|_| !trimmed.is_empty()) {
-            verbose((line, trimmed), file, &mut titles, &mut tally);
+            verbose(line, trimmed, file, &mut titles, &mut tally);
         }
     }
     seen.map(|()| tally)
 }
 
 /// Reads a line such as `    ✓ adds (2 ms)` below the titles of its groups.
-fn verbose<'a>((line, trimmed): (&'a str, &'a str), file: &str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally) {
+fn verbose<'a>(line: &'a str, trimmed: &'a str, file: &str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally) {
     let depth = line.len().saturating_sub(trimmed.len());
     titles.retain(|(outer, _)| *outer < depth);
     let mut chars = trimmed.chars();

@@ -65,7 +65,7 @@ enum Detail {
 pub(super) fn names(line: &str) -> Vec<String> {
     let found = tree(line, |root| {
         let mut words = Words::default();
-        collect(root, &[], (Detail::Names, DEEPEST), &mut words);
+        collect(root, &[], Detail::Names, DEEPEST, &mut words);
         words.named
     });
     found.unwrap_or_default().into_iter().map(|named| named.word).collect()
@@ -74,7 +74,7 @@ pub(super) fn names(line: &str) -> Vec<String> {
 pub(super) fn read(line: &str) -> Line {
     let parsed = tree(line, |root| {
         let mut words = Words::default();
-        collect(root, &[], (Detail::Changes, DEEPEST), &mut words);
+        collect(root, &[], Detail::Changes, DEEPEST, &mut words);
         let has_pipe = root.below().any(|at| at.is(&["pipeline"]));
         Line { named: words.named, has_pipe }
     });
@@ -136,7 +136,7 @@ fn tree<T>(line: &str, look: impl FnOnce(At<'_>) -> T) -> Option<T> {
     is_parsed.then(|| look(root))
 }
 
-fn collect(root: At<'_>, outer: &[Change], (detail, depth): (Detail, usize), named: &mut Words) {
+fn collect(root: At<'_>, outer: &[Change], detail: Detail, depth: usize, named: &mut Words) {
     let functions: BTreeSet<&str> =
         root.below().filter(|at| at.is(&["function_definition"])).map(|at| at.field_text("name")).collect();
     // Each change with the part of the line in which it applies.
@@ -158,7 +158,7 @@ fn collect(root: At<'_>, outer: &[Change], (detail, depth): (Detail, usize), nam
         after.extend(paths.map(|text| Change::Settings(text.to_owned())));
         let mut words = vec![name];
         words.extend(at.children().filter(|part| !part.is(&NO_ARGUMENT)));
-        chain(&words, &after, (&functions, detail, depth), named);
+        chain(&words, &after, &functions, detail, depth, named);
         if detail == Detail::Changes
             && let Some(value) = literal(name)
             && let Some(change) = changed_by(at, &value)
@@ -176,7 +176,9 @@ const NO_ARGUMENT: [&str; 5] =
 fn chain(
     words: &[At<'_>],
     after: &[Change],
-    (functions, detail, depth): (&BTreeSet<&str>, Detail, usize),
+    functions: &BTreeSet<&str>,
+    detail: Detail,
+    depth: usize,
     named: &mut Words,
 ) {
     let mut words = words;
@@ -192,7 +194,7 @@ fn chain(
         if let ("sh" | "bash" | "dash", Some(line)) = (base(&word), script(rest))
             && depth > 0
         {
-            tree(&line, |root| collect(root, after, (detail, depth.saturating_sub(1)), named));
+            tree(&line, |root| collect(root, after, detail, depth.saturating_sub(1), named));
             return;
         }
         words = started_by(base(&word), rest);

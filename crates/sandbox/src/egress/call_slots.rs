@@ -7,12 +7,12 @@ use tokio::sync::Notify;
 
 #[derive(Debug, Default)]
 pub(super) struct CallSlots {
-    taken: Mutex<Taken>,
+    taken: Mutex<CallsInProgress>,
     freed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct CallsInProgress {
     calls: u64,
     micros: u64,
 }
@@ -63,7 +63,7 @@ impl CallSlots {
         Place::Free(CallSlot { places, micros })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Taken> {
+    fn lock(&self) -> MutexGuard<'_, CallsInProgress> {
         self.taken.lock()
     }
 }

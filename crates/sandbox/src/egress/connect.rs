@@ -134,7 +134,7 @@ async fn lead(inside: TokioIo<Upgraded>, (host, mut upstream): (HostName, Stream
         Err(fault) => return drop(shared.refuse(host.as_str(), Refusal::Hello(fault))),
     };
     if let Some(registry) = registries::of_host(&host) {
-        let visit = RegistryVisit::new((host, registry), upstream, Arc::clone(shared));
+        let visit = RegistryVisit::new(host, registry, upstream, Arc::clone(shared));
         return visit.serve(inside).await;
     }
     // If a tunnel breaks, the program itself notices.

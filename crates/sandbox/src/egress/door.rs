@@ -129,7 +129,7 @@ impl Door {
         let mut variables = environment::variables(&self.proxy_url(level));
         if self.leads_to_maven() {
             let trust = self.shared.trust.as_ref().map(Trust::java_options).unwrap_or_default();
-            variables.extend(environment::java((token, self.address(level)), home, &trust));
+            variables.extend(environment::java(token, self.address(level), home, &trust));
         }
         variables
     }
@@ -230,7 +230,7 @@ fn token() -> io::Result<SecretString> {
     Ok(hexadecimal.into())
 }
 
-type Accepted = (Either<TcpStream, UnixStream>, OwnedSemaphorePermit);
+type AcceptedStream = (Either<TcpStream, UnixStream>, OwnedSemaphorePermit);
 
 /// Accepts connections until the door closes. Each listener has its own limit, because other programs on this machine
 /// can reach the loopback port, and must not use up the socket's connections.
@@ -256,7 +256,7 @@ async fn attend(tcp: TcpListener, unix: UnixListener, shared: Arc<Shared>) {
     }
 }
 
-async fn accept_tcp(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<Accepted> {
+async fn accept_tcp(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<AcceptedStream> {
     let permit = place(places).await?;
     let (stream, _) = listener.accept().await?;
     // Streamed events are small and should arrive when they are sent.
@@ -264,7 +264,7 @@ async fn accept_tcp(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Resu
     Ok((Either::Left(stream), permit))
 }
 
-async fn accept_unix(listener: &UnixListener, places: &Arc<Semaphore>) -> io::Result<Accepted> {
+async fn accept_unix(listener: &UnixListener, places: &Arc<Semaphore>) -> io::Result<AcceptedStream> {
     let permit = place(places).await?;
     let (stream, _) = listener.accept().await?;
     Ok((Either::Right(stream), permit))

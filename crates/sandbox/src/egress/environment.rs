@@ -36,7 +36,7 @@ pub(super) fn variables(url: &str) -> Vec<(OsString, OsString)> {
 
 /// Returns the variables with the options that send Maven and Gradle through the proxy. Java refuses a password for a
 /// tunnel by default. The two `aether` properties are for Maven.
-pub(super) fn java((token, proxy): (&str, SocketAddr), home: &Path, trust: &str) -> [(OsString, OsString); 2] {
+pub(super) fn java(token: &str, proxy: SocketAddr, home: &Path, trust: &str) -> [(OsString, OsString); 2] {
     let (host, port) = (proxy.ip(), proxy.port());
     let home = java_home(home).unwrap_or_default();
     let options = format!(

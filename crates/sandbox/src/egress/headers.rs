@@ -84,7 +84,7 @@ const INTO_SANDBOX: [&str; 13] = [
 const INTO_SANDBOX_BELOW: [&str; 3] = ["anthropic-ratelimit-", "x-codex-", "x-ratelimit-"];
 
 /// Returns the request's headers for the model's API, with the key.
-pub(super) fn outward(from: &HeaderMap, (name, key): (&HeaderName, HeaderValue)) -> HeaderMap {
+pub(super) fn outward(from: &HeaderMap, name: &HeaderName, key: HeaderValue) -> HeaderMap {
     let named = named_by_connection(from);
     let passes = |header: &HeaderName| {
         let text = header.as_str();
@@ -178,7 +178,7 @@ mod tests {
             ("openai-organization", "other"),
         ]);
         let name = HeaderName::from_static("x-api-key");
-        let sent = outward(&from, (&name, HeaderValue::from_static("the key")));
+        let sent = outward(&from, &name, HeaderValue::from_static("the key"));
         let expected = headers(&[
             ("content-type", "application/json"),
             ("anthropic-beta", "one"),

@@ -17,7 +17,7 @@ pub(super) struct KeyMask {
 
 /// The part of a key that a text starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Spelled {
+enum SpelledPart {
     No,
     /// Its beginning, up to the end of the text.
     Begun,
@@ -48,7 +48,7 @@ impl KeyMask {
     pub(super) fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.held);
         bytes.extend_from_slice(piece);
-        let begun = self.mask(&mut bytes, Spelled::Begun);
+        let begun = self.mask(&mut bytes, SpelledPart::Begun);
         self.held = bytes.split_off(begun);
         bytes
     }
@@ -56,7 +56,7 @@ impl KeyMask {
     /// Returns the bytes that were held back, once nothing follows.
     pub(super) fn end(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.held);
-        self.mask(&mut bytes, Spelled::No);
+        self.mask(&mut bytes, SpelledPart::No);
         bytes
     }
 
@@ -65,51 +65,51 @@ impl KeyMask {
     }
 
     /// Masks the key up to the first place that holds this much of it. Returns that place, or the end.
-    fn mask(&self, bytes: &mut [u8], stop: Spelled) -> usize {
+    fn mask(&self, bytes: &mut [u8], stop: SpelledPart) -> usize {
         let mut at = 0;
         while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
             let found = self.forms.iter().map(|form| spelled(form, rest)).max();
-            at += match found.unwrap_or(Spelled::No) {
-                Spelled::Whole(length) => {
+            at += match found.unwrap_or(SpelledPart::No) {
+                SpelledPart::Whole(length) => {
                     rest.iter_mut().take(length).for_each(|byte| *byte = b'*');
                     length
                 }
-                Spelled::Begun if stop == Spelled::Begun => return at,
-                Spelled::Begun | Spelled::No => 1,
+                SpelledPart::Begun if stop == SpelledPart::Begun => return at,
+                SpelledPart::Begun | SpelledPart::No => 1,
             };
         }
         at
     }
 }
 
-fn spelled(form: &[u8], text: &[u8]) -> Spelled {
+fn spelled(form: &[u8], text: &[u8]) -> SpelledPart {
     let mut length = 0;
     for byte in form {
         match character(*byte, text.get(length..).unwrap_or_default()) {
-            Spelled::Whole(more) => length += more,
-            short @ (Spelled::Begun | Spelled::No) => return short,
+            SpelledPart::Whole(more) => length += more,
+            short @ (SpelledPart::Begun | SpelledPart::No) => return short,
         }
     }
-    Spelled::Whole(length)
+    SpelledPart::Whole(length)
 }
 
 /// Looks for one character at the start of a text: as it is, after backslashes, or as its number.
-fn character(byte: u8, text: &[u8]) -> Spelled {
+fn character(byte: u8, text: &[u8]) -> SpelledPart {
     let slashes = text.iter().take(MOST_BACKSLASHES).take_while(|one| **one == b'\\').count();
     let rest = text.get(slashes..).unwrap_or_default();
     let numbered = match (rest.first(), slashes) {
-        (None, _) => return Spelled::Begun,
-        (Some(first), _) if *first == byte => return Spelled::Whole(slashes + 1),
+        (None, _) => return SpelledPart::Begun,
+        (Some(first), _) if *first == byte => return SpelledPart::Whole(slashes + 1),
         (Some(b'u' | b'U' | b'x' | b'X'), 1..) => vec![format!("u{byte:04x}"), format!("x{byte:02x}")],
         (Some(b'%' | b'&'), 0) => vec![format!("%{byte:02x}"), format!("&#{byte};"), format!("&#x{byte:x};")],
-        (Some(_), _) => return Spelled::No,
+        (Some(_), _) => return SpelledPart::No,
     };
     let is_same = |(one, other): (u8, &u8)| one.eq_ignore_ascii_case(other);
     let fits = |number: &&String| number.bytes().zip(rest).all(is_same);
     match numbered.iter().find(fits) {
-        None => Spelled::No,
-        Some(number) if rest.len() < number.len() => Spelled::Begun,
-        Some(number) => Spelled::Whole(slashes + number.len()),
+        None => SpelledPart::No,
+        Some(number) if rest.len() < number.len() => SpelledPart::Begun,
+        Some(number) => SpelledPart::Whole(slashes + number.len()),
     }
 }
 

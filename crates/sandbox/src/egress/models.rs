@@ -76,7 +76,7 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         None => meter.forget(),
     }
     shared.log.note(&logged, Outcome::Allowed);
-    let answered = forward(request, &rest, (route, &shared.rules.uplink), meter).await;
+    let answered = forward(request, &rest, route, &shared.rules.uplink, meter).await;
     answered.unwrap_or_else(NoAnswer::response)
 }
 
@@ -98,7 +98,8 @@ fn is_allowed(path: &str, allowed: &[String]) -> bool {
 async fn forward(
     request: Request<Incoming>,
     rest: &str,
-    (route, uplink): (&ModelRoute, &Uplink),
+    route: &ModelRoute,
+    uplink: &Uplink,
     mut meter: CallMeter,
 ) -> Result<Response<Body>, NoAnswer> {
     let (head, body) = request.into_parts();
@@ -119,7 +120,7 @@ async fn forward(
     let mut outward = Request::new(checked_body.boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
-    *outward.headers_mut() = headers::outward(&head.headers, (name, key));
+    *outward.headers_mut() = headers::outward(&head.headers, name, key);
     keep_known(outward.headers_mut(), route);
     outward.headers_mut().extend(route.beside.clone());
     // The door could not read a compressed answer.

@@ -68,7 +68,7 @@ enum Upstream {
 }
 
 impl RegistryVisit {
-    pub(super) fn new((host, registry): (HostName, &'static Registry), connected: Stream, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(host: HostName, registry: &'static Registry, connected: Stream, shared: Arc<Shared>) -> Self {
         Self { host, registry, shared, upstream: Mutex::new(Upstream::Connected(connected)) }
     }
 

@@ -81,12 +81,12 @@ struct Container {
     stays_inside: bool,
     by_address: bool,
     has_address: bool,
-    holds: Holds,
+    holds: ContentMeaning,
 }
 
 /// The meaning of a list's elements, or of an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Holds {
+enum ContentMeaning {
     #[default]
     Anything,
     /// Offered tools.
@@ -239,15 +239,15 @@ impl RequestPolicy {
 
     /// Returns the meaning of a container that opens under this key. Tools can be offered by the request, within the
     /// conversation, and by tools.
-    fn holds(&self, under: &[u8], is_list: bool) -> Holds {
-        let above = self.open.last().map_or(Holds::Anything, |top| top.holds);
+    fn holds(&self, under: &[u8], is_list: bool) -> ContentMeaning {
+        let above = self.open.last().map_or(ContentMeaning::Anything, |top| top.holds);
         let is_deep = self.open.len() > 1;
         match (is_list, under, above) {
-            (true, b"tools", _) if !is_deep || above != Holds::Anything => Holds::Tools,
-            (true, b"input", _) if !is_deep => Holds::Input,
+            (true, b"tools", _) if !is_deep || above != ContentMeaning::Anything => ContentMeaning::Tools,
+            (true, b"input", _) if !is_deep => ContentMeaning::Input,
             // An object in a list has the meaning of the list's elements. Its other contents have no special meaning.
             (false, _, above) if self.open.last().is_some_and(|top| top.is_list) => above,
-            _ => Holds::Anything,
+            _ => ContentMeaning::Anything,
         }
     }
 
@@ -326,7 +326,7 @@ impl RequestPolicy {
         let Some(top) = self.open.last_mut() else {
             return Err(RequestRefusal::Unreadable);
         };
-        let is_tool = is_priced && top.holds == Holds::Tools && !top.is_list;
+        let is_tool = is_priced && top.holds == ContentMeaning::Tools && !top.is_list;
         match top.key.as_slice() {
             b"type" if is_edit && top.under == b"edits" && !is_cleared => return Err(RequestRefusal::Priceless),
             b"type" if is_tool && !OWN_TOOLS.contains(&self.text.as_slice()) => return Err(RequestRefusal::Priceless),

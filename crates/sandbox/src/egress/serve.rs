@@ -5,7 +5,7 @@ use crate::egress::{
     connect, errors,
     errors::Body,
     log::{ByServer, Log, Outcome, Refusal},
-    meter::{Allowance, Flow, Meter, Metered},
+    meter::{Allowance, Flow, Meter, MeteredStream},
     models,
     refusals::Refusals,
     rules::{Caps, Rules},
@@ -115,7 +115,7 @@ pub(super) async fn serve(
         return;
     }
     let meter = Arc::new(Meter::new(Arc::clone(&shared.allowance), place));
-    let stream = TokioIo::new(Metered::new(stream, Arc::clone(&meter)));
+    let stream = TokioIo::new(MeteredStream::new(stream, Arc::clone(&meter)));
     let service = service_fn(|request| {
         let (shared, meter) = (Arc::clone(&shared), Arc::clone(&meter));
         async move { Ok::<_, Infallible>(answer(request, shared, meter).await) }

@@ -19,12 +19,12 @@ pub(crate) struct CanaryReport {
     /// It read a file that it was not given.
     pub(crate) read: bool,
     /// It could change the mode of that file.
-    pub(crate) opened: bool,
+    pub(crate) changed_mode: bool,
     pub(crate) connected: bool,
     pub(crate) saw: bool,
     pub(crate) signalled: bool,
     /// It could set a resource limit of that process.
-    pub(crate) steered: bool,
+    pub(crate) set_limit: bool,
     /// It could empty the file.
     pub(crate) emptied: bool,
     /// It wrote a file in the folder that it was given.
@@ -34,7 +34,7 @@ pub(crate) struct CanaryReport {
 impl CanaryReport {
     /// Returns `true` if nothing held it.
     pub(crate) fn can_do_everything(&self) -> bool {
-        self.read && self.opened && self.emptied && self.connected && self.saw && self.signalled && self.wrote
+        self.read && self.changed_mode && self.emptied && self.connected && self.saw && self.signalled && self.wrote
     }
 }
 
@@ -63,7 +63,7 @@ fn is_written(folder: &str) -> bool {
 
 /// `true` if a resource limit of the process with this id can be set. The new value is our own, which is the same,
 /// since nothing of ours changes that limit.
-fn is_steered(number: &str) -> bool {
+fn can_set_limit(number: &str) -> bool {
     let same = rustix::process::getrlimit(Resource::Msgqueue);
     let process = number.parse().ok().and_then(Pid::from_raw);
     process.is_some_and(|process| rustix::process::prlimit(Some(process), Resource::Msgqueue, same).is_ok())
@@ -79,11 +79,11 @@ pub(super) fn main(arguments: &[String]) -> ExitCode {
     };
     let report = CanaryReport {
         read: std::fs::read(file).is_ok(),
-        opened: is_opened(file),
+        changed_mode: is_opened(file),
         connected: TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), PATIENCE).is_ok(),
         saw: Path::new("/proc").join(process).exists(),
         signalled: is_signalled(process),
-        steered: is_steered(process),
+        set_limit: can_set_limit(process),
         emptied: is_emptied(file),
         wrote: is_written(folder),
     };

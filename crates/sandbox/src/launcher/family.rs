@@ -57,9 +57,9 @@ fn below(family: &mut Family) -> Vec<Process> {
 /// Asks the program and everything it started to end, but not our own processes in between.
 pub(super) fn ask_everything_to_end(started: &Started, level: Level) {
     let table = process_table::all();
-    let scaffold = started.scaffold(&table, level);
+    let own_processes = started.own_processes(&table, level);
     for process in process_table::descendants(&table, &[own_pid()]) {
-        if !scaffold.contains(&process.pid) {
+        if !own_processes.contains(&process.pid) {
             process.signal(Signal::TERM);
         }
     }

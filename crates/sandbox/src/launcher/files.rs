@@ -52,7 +52,7 @@ pub(super) fn restrict(confinement: &Confinement) -> Result<(Sockets, Truncation
 
 fn sockets(confinement: &Confinement, abi: ABI) -> Result<Sockets, Failure> {
     match (confinement.level, &confinement.way) {
-        (Level::L0 | Level::L2 | Level::L3, _) => Ok(Sockets::OfItsOwn),
+        (Level::L0 | Level::L2 | Level::L3, _) => Ok(Sockets::InternetAndLocal),
         (Level::L1, _) if abi >= PORTS => Ok(Sockets::TcpAlone),
         (Level::L1, NetworkRoute::Nowhere) => Ok(Sockets::None),
         (Level::L1, NetworkRoute::Port(_) | NetworkRoute::Bridge { .. }) => Err(Failure::NoPorts),
@@ -61,7 +61,7 @@ fn sockets(confinement: &Confinement, abi: ABI) -> Result<Sockets, Failure> {
 
 /// At L2 and L3, files that a program may not change are mounted read-only.
 fn truncation(level: Level, abi: ABI) -> Truncation {
-    if level == Level::L1 && abi < LENGTHS { Truncation::None } else { Truncation::OfItsOwn }
+    if level == Level::L1 && abi < LENGTHS { Truncation::None } else { Truncation::LandlockDecides }
 }
 
 fn rules(confinement: &Confinement) -> Result<RulesetCreated, Failure> {

@@ -20,7 +20,7 @@ use crate::{
         started::{Started, start},
     },
     process_table::Family,
-    protocol::{Confinement, LaunchRequest, Report, Said},
+    protocol::{Confinement, LaunchRequest, Report, ServiceMessage},
 };
 use domain::isolation::{Level, Limit};
 use rustix::{
@@ -190,12 +190,12 @@ fn listen(
     let listening = move || {
         // Any message except input is the order to stop. The end of the socket or an error means that nobody waits for
         // us any more.
-        while let Ok(said) = Said::read(&mut lifeline) {
+        while let Ok(said) = ServiceMessage::read(&mut lifeline) {
             match said {
                 // A program that closed its input does not get the piece.
-                Said::Input(piece) => drop(feed.as_ref().map(|feed| feed.send(piece))),
-                Said::InputEnd => feed = None,
-                Said::Stop => break,
+                ServiceMessage::Input(piece) => drop(feed.as_ref().map(|feed| feed.send(piece))),
+                ServiceMessage::InputEnd => feed = None,
+                ServiceMessage::Stop => break,
             }
         }
         let _ = events.send(Event::Stop);
@@ -261,7 +261,7 @@ fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &Launc
             }
             Ok(Event::Stop) => {}
             Ok(Event::MainEnded(report)) => {
-                send_report(lifeline, &started.verdict(report, level));
+                send_report(lifeline, &started.final_report(report, level));
                 kill_from = Some(Instant::now());
             }
             Ok(Event::OverLimit(limit)) => {

@@ -51,7 +51,7 @@ pub(super) fn start(order: &LaunchRequest, input: File) -> Result<Started, Repor
 impl Started {
     /// Returns the report to send after the main process has ended. This is the inner launcher's own report, or else
     /// how the process ended. If the inner launcher never confirmed the isolation, it is [`Report::NotConfined`].
-    pub(super) fn verdict(&self, ended: Report, level: Level) -> Report {
+    pub(super) fn final_report(&self, ended: Report, level: Level) -> Report {
         let Some(control) = &self.control else { return ended };
         let mut text = Vec::new();
         // All reports were written by now. A process that is still to be killed may hold the other end open, so we do
@@ -72,7 +72,7 @@ impl Started {
     }
 
     /// Returns the ids of our own processes between this one and the program. They stay until the program is gone.
-    pub(super) fn scaffold(&self, table: &[Process], level: Level) -> Vec<i32> {
+    pub(super) fn own_processes(&self, table: &[Process], level: Level) -> Vec<i32> {
         let mut all = Vec::new();
         if level >= Level::L2 {
             all.push(self.main);

@@ -143,7 +143,7 @@ const UNKNOWN: Range<i64> = 463..512;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
     /// Internet and local sockets, because the program has a network of its own.
-    OfItsOwn,
+    InternetAndLocal,
     /// TCP only, because Landlock restricts its ports.
     TcpAlone,
     /// None at all, because nothing could restrict them.
@@ -154,7 +154,7 @@ pub(super) enum Sockets {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Truncation {
     /// Those that Landlock lets it shorten.
-    OfItsOwn,
+    LandlockDecides,
     /// None, because nothing could restrict them: Landlock has restricted it only since Linux 6.2.
     None,
 }
@@ -214,7 +214,7 @@ fn refused(sockets: Sockets) -> Result<CallRules, seccompiler::Error> {
     let typing = ways.map(|way| rule(vec![SeccompCondition::new(1, Dword, SeccompCmpOp::Eq, way)]));
     rules.insert(libc::SYS_ioctl, typing.into_iter().collect::<Result<_, _>>()?);
     rules.insert(libc::SYS_socket, socket_rules(sockets)?);
-    if sockets != Sockets::OfItsOwn {
+    if sockets != Sockets::InternetAndLocal {
         rules.extend(NEVER_AMONG_OTHERS.iter().map(|call| (*call, Vec::new())));
         rules.extend(steering_rules()?);
         let flag = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
@@ -266,7 +266,7 @@ fn socket_rules(sockets: Sockets) -> Result<Vec<SeccompRule>, seccompiler::Error
     let not_internet = || vec![family(SeccompCmpOp::Ne, libc::AF_INET), family(SeccompCmpOp::Ne, libc::AF_INET6)];
     match sockets {
         Sockets::None => Ok(Vec::new()),
-        Sockets::OfItsOwn => {
+        Sockets::InternetAndLocal => {
             let mut foreign = not_internet();
             foreign.push(family(SeccompCmpOp::Ne, libc::AF_UNIX));
             foreign.push(family(SeccompCmpOp::Ne, libc::AF_NETLINK));

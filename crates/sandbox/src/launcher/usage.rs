@@ -105,7 +105,7 @@ fn processor_time() -> Duration {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
+enum UsageReading {
     /// Everything is within its limit.
     Within,
     /// All that could be read is within the limits, but a folder is closed to its own user.
@@ -122,11 +122,11 @@ struct Blindness {
 
 impl Blindness {
     /// Returns the limit that ends the program, if any.
-    fn judge(&mut self, look: io::Result<Look>) -> Option<Limit> {
+    fn judge(&mut self, look: io::Result<UsageReading>) -> Option<Limit> {
         match look {
-            Ok(Look::Over(limit)) => return Some(limit),
-            Ok(Look::Within) => *self = Self::default(),
-            Ok(Look::WithinUnlessClosed) => {
+            Ok(UsageReading::Over(limit)) => return Some(limit),
+            Ok(UsageReading::Within) => *self = Self::default(),
+            Ok(UsageReading::WithinUnlessClosed) => {
                 self.failed = 0;
                 self.closed += 1;
             }
@@ -136,7 +136,7 @@ impl Blindness {
     }
 }
 
-fn processes_passed(limits: Limits, family: &mut Family) -> io::Result<Look> {
+fn processes_passed(limits: Limits, family: &mut Family) -> io::Result<UsageReading> {
     let (own, family) = family.look()?;
     let page = u64::try_from(rustix::param::page_size()).unwrap_or(4_096);
     let resident = family.iter().map(|process| process.resident.saturating_mul(page));
@@ -145,13 +145,13 @@ fn processes_passed(limits: Limits, family: &mut Family) -> io::Result<Look> {
     let used = family.iter().fold(own.ticks, |sum, process| sum.saturating_add(process.ticks));
     let count = u64::try_from(family.len()).unwrap_or(u64::MAX);
     Ok(if count > limits.processes {
-        Look::Over(Limit::Processes(limits.processes))
+        UsageReading::Over(Limit::Processes(limits.processes))
     } else if used / ticks > limits.cpu {
-        Look::Over(Limit::Cpu(limits.cpu))
+        UsageReading::Over(Limit::Cpu(limits.cpu))
     } else if resident.fold(0, u64::saturating_add) > limits.memory && in_use(&family, page) > limits.memory {
-        Look::Over(Limit::Memory(limits.memory))
+        UsageReading::Over(Limit::Memory(limits.memory))
     } else {
-        Look::Within
+        UsageReading::Within
     })
 }
 
@@ -171,11 +171,11 @@ fn proportional(rollup: &str) -> Option<u64> {
     Some(kibibytes.saturating_mul(1_024))
 }
 
-fn files_passed(level: Level, limits: Limits, folders: &[PathBuf], family: &mut Family) -> io::Result<Look> {
+fn files_passed(level: Level, limits: Limits, folders: &[PathBuf], family: &mut Family) -> io::Result<UsageReading> {
     let (_, family) = family.look()?;
     let unnamed = unnamed(level, family.iter().map(|process| process.pid))?;
     if unnamed.in_memory > limits.memory {
-        return Ok(Look::Over(Limit::Memory(limits.memory)));
+        return Ok(UsageReading::Over(Limit::Memory(limits.memory)));
     }
     disk_passed(folders, limits.disk, unnamed.on_disk)
 }
@@ -243,10 +243,10 @@ fn handles(process: i32) -> io::Result<Option<fs::ReadDir>> {
 
 /// Checks if the files below `folders`, plus `others`, exceed `most` bytes. An empty file also costs a place in the
 /// file system. Names too long to be read count as over the limit, because files could hide below them.
-fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> io::Result<Look> {
-    let over = Ok(Look::Over(Limit::Disk(most)));
+fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> io::Result<UsageReading> {
+    let over = Ok(UsageReading::Over(Limit::Disk(most)));
     let mut open: Vec<PathBuf> = folders.to_vec();
-    let (mut sum, mut found) = (others, Look::Within);
+    let (mut sum, mut found) = (others, UsageReading::Within);
     while let Some(folder) = open.pop() {
         if sum > most {
             return over;
@@ -257,7 +257,7 @@ fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> io::Result<Look> 
             // It was removed, or replaced by a file, since its name was read.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                found = Look::WithinUnlessClosed;
+                found = UsageReading::WithinUnlessClosed;
                 continue;
             }
             Err(error) => return Err(error),
@@ -279,22 +279,22 @@ mod tests {
     use rustix::io::Errno;
 
     fn disk_passed(folders: &[PathBuf], most: u64, others: u64) -> bool {
-        super::disk_passed(folders, most, others).unwrap() == Look::Over(Limit::Disk(most))
+        super::disk_passed(folders, most, others).unwrap() == UsageReading::Over(Limit::Disk(most))
     }
 
     #[test]
     fn what_cannot_be_looked_at_again_and_again_ends_the_program() {
         let blind = || Err(io::Error::from(Errno::MFILE));
-        let judged = |looks: Vec<io::Result<Look>>| {
+        let judged = |looks: Vec<io::Result<UsageReading>>| {
             let mut blindness = Blindness::default();
             looks.into_iter().find_map(|look| blindness.judge(look))
         };
-        assert_eq!(judged(vec![blind(), blind(), Ok(Look::Within), blind(), blind()]), None);
+        assert_eq!(judged(vec![blind(), blind(), Ok(UsageReading::Within), blind(), blind()]), None);
         assert_eq!(judged(vec![blind(), blind(), blind()]), Some(Limit::Unmeasured));
-        let closed = |times| (0..times).map(|_| Ok(Look::WithinUnlessClosed)).collect();
+        let closed = |times| (0..times).map(|_| Ok(UsageReading::WithinUnlessClosed)).collect();
         assert_eq!(judged(closed(9)), None);
         assert_eq!(judged(closed(10)), Some(Limit::Unmeasured));
-        assert_eq!(judged(vec![Ok(Look::Over(Limit::Cpu(1)))]), Some(Limit::Cpu(1)));
+        assert_eq!(judged(vec![Ok(UsageReading::Over(Limit::Cpu(1)))]), Some(Limit::Cpu(1)));
     }
 
     #[test]

@@ -24,7 +24,7 @@ const LEAST: usize = 16;
 const MOST: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Where {
+pub(super) enum AssignmentPlace {
     /// A file that people write, or a text of unknown kind.
     Anywhere,
     /// A file of environment variables, whose values need no quotes.
@@ -33,7 +33,7 @@ pub(super) enum Where {
     Generated,
 }
 
-impl Where {
+impl AssignmentPlace {
     /// Returns the kind by the file's name and its first bytes.
     pub(super) fn of(path: &str, content: &[u8]) -> Self {
         const LOCKS: &str = "package-lock.json npm-shrinkwrap.json pnpm-lock.yaml go.sum bun.lockb";
@@ -56,8 +56,8 @@ fn is_environment(name: &str) -> bool {
 }
 
 /// Finds the values that look like credentials.
-pub(super) fn find(text: &[u8], place: Where, spans: &mut Vec<Span>) {
-    let (Some(finder), Where::Anywhere | Where::Environment) = (&*FINDER, place) else {
+pub(super) fn find(text: &[u8], place: AssignmentPlace, spans: &mut Vec<Span>) {
+    let (Some(finder), AssignmentPlace::Anywhere | AssignmentPlace::Environment) = (&*FINDER, place) else {
         return;
     };
     let mut done = 0;
@@ -90,7 +90,7 @@ fn is_harmless(rest_of_name: &[u8]) -> bool {
 
 /// Returns the start and the length of the value in the first line of `line`, if it is a credential. The name ends at
 /// `from`.
-fn value(line: &[u8], from: usize, place: Where) -> Option<(usize, usize)> {
+fn value(line: &[u8], from: usize, place: AssignmentPlace) -> Option<(usize, usize)> {
     let mut at = from;
     let mut given = false;
     let mut quote = None;
@@ -123,7 +123,7 @@ fn value(line: &[u8], from: usize, place: Where) -> Option<(usize, usize)> {
         Some(quote) => next == Some(quote) || next == Some(b'\\'),
         None => next.is_none_or(|byte| byte.is_ascii_whitespace() || b",;&\"'`#}".contains(&byte)),
     };
-    (ends && is_random(value, quote.is_some() || place == Where::Environment)).then_some((at, length))
+    (ends && is_random(value, quote.is_some() || place == AssignmentPlace::Environment)).then_some((at, length))
 }
 
 /// Returns the start of the value in `: &str = "…"`, and its quote.

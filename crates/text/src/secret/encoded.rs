@@ -35,11 +35,11 @@ enum Code {
 struct Beginnings {
     finder: AhoCorasick,
     /// The beginning that each pattern encodes.
-    encoded: Vec<Encoded>,
+    encoded: Vec<EncodedSecret>,
 }
 
 #[derive(Clone, Copy)]
-struct Encoded {
+struct EncodedSecret {
     beginning: &'static str,
     code: Code,
     /// The most characters that are decoded from there.
@@ -64,7 +64,7 @@ fn beginnings() -> Option<Beginnings> {
         }
         let mut add = |pattern: String, code| {
             patterns.push(pattern);
-            encoded.push(Encoded { beginning, code, most });
+            encoded.push(EncodedSecret { beginning, code, most });
         };
         for (after, text) in inside_base64(beginning) {
             add(text, Code::Base64 { after });
@@ -96,7 +96,7 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
 }
 
 /// Decodes the text from `start` on, and returns the credential that it begins with.
-fn look(text: &[u8], start: usize, encoded: Encoded) -> Option<Span> {
+fn look(text: &[u8], start: usize, encoded: EncodedSecret) -> Option<Span> {
     let (text, code) = (text.get(start..)?, encoded.code);
     let glance = decoded(&characters(text, code, GLANCE).0, encoded)?;
     let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
@@ -158,7 +158,7 @@ fn characters(text: &[u8], code: Code, most: usize) -> (Vec<u8>, Vec<usize>) {
 
 /// Decodes the characters. Part of the first byte may be in a character before them, so the known beginning is put in
 /// its place.
-fn decoded(characters: &[u8], encoded: Encoded) -> Option<Vec<u8>> {
+fn decoded(characters: &[u8], encoded: EncodedSecret) -> Option<Vec<u8>> {
     let (bytes, after) = match encoded.code {
         Code::Base64 { after } => {
             let mut whole = vec![b'A'; before(after)];

@@ -12,7 +12,7 @@ mod shapes;
 mod spelling;
 mod view;
 
-use crate::secret::own::{Own, Passing};
+use crate::secret::own::{OwnSecrets, Passing};
 use parking_lot::Mutex;
 use secrecy::SecretString;
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub struct Secrets(Arc<KnownSecrets>);
 
 #[derive(Default)]
 struct KnownSecrets {
-    lasting: Option<Own>,
+    lasting: Option<OwnSecrets>,
     passing: Mutex<Passing>,
 }
 
@@ -116,7 +116,7 @@ impl Secrets {
     /// Prepares to find these values in every spelling in which they could leak. Values that are so short or plain that
     /// they could be ordinary words are left out.
     pub fn new<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        Self(Arc::new(KnownSecrets { lasting: Own::of(values), passing: Mutex::default() }))
+        Self(Arc::new(KnownSecrets { lasting: OwnSecrets::of(values), passing: Mutex::default() }))
     }
 
     /// Adds `value` as a secret until the time `until`, and forgets the secrets that ended by `now`. Times are milliseconds
@@ -127,7 +127,7 @@ impl Secrets {
 
     /// Returns `text` with every credential replaced by [`MASK`].
     pub fn mask(&self, text: &str) -> String {
-        let mut spans = self.spans(text.as_bytes(), assignment::Where::Anywhere);
+        let mut spans = self.spans(text.as_bytes(), assignment::AssignmentPlace::Anywhere);
         spans.extend(self.find_disguised(text));
         if spans.is_empty() {
             return text.to_owned();
@@ -169,7 +169,7 @@ impl Secrets {
     pub fn find(&self, path: &str, content: &[u8]) -> Vec<FoundSecret> {
         let wide = view::read(content);
         let content = wide.as_deref().map_or(content, str::as_bytes);
-        let mut spans = self.spans(content, assignment::Where::of(path, content));
+        let mut spans = self.spans(content, assignment::AssignmentPlace::of(path, content));
         if let Ok(text) = std::str::from_utf8(content) {
             spans.extend(self.find_disguised(text).into_iter().filter(|span| span.kind.is_unmistakable()));
         }
@@ -191,7 +191,7 @@ impl Secrets {
         found
     }
 
-    fn spans(&self, text: &[u8], place: assignment::Where) -> Vec<Span> {
+    fn spans(&self, text: &[u8], place: assignment::AssignmentPlace) -> Vec<Span> {
         let mut spans = Vec::new();
         let passing = self.0.passing.lock().finder();
         for own in self.0.lasting.iter().chain(passing.as_deref()) {
@@ -209,7 +209,7 @@ impl Secrets {
         let Some(view) = view::View::of(text) else {
             return Vec::new();
         };
-        let spans = self.spans(&view.text, assignment::Where::Anywhere);
+        let spans = self.spans(&view.text, assignment::AssignmentPlace::Anywhere);
         let placed = |span: Span| view.source(&span.at).map(|at| Span { at, ..span });
         spans.into_iter().filter_map(placed).collect()
     }

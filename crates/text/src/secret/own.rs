@@ -12,19 +12,19 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 const BEGINNING: usize = spelling::LEAST;
 
 /// The rest of each spelling that has the same beginning.
-type Rests = Vec<Box<[u8]>>;
+type SpellingRests = Vec<Box<[u8]>>;
 
 /// The spellings of all known secrets.
-pub(super) struct Own {
+pub(super) struct OwnSecrets {
     beginnings: AhoCorasick,
     /// The rests for each beginning, in the order of the beginnings.
-    rests: Vec<Rests>,
+    rests: Vec<SpellingRests>,
 }
 
-impl Own {
+impl OwnSecrets {
     /// Returns a finder for every spelling of these values; `None` if all are so short or plain that they are left out.
     pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a SecretString>) -> Option<Self> {
-        let mut spellings: BTreeMap<Vec<u8>, Rests> = BTreeMap::new();
+        let mut spellings: BTreeMap<Vec<u8>, SpellingRests> = BTreeMap::new();
         for value in values {
             for spelled in spelling::of(value.expose_secret()) {
                 if let Some((beginning, rest)) = spelled.as_bytes().split_at_checked(BEGINNING) {
@@ -32,7 +32,7 @@ impl Own {
                 }
             }
         }
-        let (beginnings, mut rests): (Vec<Vec<u8>>, Vec<Rests>) = spellings.into_iter().unzip();
+        let (beginnings, mut rests): (Vec<Vec<u8>>, Vec<SpellingRests>) = spellings.into_iter().unzip();
         for rests in &mut rests {
             rests.sort_unstable();
             rests.dedup();
@@ -57,7 +57,7 @@ impl Own {
 pub(super) struct Passing {
     values: Vec<(SecretString, i64)>,
     /// The finder of all values. It is built on first use, because several values are often added together.
-    finder: Option<Arc<Own>>,
+    finder: Option<Arc<OwnSecrets>>,
 }
 
 impl Passing {
@@ -70,9 +70,9 @@ impl Passing {
     }
 
     /// Returns the finder of all values; `None` if there is none.
-    pub(super) fn finder(&mut self) -> Option<Arc<Own>> {
+    pub(super) fn finder(&mut self) -> Option<Arc<OwnSecrets>> {
         if self.finder.is_none() && !self.values.is_empty() {
-            self.finder = Own::of(self.values.iter().map(|(value, _)| value)).map(Arc::new);
+            self.finder = OwnSecrets::of(self.values.iter().map(|(value, _)| value)).map(Arc::new);
         }
         self.finder.clone()
     }
@@ -80,12 +80,12 @@ impl Passing {
 
 #[cfg(test)]
 mod tests {
-    use super::Own;
+    use super::OwnSecrets;
     use secrecy::SecretString;
 
     fn find_own(secrets: &[&str], text: &str) -> Vec<String> {
         let secrets: Vec<SecretString> = secrets.iter().map(|secret| SecretString::from(*secret)).collect();
-        let own = Own::of(&secrets).unwrap();
+        let own = OwnSecrets::of(&secrets).unwrap();
         let mut found: Vec<String> = own.find(text.as_bytes()).map(|at| text[at].to_owned()).collect();
         found.sort();
         found
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn nothing_is_prepared_where_nothing_is_known() {
-        assert!(Own::of(&[]).is_none());
-        assert!(Own::of(&[SecretString::from("word")]).is_none());
+        assert!(OwnSecrets::of(&[]).is_none());
+        assert!(OwnSecrets::of(&[SecretString::from("word")]).is_none());
     }
 }

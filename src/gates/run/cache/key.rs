@@ -54,7 +54,8 @@ impl CacheKey {
     /// Computes the key of a commit for these commands, which see the checkout at the path `seen`.
     pub(super) async fn of(
         caches: &Path,
-        (mirror, commit): (&Mirror, &Sha),
+        mirror: &Mirror,
+        commit: &Sha,
         chosen: &CommandChoice,
         seen: &Path,
     ) -> Result<Self, GateError> {

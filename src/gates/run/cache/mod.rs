@@ -44,7 +44,7 @@ const HOME: &str = "home";
 
 /// The result of filling a checkout from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Warmed {
+pub(crate) enum CacheFill {
     /// It was filled.
     Yes,
     /// It was left as it was, since no cache fits.
@@ -61,11 +61,11 @@ pub(crate) async fn warm(
     chosen: &CommandChoice,
     overlay: Option<&Overlay>,
     place: &SandboxedCheckout,
-) -> Result<Warmed, GateError> {
+) -> Result<CacheFill, GateError> {
     let commit = place.head();
-    let key = CacheKey::of(&context.caches, (mirror, commit), chosen, &place.visible_path()).await?;
+    let key = CacheKey::of(&context.caches, mirror, commit, chosen, &place.visible_path()).await?;
     let Some(entry) = key.find(commit) else {
-        return Ok(Warmed::No);
+        return Ok(CacheFill::No);
     };
     Snapshot { entry, own: None }.fill(mirror, overlay, place).await
 }
@@ -79,7 +79,8 @@ async fn changed(mirror: &Mirror, entry: &Path, commit: &Sha, overlay: Option<&O
 
 fn take_out(
     entry: &Path,
-    (work, home): (&Path, &Path),
+    work: &Path,
+    home: &Path,
     changed: Option<BTreeSet<PathBuf>>,
     tracked: &[PathBuf],
 ) -> io::Result<()> {
@@ -99,10 +100,11 @@ pub(crate) async fn keep(
     mirror: &Mirror,
     chosen: &CommandChoice,
     place: &SandboxedCheckout,
-    (untracked_files, made): (Vec<PathBuf>, SetUpFiles),
+    untracked_files: Vec<PathBuf>,
+    made: SetUpFiles,
 ) -> Result<(), GateError> {
     let commit = place.head().clone();
-    let key = CacheKey::of(&context.caches, (mirror, &commit), chosen, &place.visible_path()).await?;
+    let key = CacheKey::of(&context.caches, mirror, &commit, chosen, &place.visible_path()).await?;
     let caches = context.caches.clone();
     let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
     let keeping = off_thread(move || {
@@ -112,7 +114,7 @@ pub(crate) async fn keep(
         }
         let rewritten = times::rewritten(&work, &tracked)?;
         let notes = Notes { made, rewritten, ..Notes::default() };
-        put_in(&entry, (&work, &home), &untracked_files, notes)?;
+        put_in(&entry, &work, &home, &untracked_files, notes)?;
         room::make(&caches, &entry);
         Ok(())
     });
@@ -159,7 +161,7 @@ impl Snapshot {
             let rewritten = times::rewritten(&work, &tracked)?;
             let notes = Notes { rewritten, ..Notes::default() };
             let entry = folder.path().join(commit.as_str());
-            put_in(&entry, (&work, &home), &untracked_files, notes)?;
+            put_in(&entry, &work, &home, &untracked_files, notes)?;
             let own = Some(folder);
             Ok(Self { entry, own })
         });
@@ -171,11 +173,12 @@ impl Snapshot {
     /// which commands see every checkout.
     pub(crate) async fn of_packages(
         context: &GateContext,
-        (mirror, commit): (&Mirror, &Sha),
+        mirror: &Mirror,
+        commit: &Sha,
         chosen: &CommandChoice,
         seen: &Path,
     ) -> Result<Option<Self>, GateError> {
-        let key = CacheKey::of(&context.caches, (mirror, commit), chosen, seen).await?;
+        let key = CacheKey::of(&context.caches, mirror, commit, chosen, seen).await?;
         let entry = key.entry(commit);
         let is_packages = Notes::read(&entry).is_ok_and(|notes| notes.made == SetUpFiles::Packages);
         Ok(is_packages.then(|| Self { entry, own: None }))
@@ -204,15 +207,15 @@ impl Snapshot {
         mirror: &Mirror,
         overlay: Option<&Overlay>,
         place: &SandboxedCheckout,
-    ) -> Result<Warmed, GateError> {
+    ) -> Result<CacheFill, GateError> {
         let (entry, commit) = (self.entry.clone(), place.head());
         let changed = changed(mirror, &entry, commit, overlay).await;
         let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
-        match off_thread(move || take_out(&entry, (&work, &home), changed, &tracked)).await {
-            Ok(()) => Ok(Warmed::Yes),
+        match off_thread(move || take_out(&entry, &work, &home, changed, &tracked)).await {
+            Ok(()) => Ok(CacheFill::Yes),
             Err(error) => {
                 tracing::warn!(%error, "a build cache could not be used");
-                Ok(Warmed::InPart)
+                Ok(CacheFill::InPart)
             }
         }
     }
@@ -250,7 +253,7 @@ impl Notes {
 }
 
 /// Writes an entry to a temporary folder and moves it into place as a whole.
-fn put_in(entry: &Path, (work, home): (&Path, &Path), untracked_files: &[PathBuf], notes: Notes) -> io::Result<()> {
+fn put_in(entry: &Path, work: &Path, home: &Path, untracked_files: &[PathBuf], notes: Notes) -> io::Result<()> {
     let folder = entry.parent().unwrap_or(entry);
     fs::create_dir_all(folder)?;
     let making = tempfile::Builder::new().prefix(".making-").tempdir_in(folder)?;

@@ -175,7 +175,7 @@ mod tests {
         fs::create_dir_all(&work).unwrap();
         fs::create_dir_all(&home).unwrap();
         let entry = folder.join("a".repeat(40));
-        put_in(&entry, (&work, &home), &[], Notes::default()).unwrap();
+        put_in(&entry, &work, &home, &[], Notes::default()).unwrap();
         let made = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1);
         fs::File::open(&entry).unwrap().set_modified(made).unwrap();
         touch(&entry);

@@ -10,7 +10,7 @@ use crate::{
         Absence, Additions, Baseline, Counts, Evidence, Finding, Gate, GateResult, StartFailure, TestNames, Weight,
     },
     feature::{
-        Before, Continuation, Doubt, Phase, PreFlight, PreFlightOutcome, State, UncalledTests,
+        Continuation, Doubt, Phase, PreFlight, PreFlightOutcome, State, TestsBefore, UncalledTests,
         event::{DefaultMerge, Event, Target},
         nameless, nothing_passes, obstacle,
         tests::{samples::*, table::command},
@@ -198,21 +198,21 @@ fn tests_that_no_command_runs_wait_for_a_person_if_a_task_needs_tests() {
 fn people_are_told_what_was_so_before() {
     let found = |tests: Evidence| PreFlight::of(&baseline(None, tests), Vec::new()).before;
     let none = found(Evidence::Absent(Absence::NoCommand));
-    assert!(matches!(none, Before::NoTests { .. }), "{none:?}");
+    assert!(matches!(none, TestsBefore::NoTests { .. }), "{none:?}");
     let empty = found(Evidence::Failed(ran(5, counts(0, 0), &[])));
-    assert!(matches!(empty, Before::NoTests { .. }), "{empty:?}");
+    assert!(matches!(empty, TestsBefore::NoTests { .. }), "{empty:?}");
     let green = found(Evidence::Passed(ran(0, counts(3, 0), &[])));
-    assert!(matches!(green, Before::Green { .. }), "{green:?}");
+    assert!(matches!(green, TestsBefore::Green { .. }), "{green:?}");
     let names: Vec<String> = (0..25).map(|n| format!("t{n}")).collect();
     let mut finding = ran(1, counts(0, 25), &[]);
     finding.names = Some(TestNames { failed: names.clone(), ..TestNames::default() });
-    let Before::Red { failing, more, .. } = found(Evidence::Failed(finding)) else {
+    let TestsBefore::Red { failing, more, .. } = found(Evidence::Failed(finding)) else {
         panic!("25 tests fail");
     };
     assert_eq!((failing.as_slice(), more), (&names[..20], 5));
     let mut unnamed = ran(1, Counts::Unknown, &[]);
     unnamed.output = "npm error Unknown command: \"tset\"".to_owned();
-    let Before::Red { output, .. } = found(Evidence::Failed(unnamed.clone())) else {
+    let TestsBefore::Red { output, .. } = found(Evidence::Failed(unnamed.clone())) else {
         panic!("nothing says which tests fail");
     };
     assert_eq!(output, unnamed.output, "what it printed is all that tells why");
@@ -421,7 +421,7 @@ fn a_conflict_with_the_default_branch_becomes_a_task_and_then_the_step_goes_on()
     assert_eq!(sync.origin, Origin::Sync { other: sha(40) });
     let turn = sync.last_turn().unwrap();
     assert_eq!(turn.kind, TurnKind::Conflict);
-    assert_eq!(turn.told.conflict.as_ref().unwrap().files, ["a.rs"]);
+    assert_eq!(turn.input.conflict.as_ref().unwrap().files, ["a.rs"]);
     story.complete(SYNC, 41);
     assert!(matches!(story.feature.phase(), Some(Phase::MergingDefault { then: Continuation::Pull, .. })));
 }

@@ -7,13 +7,13 @@ use crate::{
     feature::{
         CancelledWhy, Phase, State,
         event::{DefaultMerge, Event},
+        failed_acts::{FailedAct, PublicAct, Replacement},
         tests::samples::*,
-        unsaid::{Replacement, Saying, Unsaid},
     },
     ids::{PullNumber, TurnNumber},
     problem::Problem,
     task,
-    task::{MergeState, PersonDid, Played, TurnKind},
+    task::{MergeState, PersonDid, PlayerOutcome, TurnKind},
 };
 
 fn one() -> Story {
@@ -81,7 +81,8 @@ fn no_change_twice_in_a_row_blocks_and_once_is_a_used_turn() {
     let mut story = one();
     for expected in ["player_turn", "blocked"] {
         let emission = story.emission(ONE);
-        let outcome = Box::new(Played::NoChange { left_out: Vec::new(), base: sha(1), head: None, report: report() });
+        let outcome =
+            Box::new(PlayerOutcome::NoChange { left_out: Vec::new(), base: sha(1), head: None, report: report() });
         story.task_event(ONE, task::Event::Played { emission, outcome });
         assert_eq!(story.task(ONE).state.word(), expected);
     }
@@ -95,8 +96,12 @@ fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
     story.turn(ONE, 20, feedback("the button is blue"));
     let unchanged = |story: &mut Story| {
         let emission = story.emission(ONE);
-        let outcome =
-            Box::new(Played::NoChange { left_out: Vec::new(), base: sha(20), head: Some(sha(20)), report: report() });
+        let outcome = Box::new(PlayerOutcome::NoChange {
+            left_out: Vec::new(),
+            base: sha(20),
+            head: Some(sha(20)),
+            report: report(),
+        });
         story.task_event(ONE, task::Event::Played { emission, outcome });
     };
     unchanged(&mut story);
@@ -125,8 +130,12 @@ fn a_turn_without_a_change_has_a_head_judged_that_was_not_judged_last() {
     story.turn(ONE, 21, feedback("the button is green"));
     let emission = story.emission(ONE);
     // Somebody put the branch back.
-    let outcome =
-        Box::new(Played::NoChange { base: sha(21), head: Some(sha(20)), report: report(), left_out: Vec::new() });
+    let outcome = Box::new(PlayerOutcome::NoChange {
+        base: sha(21),
+        head: Some(sha(20)),
+        report: report(),
+        left_out: Vec::new(),
+    });
     let effects = story.task_event(ONE, task::Event::Played { emission, outcome });
     assert!(kinds(&effects).contains(&"gates"), "{effects:?}");
 }
@@ -136,7 +145,7 @@ fn a_turn_without_a_change_has_a_head_judged_that_nobody_judged() {
     let mut story = one();
     let emission = story.emission(ONE);
     let outcome =
-        Box::new(Played::NoChange { base: sha(1), head: Some(sha(20)), report: report(), left_out: Vec::new() });
+        Box::new(PlayerOutcome::NoChange { base: sha(1), head: Some(sha(20)), report: report(), left_out: Vec::new() });
     let effects = story.task_event(ONE, task::Event::Played { emission, outcome });
     assert_eq!(kinds(&effects), ["open_pull", "gates", "living"]);
     story.gate(ONE, green());
@@ -147,7 +156,7 @@ fn a_turn_without_a_change_has_a_head_judged_that_nobody_judged() {
 /// Ends the Player of the task's turn badly, after it left `n` on the branch.
 fn cut(story: &mut Story, n: u64) -> Vec<Effect> {
     let emission = story.emission(ONE);
-    let outcome = Box::new(Played::Stopped { reason: spent(), partial: Some(sha(n)) });
+    let outcome = Box::new(PlayerOutcome::Stopped { reason: spent(), partial: Some(sha(n)) });
     story.task_event(ONE, task::Event::Played { emission, outcome })
 }
 
@@ -261,7 +270,7 @@ fn guidance_starts_the_turn_again_with_the_player() {
     let effects = story.resume(ONE, Some("use make"), 3);
     assert_eq!(kinds(&effects), ["play", "living"]);
     let turn = story.task(ONE).last_turn().unwrap();
-    assert_eq!((turn.number, turn.told.guidance[0].text.as_str()), (TurnNumber(1), "use make"));
+    assert_eq!((turn.number, turn.input.guidance[0].text.as_str()), (TurnNumber(1), "use make"));
 }
 
 #[test]
@@ -286,7 +295,7 @@ fn a_conflict_is_a_turn_beyond_the_limit() {
     story.task_event(ONE, task::Event::MergeConflict { emission, files: vec!["a.rs".to_owned()] });
     let turn = story.task(ONE).last_turn().unwrap();
     assert_eq!((turn.kind, turn.number), (TurnKind::Conflict, TurnNumber(2)));
-    assert_eq!(turn.told.conflict.as_ref().unwrap().files, ["a.rs"]);
+    assert_eq!(turn.input.conflict.as_ref().unwrap().files, ["a.rs"]);
 }
 
 #[test]
@@ -414,26 +423,26 @@ fn a_turn_that_blocks_is_one_review_also_while_its_pull_request_is_being_opened(
     assert_eq!(kinds(&opened), ["living"]);
 }
 
-fn unsaid(what: Saying, task: Option<crate::ids::TaskId>, instead: Replacement) -> Event {
-    Event::Unsaid(Unsaid { what, task, instead, why: "403".to_owned() })
+fn failed_act(what: PublicAct, task: Option<crate::ids::TaskId>, instead: Replacement) -> Event {
+    Event::FailedAct(FailedAct { what, task, instead, why: "403".to_owned() })
 }
 
 #[test]
 fn an_approval_that_stands_nowhere_is_not_merged_and_one_that_stands_elsewhere_is() {
     let mut story = one();
     story.turn(ONE, 20, approval());
-    let elsewhere = unsaid(Saying::Review, Some(ONE), Replacement::CommentReview);
+    let elsewhere = failed_act(PublicAct::Review, Some(ONE), Replacement::CommentReview);
     assert_eq!(kinds(&story.apply(elsewhere.clone())), ["living"]);
     assert!(story.apply(elsewhere).is_empty(), "said once");
     assert_eq!(story.task(ONE).state.word(), "approved");
-    story.apply(unsaid(Saying::Review, Some(ONE), Replacement::Nothing));
+    story.apply(failed_act(PublicAct::Review, Some(ONE), Replacement::Nothing));
     assert_eq!(story.task(ONE).state.word(), "blocked");
 }
 
 #[test]
 fn a_living_comment_that_cannot_be_written_is_not_tried_for_ever() {
     let mut story = one();
-    let living = unsaid(Saying::Living, None, Replacement::Nothing);
+    let living = failed_act(PublicAct::Living, None, Replacement::Nothing);
     assert_eq!(kinds(&story.apply(living.clone())), ["living"]);
     assert!(story.apply(living).is_empty());
 }
@@ -441,9 +450,9 @@ fn a_living_comment_that_cannot_be_written_is_not_tried_for_ever() {
 #[test]
 fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_has_ended() {
     let mut story = one();
-    let closing = |number| unsaid(Saying::Close { pull: PullNumber(number) }, Some(ONE), Replacement::Nothing);
+    let closing = |number| failed_act(PublicAct::Close { pull: PullNumber(number) }, Some(ONE), Replacement::Nothing);
     story.turn(ONE, 20, approval());
-    assert_eq!(kinds(&story.apply(unsaid(Saying::Ready, Some(ONE), Replacement::Nothing))), ["living"]);
+    assert_eq!(kinds(&story.apply(failed_act(PublicAct::Ready, Some(ONE), Replacement::Nothing))), ["living"]);
     assert_eq!(story.task(ONE).state.word(), "approved", "GitHub itself merges no draft");
     story.apply(Event::Cancelled(CancelledWhy::BranchDeleted));
     assert_eq!(story.feature.state.word(), "cancelled");
@@ -451,7 +460,7 @@ fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_h
     assert!(story.apply(closing(7)).is_empty(), "said once");
     assert_eq!(kinds(&story.apply(closing(8))), ["living"], "another pull request");
     assert!(
-        story.apply(unsaid(Saying::Review, Some(ONE), Replacement::Nothing)).is_empty(),
+        story.apply(failed_act(PublicAct::Review, Some(ONE), Replacement::Nothing)).is_empty(),
         "a review says nothing any more"
     );
 }

@@ -280,7 +280,7 @@ fn a_resumed_task_that_waits_takes_more_guidance_and_turns() {
         story.says(resume_with("and tox", 7), on);
         story.merge_default(2);
         let turn = story.task(ONE).last_turn().unwrap();
-        let told: Vec<&str> = turn.told.guidance.iter().map(|words| words.text.as_str()).collect();
+        let told: Vec<&str> = turn.input.guidance.iter().map(|words| words.text.as_str()).collect();
         assert_eq!((told.as_slice(), story.task(ONE).limit), (["use pytest", "and tox"].as_slice(), 7));
     }
 }

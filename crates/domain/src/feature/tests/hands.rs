@@ -205,7 +205,7 @@ fn a_request_for_changes_starts_a_turn_beyond_the_limit() {
     }
     story.person(ONE, review(1));
     let turn = story.task(ONE).last_turn().unwrap();
-    assert_eq!((turn.number, turn.told.reviews.len()), (TurnNumber(4), 1));
+    assert_eq!((turn.number, turn.input.reviews.len()), (TurnNumber(4), 1));
     story.turn(ONE, 23, feedback("d"));
     assert!(story.task(ONE).is_blocked(), "it grants one turn, not more");
 }

@@ -13,7 +13,7 @@ use crate::{
     ids::{Emission, TurnNumber},
     inquiry::{Answer, Hearing, Inquirer, Inquiries, Inquiry, InquiryPolicy, Round},
     task,
-    task::{PersonDid, Played},
+    task::{PersonDid, PlayerOutcome},
 };
 
 pub fn inquiries(question: &str) -> Inquiries {
@@ -66,8 +66,8 @@ fn a_player_that_asks_uses_no_turn_keeps_its_work_and_gets_the_answer() {
     let turn = story.task(ONE).last_turn().unwrap();
     assert_eq!((turn.number, turn.base.clone()), (TurnNumber::FIRST, Some(sha(50))));
     let expected = Round { by: Inquirer::Player, inquiries: inquiries("Tabs?"), answer: words("  Tabs, \"please\"\n") };
-    assert_eq!(turn.told.answers, [expected]);
-    assert!(turn.told.guidance.is_empty());
+    assert_eq!(turn.input.answers, [expected]);
+    assert!(turn.input.guidance.is_empty());
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn the_designer_asks_before_the_first_turn() {
     assert_eq!(kinds(&ask(&mut story, "And?", None)), ["design", "living"]);
     let emission = story.emission(ONE);
     story.task_event(ONE, task::Event::Designed { emission, design: None });
-    assert_eq!(story.task(ONE).last_turn().unwrap().told.answers.len(), 2);
+    assert_eq!(story.task(ONE).last_turn().unwrap().input.answers.len(), 2);
 }
 
 /// Lets the planner ask.
@@ -281,7 +281,7 @@ fn a_failed_run_keeps_the_answer_for_the_next() {
     ask(&mut story, "Tabs?", None);
     resume(&mut story, Some("yes"));
     let emission = story.emission(ONE);
-    let outcome = Box::new(Played::Failed {
+    let outcome = Box::new(PlayerOutcome::Failed {
         failure: crate::blocked::Failure::TimedOut { seconds: 1 },
         printed: String::new(),
         partial: None,

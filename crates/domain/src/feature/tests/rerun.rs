@@ -81,7 +81,7 @@ fn guidance_waits_for_the_player() {
     story.push(ONE, 22);
     story.gate(ONE, absent());
     rerun(&mut story, 22);
-    let told: Vec<_> = story.task(ONE).turns.iter().flat_map(|turn| &turn.told.guidance).collect();
+    let told: Vec<_> = story.task(ONE).turns.iter().flat_map(|turn| &turn.input.guidance).collect();
     assert_eq!(told.len(), 1, "once");
 }
 

@@ -170,7 +170,7 @@ fn remarks_go_to_the_next_coach_once_and_change_nothing_else() {
     story.gate(ONE, green());
     assert!(story.by_three(PersonDid::Remark(review(3))).is_empty());
     assert!(story.by_three(PersonDid::Remark(review(1))).is_empty(), "once");
-    let told = |story: &Story, turn: usize| story.task(ONE).turns[turn].told.remarks.clone();
+    let told = |story: &Story, turn: usize| story.task(ONE).turns[turn].input.remarks.clone();
     assert_eq!(told(&story, 0), [review(1), review(2)]);
     story.judge(ONE, feedback("no"));
     assert_eq!(told(&story, 1), [review(3)]);
@@ -184,7 +184,7 @@ fn strangers_cannot_fill_a_task_with_remarks() {
     for id in 1..=100 {
         story.by_three(PersonDid::Remark(review(id)));
     }
-    assert_eq!(story.task(ONE).turns[0].told.remarks.len(), 20);
+    assert_eq!(story.task(ONE).turns[0].input.remarks.len(), 20);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use crate::{
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, GateReport, GateResult},
     exposure::Exposure,
     feature::{
-        Discussion, Feature, Mode, PlanApproval, PreFlight, PreFlightOutcome, Rules, Snapshot, Step, Trust, Wanted,
+        Discussion, Feature, LabelRequest, Mode, PlanApproval, PreFlight, PreFlightOutcome, Rules, Snapshot, Step,
+        Trust,
         event::OpenedOn,
         event::{DefaultMerge, Event, Planned},
         step::{labelled, step},
@@ -23,7 +24,7 @@ use crate::{
     plan::{Check, Criterion, Factors, Plan, PlannedTask, TaskType, TestEffort},
     report::PlayerReport,
     task,
-    task::{HumanReview, MergePolicy, PersonDid, Played, WaivedFact},
+    task::{HumanReview, MergePolicy, PersonDid, PlayerOutcome, WaivedFact},
 };
 
 pub const AT: Millis = Millis(1_000);
@@ -121,7 +122,7 @@ pub fn new(rules: Rules) -> Step {
         at: AT,
         requested_at: AT,
         trust: Trust::Writers,
-        wanted: Wanted::Plan,
+        wanted: LabelRequest::Plan,
         parts: text::visible::HiddenParts::default(),
         discussion: Discussion::default(),
     };
@@ -228,8 +229,8 @@ pub fn report() -> PlayerReport {
     PlayerReport::default()
 }
 
-pub fn pushed(head: Sha) -> Played {
-    Played::Pushed { left_out: Vec::new(), base: sha(1), head, report: report() }
+pub fn pushed(head: Sha) -> PlayerOutcome {
+    PlayerOutcome::Pushed { left_out: Vec::new(), base: sha(1), head, report: report() }
 }
 
 /// A sequence of events, with every effect that they asked for.

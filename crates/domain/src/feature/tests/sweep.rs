@@ -12,7 +12,7 @@ use crate::{
         step::step,
         sweep::{
             Access, AccountType, Difference, RemoteAccount, RemoteFact, RemoteIssue, RemotePull, RemoteState,
-            RemoteWork, Stored, TimelineChange, TimelineEntry, compare,
+            RemoteWork, StoredWork, TimelineChange, TimelineEntry, compare,
         },
     },
     ids::{CommentId, Millis, PullNumber, ReviewId, TaskId, User, UserId},
@@ -130,7 +130,7 @@ fn end_pull(feature: &Feature, remote: &RemoteWork, pull: PullNumber) -> Event {
 
 /// Sweeps once, as the engine does, and returns what was found.
 fn sweep(feature: &mut Feature, causes: &mut BTreeSet<String>, remote: &RemoteWork) -> Vec<RemoteFact> {
-    let stored = Stored { feature, label: LABEL, causes };
+    let stored = StoredWork { feature, label: LABEL, causes };
     let found = compare(stored, remote);
     for difference in &found {
         let (event, cause) = event(feature, remote, difference);
@@ -256,7 +256,7 @@ fn words_of_people_count_once_and_only_those_of_this_run() {
     let reviews = [TimelineChange::Reviewed(ReviewId(8)), TimelineChange::Dismissed(ReviewId(9))];
     remote.pulls.get_mut(&number).unwrap().timeline = reviews.map(|change| entry(feature, change)).to_vec();
     let causes = BTreeSet::from(["comment/3".to_owned(), "review/9".to_owned()]);
-    let stored = Stored { feature, label: LABEL, causes: &causes };
+    let stored = StoredWork { feature, label: LABEL, causes: &causes };
     let facts: Vec<RemoteFact> = compare(stored, &remote).into_iter().map(|one| one.fact).collect();
     let expected = [
         RemoteFact::Commented(None, CommentId(1)),

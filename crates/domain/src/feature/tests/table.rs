@@ -21,7 +21,7 @@ use crate::{
     ids::{CommentId, Emission, InstallationId, IssueNumber, ReviewId, TaskId},
     plan::parse::PlanAuthor,
     task,
-    task::{HumanReview, MergePolicy, MergeState, PersonDid, Played, Stage, Task},
+    task::{HumanReview, MergePolicy, MergeState, PersonDid, PlayerOutcome, Stage, Task},
 };
 use std::fmt::Write;
 
@@ -111,7 +111,8 @@ pub fn tasks() -> Vec<(&'static str, Story)> {
             "blocked, Player failed before any push",
             after(&|story| {
                 let emission = story.emission(ONE);
-                let outcome = Box::new(Played::Failed { printed: String::new(), failure: failure(), partial: None });
+                let outcome =
+                    Box::new(PlayerOutcome::Failed { printed: String::new(), failure: failure(), partial: None });
                 story.task_event(ONE, task::Event::Played { emission, outcome });
             }),
         ),
@@ -157,7 +158,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
     let emission = task.state.waits_for().unwrap_or(Emission(77));
     let head = task.last_turn().and_then(|turn| turn.head.clone()).unwrap_or_else(|| sha(0));
     let pull_number = pull(ONE);
-    let played = |outcome: Played| task::Event::Played { emission, outcome: Box::new(outcome) };
+    let played = |outcome: PlayerOutcome| task::Event::Played { emission, outcome: Box::new(outcome) };
     let gated = |report: GateReport| task::Event::Gated {
         emission,
         head: head.clone(),
@@ -180,14 +181,17 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         ("played: pushed", played(pushed(sha(50)))),
         (
             "played: no change",
-            played(Played::NoChange { left_out: Vec::new(), base: base.clone(), head: None, report: report() }),
+            played(PlayerOutcome::NoChange { left_out: Vec::new(), base: base.clone(), head: None, report: report() }),
         ),
-        ("played: held", played(Played::Held { left_out: Vec::new(), base, report: report(), items: Vec::new() })),
-        ("played: overtaken", played(Played::Overtaken { head: sha(51) })),
-        ("played: failed", played(Played::Failed { printed: String::new(), failure: failure(), partial: None })),
+        (
+            "played: held",
+            played(PlayerOutcome::Held { left_out: Vec::new(), base, report: report(), items: Vec::new() }),
+        ),
+        ("played: overtaken", played(PlayerOutcome::Overtaken { head: sha(51) })),
+        ("played: failed", played(PlayerOutcome::Failed { printed: String::new(), failure: failure(), partial: None })),
         (
             "played: failed, partial",
-            played(Played::Failed { printed: String::new(), failure: failure(), partial: Some(sha(52)) }),
+            played(PlayerOutcome::Failed { printed: String::new(), failure: failure(), partial: Some(sha(52)) }),
         ),
         ("pull opened", task::Event::PullOpened { pull: pull_number, branch: task.branch.clone() }),
         ("gated: green", gated(green())),

@@ -21,7 +21,7 @@ use crate::{
     ids::{CommentId, Emission, InstallationId, IssueNumber, PullNumber, ReviewId, Sha, TaskId},
     plan::parse::PlanAuthor,
     task,
-    task::{HumanReview, MergePolicy, Origin, PersonDid, Played, Task},
+    task::{HumanReview, MergePolicy, Origin, PersonDid, PlayerOutcome, Task},
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -266,7 +266,7 @@ fn is_infrastructure(event: &Event, id: TaskId) -> bool {
         && match event {
             task::Event::Stuck { .. } | task::Event::CoachFailed { .. } => true,
             task::Event::Played { outcome, .. } => {
-                matches!(**outcome, Played::Failed { .. } | Played::Overtaken { .. })
+                matches!(**outcome, PlayerOutcome::Failed { .. } | PlayerOutcome::Overtaken { .. })
             }
             task::Event::Gated { .. } => true,
             task::Event::Judged { judgement, .. } => matches!(**judgement, Judgement::EvidenceAbsent { .. }),
@@ -396,11 +396,13 @@ impl World {
                             partial: self.fresh().is_multiple_of(2).then(|| self.sha()),
                         });
                     }
-                    1 => Played::NoChange { base, head: task.head.clone(), report, left_out: Vec::new() },
-                    2 => Played::Held { left_out: Vec::new(), base, report, items: Vec::new() },
-                    3 => Played::Overtaken { head: self.sha() },
-                    4 => Played::Failed { printed: String::new(), failure: failure(), partial: None },
-                    5 => Played::Failed { printed: String::new(), failure: failure(), partial: Some(self.sha()) },
+                    1 => PlayerOutcome::NoChange { base, head: task.head.clone(), report, left_out: Vec::new() },
+                    2 => PlayerOutcome::Held { left_out: Vec::new(), base, report, items: Vec::new() },
+                    3 => PlayerOutcome::Overtaken { head: self.sha() },
+                    4 => PlayerOutcome::Failed { printed: String::new(), failure: failure(), partial: None },
+                    5 => {
+                        PlayerOutcome::Failed { printed: String::new(), failure: failure(), partial: Some(self.sha()) }
+                    }
                     _ => pushed(self.sha()),
                 };
                 task::Event::Played { emission, outcome: Box::new(outcome) }

@@ -50,11 +50,11 @@ fn examples(text: &str, container: &str, start: usize, docstring: &str, parts: &
         } else if plain.is_empty()
             && let Some(from) = begun.take()
         {
-            parts.add(text, (container, "example".to_owned()), from..at);
+            parts.add(text, container, "example".to_owned(), from..at);
         }
         at = at.saturating_add(line.len());
     }
     if let Some(from) = begun {
-        parts.add(text, (container, "example".to_owned()), from..at);
+        parts.add(text, container, "example".to_owned(), from..at);
     }
 }

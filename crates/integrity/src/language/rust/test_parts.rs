@@ -31,11 +31,11 @@ fn items(text: &str, around: At<'_>, container: &str, parts: &mut TestParts) {
         }
         let comments = std::mem::take(&mut comments);
         if is_for_tests(at) || at.is(&["macro_invocation", "expression_statement"]) && at.text().contains("#[test]") {
-            parts.add(text, (container, name(at)), with_comments(at, &comments));
+            parts.add(text, container, name(at), with_comments(at, &comments));
             continue;
         }
         let inside = format!("{container}/{}", name(at));
-        examples(text, (&inside, at), &comments, parts);
+        examples(text, &inside, at, &comments, parts);
         if let Some(body) = at.field("body").filter(|_| at.is(CONTAINERS)) {
             items(text, body, &inside, parts);
             let end = body.range().end.saturating_sub(1);
@@ -63,7 +63,7 @@ fn with_comments(at: At<'_>, comments: &[At<'_>]) -> Range<usize> {
 }
 
 /// Adds the examples in the doc comments of an item.
-fn examples(text: &str, (container, at): (&str, At<'_>), comments: &[At<'_>], parts: &mut TestParts) {
+fn examples(text: &str, container: &str, at: At<'_>, comments: &[At<'_>], parts: &mut TestParts) {
     let first = attributes(at).last().unwrap_or(at).range().start;
     let docs = comments.iter().filter(|comment| comment.text().starts_with("///"));
     let mut begun: Option<usize> = None;
@@ -76,7 +76,7 @@ fn examples(text: &str, (container, at): (&str, At<'_>), comments: &[At<'_>], pa
             (true, None) => begun = Some(range.start),
             (true, Some(start)) => {
                 let stop = range.start.saturating_add(comment.text().trim_end().len());
-                parts.add(text, (container, "example".to_owned()), start..stop);
+                parts.add(text, container, "example".to_owned(), start..stop);
                 begun = None;
             }
             (false, _) => {}

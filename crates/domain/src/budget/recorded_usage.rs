@@ -5,7 +5,7 @@ use text::usage::{Tokens, Usage};
 
 /// The extent to which a run's usage is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsageKnowledge {
+pub enum UsageCompleteness {
     /// Everything that its program usually reports.
     All,
     /// Not everything: its model worked, but the cost of that was not reported.
@@ -20,13 +20,15 @@ pub enum UsageKnowledge {
 ///
 /// If a program that usually reports its cost could not do so, for example after a crash, the run counts with its whole
 /// share. So an unknown cost never exceeds the limit. A run that never reached its model costs nothing.
-pub fn settled(usage: Usage, known: UsageKnowledge, cost_reporting: CostReporting, share: &Share) -> Usage {
+pub fn usage_to_record(usage: Usage, known: UsageCompleteness, cost_reporting: CostReporting, share: &Share) -> Usage {
     match (cost_reporting, known) {
-        (CostReporting::Nothing, _) | (CostReporting::Cost, UsageKnowledge::All) => usage,
-        (CostReporting::Cost, UsageKnowledge::Nothing) => Usage { usd_micros: usage.usd_micros.or(Some(0)), ..usage },
-        (CostReporting::Cost, UsageKnowledge::Part) => all_tokens(all_money(usage, share), share),
+        (CostReporting::Nothing, _) | (CostReporting::Cost, UsageCompleteness::All) => usage,
+        (CostReporting::Cost, UsageCompleteness::Nothing) => {
+            Usage { usd_micros: usage.usd_micros.or(Some(0)), ..usage }
+        }
+        (CostReporting::Cost, UsageCompleteness::Part) => all_tokens(all_money(usage, share), share),
         // If the tokens of the share are used up, part of its money may be left.
-        (CostReporting::Cost, UsageKnowledge::Spent) => {
+        (CostReporting::Cost, UsageCompleteness::Spent) => {
             if share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
                 usage
             } else {
@@ -39,7 +41,7 @@ pub fn settled(usage: Usage, known: UsageKnowledge, cost_reporting: CostReportin
 /// Raises the cost to at least the share's money, even if the program reported less.
 fn all_money(usage: Usage, share: &Share) -> Usage {
     match share.usd_micros {
-        Some(least) if usage.usd_micros.is_none_or(|told| told < least) => {
+        Some(least) if usage.usd_micros.is_none_or(|reported| reported < least) => {
             Usage { usd_micros: Some(least), estimated: true, ..usage }
         }
         Some(_) | None => usage,
@@ -67,18 +69,18 @@ mod tests {
     fn what_is_told_counts_and_what_is_not_told_counts_as_the_share() {
         // Reported money and tokens, the knowledge; then money, tokens, and if that is an estimate.
         let table = [
-            (Some(7), 9, UsageKnowledge::All, (Some(7), 9, false)),
-            (None, 0, UsageKnowledge::All, (None, 0, false)),
-            (None, 0, UsageKnowledge::Part, (Some(50), 1_000, true)),
-            (Some(7), 9, UsageKnowledge::Part, (Some(50), 1_000, true)),
-            (Some(60), 2_000, UsageKnowledge::Part, (Some(60), 2_000, false)),
-            (Some(20), 9, UsageKnowledge::Spent, (Some(50), 9, true)),
-            (Some(60), 9, UsageKnowledge::Spent, (Some(60), 9, false)),
-            (Some(20), 1_000, UsageKnowledge::Spent, (Some(20), 1_000, false)),
-            (None, 0, UsageKnowledge::Nothing, (Some(0), 0, false)),
+            (Some(7), 9, UsageCompleteness::All, (Some(7), 9, false)),
+            (None, 0, UsageCompleteness::All, (None, 0, false)),
+            (None, 0, UsageCompleteness::Part, (Some(50), 1_000, true)),
+            (Some(7), 9, UsageCompleteness::Part, (Some(50), 1_000, true)),
+            (Some(60), 2_000, UsageCompleteness::Part, (Some(60), 2_000, false)),
+            (Some(20), 9, UsageCompleteness::Spent, (Some(50), 9, true)),
+            (Some(60), 9, UsageCompleteness::Spent, (Some(60), 9, false)),
+            (Some(20), 1_000, UsageCompleteness::Spent, (Some(20), 1_000, false)),
+            (None, 0, UsageCompleteness::Nothing, (Some(0), 0, false)),
         ];
         for (usd_micros, tokens, known, expected) in table {
-            let usage = settled(usage(usd_micros, tokens), known, CostReporting::Cost, &SHARE);
+            let usage = usage_to_record(usage(usd_micros, tokens), known, CostReporting::Cost, &SHARE);
             let found = (usage.usd_micros, usage.tokens.total(), usage.estimated);
             assert_eq!(found, expected, "{usd_micros:?} {tokens} {known:?}");
         }
@@ -86,10 +88,15 @@ mod tests {
 
     #[test]
     fn who_never_tells_is_unknown_and_without_a_limit_nothing_is_made_up() {
-        for known in [UsageKnowledge::All, UsageKnowledge::Part, UsageKnowledge::Spent, UsageKnowledge::Nothing] {
-            assert_eq!(settled(usage(None, 0), known, CostReporting::Nothing, &SHARE), usage(None, 0));
+        for known in
+            [UsageCompleteness::All, UsageCompleteness::Part, UsageCompleteness::Spent, UsageCompleteness::Nothing]
+        {
+            assert_eq!(usage_to_record(usage(None, 0), known, CostReporting::Nothing, &SHARE), usage(None, 0));
         }
         let unlimited = Share { usd_micros: None, tokens: None, ..SHARE };
-        assert_eq!(settled(usage(None, 0), UsageKnowledge::Part, CostReporting::Cost, &unlimited), usage(None, 0));
+        assert_eq!(
+            usage_to_record(usage(None, 0), UsageCompleteness::Part, CostReporting::Cost, &unlimited),
+            usage(None, 0)
+        );
     }
 }

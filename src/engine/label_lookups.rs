@@ -14,13 +14,13 @@ const SPACING_MS: i64 = 20;
 
 /// The permits to ask GitHub about labels.
 #[derive(Debug)]
-pub struct LabelLooks {
+pub struct LabelLookups {
     permits: Semaphore,
     /// The latest time at which a waiting label tries again.
     last_try: Mutex<Millis>,
 }
 
-impl LabelLooks {
+impl LabelLookups {
     /// Allows this number of lookups at once.
     pub fn new(at_once: usize) -> Self {
         Self { permits: Semaphore::new(at_once), last_try: Mutex::new(Millis(0)) }
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn labels_that_wait_try_again_one_after_another() {
-        let looks = LabelLooks::new(1);
+        let looks = LabelLookups::new(1);
         let now = Millis(1_000);
         let held = looks.ask(now).unwrap();
         let until = || looks.ask(now).unwrap_err();
@@ -56,6 +56,6 @@ mod tests {
     #[test]
     fn a_single_worker_looks_at_labels_too() {
         let slots = |control| Slots { control, forge: 1, agent: 1 };
-        assert_eq!([1, 2, 8].map(|control| slots(control).label_looks()), [1, 1, 4]);
+        assert_eq!([1, 2, 8].map(|control| slots(control).label_lookups()), [1, 1, 4]);
     }
 }

@@ -1,7 +1,7 @@
 //! Things that AutoBuild could not say or do on GitHub as intended. They were said in another form, or the work stops,
 //! or a person has to act; the Feature shows each case.
 
-pub use crate::effect::{Replacement, Saying, Unsaid};
+pub use crate::effect::{FailedAct, PublicAct, Replacement};
 use crate::{
     blocked::{BlockReason, Failure},
     feature::{
@@ -17,17 +17,17 @@ use crate::{
 const MOST: usize = 20;
 
 /// Records it, once. An approved task whose verdict could not be posted is not merged: it waits for a person.
-pub(super) fn unsaid(mut feature: Feature, unsaid: Unsaid, at: Millis) -> Step {
-    if !feature.is_unfinished() && !unsaid.what.outlasts_the_feature() {
+pub(super) fn record(mut feature: Feature, act: FailedAct, at: Millis) -> Step {
+    if !feature.is_unfinished() && !act.what.outlasts_the_feature() {
         return unchanged(feature);
     }
-    let same = |known: &Unsaid| (known.what, known.task, known.instead) == (unsaid.what, unsaid.task, unsaid.instead);
-    let is_known = feature.unsaid.iter().any(same);
-    let stopped = stopped(&feature, &unsaid);
+    let same = |known: &FailedAct| (known.what, known.task, known.instead) == (act.what, act.task, act.instead);
+    let is_known = feature.failed_acts.iter().any(same);
+    let stopped = stopped(&feature, &act);
     if !is_known {
-        feature.unsaid.push(unsaid);
-        let extra = feature.unsaid.len().saturating_sub(MOST);
-        feature.unsaid.drain(..extra);
+        feature.failed_acts.push(act);
+        let extra = feature.failed_acts.len().saturating_sub(MOST);
+        feature.failed_acts.drain(..extra);
     }
     match stopped {
         Some((id, event)) => on_task(feature, id, event, at),
@@ -36,13 +36,13 @@ pub(super) fn unsaid(mut feature: Feature, unsaid: Unsaid, at: Millis) -> Step {
 }
 
 /// Returns the approved task that must not be merged because of this, and the event that stops it.
-fn stopped(feature: &Feature, unsaid: &Unsaid) -> Option<(TaskId, task::Event)> {
-    let id = unsaid.task.filter(|_| unsaid.instead == Replacement::Nothing)?;
-    let step = unsaid.what.before_merge()?;
+fn stopped(feature: &Feature, act: &FailedAct) -> Option<(TaskId, task::Event)> {
+    let id = act.task.filter(|_| act.instead == Replacement::Nothing)?;
+    let step = act.what.before_merge()?;
     let task = feature.task(id)?;
     let is_approved = matches!(task.state, task::State::Approved { .. });
     let emission = task.state.waits_for().filter(|_| is_approved)?;
-    let message = unsaid.why.clone();
+    let message = act.why.clone();
     let reason = BlockReason::failed(step, Failure::GitHubRefused { message });
     Some((id, task::Event::Stuck { emission, reason }))
 }

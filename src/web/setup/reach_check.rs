@@ -1,7 +1,7 @@
 //! Checks if GitHub reaches the service: has the first delivery, a ping, sent again, and reads its result in GitHub's
 //! log.
 
-use super::{Service, Setup, back, browser::Sent, manifest::Which};
+use super::{Service, Setup, back, browser::SentForm, manifest::AppKind};
 use crate::github::{Client, HookDelivery};
 use axum::{extract::State, response::Response};
 use std::{sync::Arc, time::Duration};
@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// The result of the check of the address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Proof {
+pub(super) enum ReachCheck {
     NotTried,
     Trying,
     /// GitHub reached the service.
@@ -30,64 +30,64 @@ pub(super) enum Proof {
     Unknown(String),
 }
 
-fn proven(delivery: &HookDelivery) -> Proof {
+fn result_of(delivery: &HookDelivery) -> ReachCheck {
     match delivery.status_code {
-        200..=299 => Proof::Reached,
-        0 => Proof::NotReached(delivery.status.clone()),
-        code => Proof::Answered(code),
+        200..=299 => ReachCheck::Reached,
+        0 => ReachCheck::NotReached(delivery.status.clone()),
+        code => ReachCheck::Answered(code),
     }
 }
 
 impl Setup {
     /// Has the newest ping sent again, unless one arrived already, and waits for its result.
-    pub(super) async fn prove(&self) {
-        let Ok(_one) = self.proving.try_lock() else { return };
-        self.now.lock().proof = Proof::Trying;
-        let proof = match self.client(Which::Autobuild) {
+    pub(super) async fn check_reach(&self) {
+        let Ok(_one) = self.checking_reach.try_lock() else { return };
+        self.now.lock().reach = ReachCheck::Trying;
+        let reach = match self.client(AppKind::Autobuild) {
             Ok(Some(client)) => try_client(&client).await,
-            Ok(None) => Ok(Proof::NotTried),
+            Ok(None) => Ok(ReachCheck::NotTried),
             Err(error) => Err(error),
         };
-        let proof = proof.unwrap_or_else(|error| Proof::Unknown(self.options.secrets.mask(&format!("{error:#}"))));
-        self.now.lock().proof = proof;
+        let reach = reach.unwrap_or_else(|error| ReachCheck::Unknown(self.options.secrets.mask(&format!("{error:#}"))));
+        self.now.lock().reach = reach;
     }
 
     /// Returns the result so far. Waits for a running check to end.
-    pub(super) async fn proof(&self) -> Proof {
-        let _ended = self.proving.lock().await;
-        self.now.lock().proof.clone()
+    pub(super) async fn reach(&self) -> ReachCheck {
+        let _ended = self.checking_reach.lock().await;
+        self.now.lock().reach.clone()
     }
 }
 
-async fn try_client(client: &Client) -> anyhow::Result<Proof> {
+async fn try_client(client: &Client) -> anyhow::Result<ReachCheck> {
     let pings = async || -> anyhow::Result<Vec<HookDelivery>> {
         let log = client.hook_deliveries(READ).await?;
         Ok(log.into_iter().filter(|delivery| delivery.event == "ping").collect())
     };
     let before = pings().await?;
     let Some(newest) = before.first() else {
-        return Ok(Proof::NoPing);
+        return Ok(ReachCheck::NoPing);
     };
-    if before.iter().any(|delivery| proven(delivery) == Proof::Reached) {
-        return Ok(Proof::Reached);
+    if before.iter().any(|delivery| result_of(delivery) == ReachCheck::Reached) {
+        return Ok(ReachCheck::Reached);
     }
     client.redeliver(newest).await?;
     for _ in 0..READS {
         let after = pings().await?;
         let fresh = after.first().filter(|delivery| delivery.id != newest.id);
         if let Some(fresh) = fresh {
-            return Ok(proven(fresh));
+            return Ok(result_of(fresh));
         }
         tokio::time::sleep(PAUSE).await;
     }
-    Ok(proven(newest))
+    Ok(result_of(newest))
 }
 
-/// `POST /setup/prove`.
-pub(super) async fn again(State(setup): State<Arc<Setup>>, _: Sent) -> Response {
+/// `POST /setup/check_reach`.
+pub(super) async fn post_prove(State(setup): State<Arc<Setup>>, _: SentForm) -> Response {
     let works = matches!(*setup.service.borrow(), Service::On(_));
     if works {
-        setup.prove().await;
+        setup.check_reach().await;
     }
     back()
 }
@@ -106,9 +106,9 @@ mod tests {
             status: status.to_owned(),
             status_code: code,
         };
-        assert_eq!(proven(&delivery(202, "OK")), Proof::Reached);
-        assert_eq!(proven(&delivery(502, "Invalid HTTP Response: 502")), Proof::Answered(502));
-        let unreached = Proof::NotReached("failed to connect to host".to_owned());
-        assert_eq!(proven(&delivery(0, "failed to connect to host")), unreached);
+        assert_eq!(result_of(&delivery(202, "OK")), ReachCheck::Reached);
+        assert_eq!(result_of(&delivery(502, "Invalid HTTP Response: 502")), ReachCheck::Answered(502));
+        let unreached = ReachCheck::NotReached("failed to connect to host".to_owned());
+        assert_eq!(result_of(&delivery(0, "failed to connect to host")), unreached);
     }
 }

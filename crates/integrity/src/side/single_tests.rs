@@ -26,8 +26,8 @@ pub fn with_single_tests_of(path: &str, frame: &str, tests: &str) -> Option<Stri
         }
     }
     edits.sort_by_key(|(range, _)| (range.start, range.end));
-    let fitted = super::inline::edited(frame, edits);
-    (fitted != frame).then_some(fitted)
+    let merged = super::inline::edited(frame, edits);
+    (merged != frame).then_some(merged)
 }
 
 /// Returns a file without the tests to which these lines belong; `None` if they belong to none.
@@ -84,14 +84,14 @@ mod tests {
 
     #[test]
     fn single_tests_stand_in_the_file_of_the_other_version() {
-        let fitted = with_single_tests_of("tests/test_a.py", PYTHON_NEW, PYTHON_OLD).unwrap();
+        let merged = with_single_tests_of("tests/test_a.py", PYTHON_NEW, PYTHON_OLD).unwrap();
         let expected = "from a import kept\n\n\ndef helper():\n    return 1\n\n\ndef test_one():\n    assert kept() == 1\n\n\nclass TestBox:\n    def test_three(self):\n        assert kept() == 3\n    def test_four(self):\n        assert kept() == 4\n\n\ndef test_five():\n    assert helper() == 1\n@pytest.mark.slow\ndef test_two():\n    assert gone() == 2\n";
-        assert_eq!(fitted, expected);
+        assert_eq!(merged, expected);
         let script = "import { kept } from './a.js';\n\ntest('one', () => {\n  expect(kept()).toBe(1);\n});\n";
         let old = "import { gone } from './a.js';\n\ntest('one', () => {\n  expect(kept()).toBe(2);\n});\ntest('two', () => gone());\n";
-        let fitted = with_single_tests_of("a.test.js", script, old).unwrap();
+        let merged = with_single_tests_of("a.test.js", script, old).unwrap();
         assert_eq!(
-            fitted,
+            merged,
             "import { kept } from './a.js';\n\ntest('one', () => {\n  expect(kept()).toBe(2);\n});\ntest('two', () => gone());\n"
         );
         assert_eq!(with_single_tests_of("a.test.js", script, script), None);

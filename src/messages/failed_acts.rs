@@ -7,39 +7,39 @@ use crate::messages::{
 };
 use domain::feature::{
     Feature,
-    unsaid::{Replacement, Saying, Unsaid},
+    failed_acts::{FailedAct, PublicAct, Replacement},
 };
 
 /// Returns one line for each, the newest first.
 pub(super) fn lines(feature: &Feature, links: &Links, measure: &Measure) -> String {
-    let newest: Vec<&Unsaid> = feature.unsaid.iter().rev().collect();
-    bullets(&newest, measure.rows.min(6), |unsaid| {
-        format!("{}. Reason: {}", what_failed(unsaid, links), untrusted::code(&unsaid.why, 200))
+    let newest: Vec<&FailedAct> = feature.failed_acts.iter().rev().collect();
+    bullets(&newest, measure.rows.min(6), |act| {
+        format!("{}. Reason: {}", what_failed(act, links), untrusted::code(&act.why, 200))
     })
 }
 
-fn what_failed(unsaid: &Unsaid, links: &Links) -> String {
-    let of = |what: &str| match unsaid.task {
+fn what_failed(act: &FailedAct, links: &Links) -> String {
+    let of = |what: &str| match act.task {
         Some(task) => format!("{what} of {task}"),
         None => what.to_owned(),
     };
-    let said = |what: String| format!("AutoBuild could not post {what}{}", in_place(unsaid.instead));
-    match (unsaid.what, unsaid.task) {
-        (Saying::Review, _) => said(of("the review")),
-        (Saying::Report, _) => said(of("the blocked report")),
-        (Saying::Check, Some(_)) => said(of("the check run")),
-        (Saying::Check, None) => said("the check run of the merged result".to_owned()),
-        (Saying::Call, _) => said("its call to the person who labelled this issue".to_owned()),
-        (Saying::Living, _) => said("this comment".to_owned()),
-        (Saying::Dismissal, _) => format!(
+    let said = |what: String| format!("AutoBuild could not post {what}{}", in_place(act.instead));
+    match (act.what, act.task) {
+        (PublicAct::Review, _) => said(of("the review")),
+        (PublicAct::Report, _) => said(of("the blocked report")),
+        (PublicAct::Check, Some(_)) => said(of("the check run")),
+        (PublicAct::Check, None) => said("the check run of the merged result".to_owned()),
+        (PublicAct::Call, _) => said("its call to the person who labelled this issue".to_owned()),
+        (PublicAct::Living, _) => said("this comment".to_owned()),
+        (PublicAct::Dismissal, _) => format!(
             "AutoBuild could not dismiss the Coach's request for changes on {}. Dismiss it by hand if it stands in the way",
             of("the pull request")
         ),
-        (Saying::Ready, _) => format!(
+        (PublicAct::Ready, _) => format!(
             "AutoBuild could not mark {} as ready for review. Do that by hand: nobody can merge a draft",
             of("the pull request")
         ),
-        (Saying::Close { pull }, _) => format!(
+        (PublicAct::Close { pull }, _) => format!(
             "AutoBuild could not close {}. Close it by hand",
             of(&format!("the pull request {}", links.pull(pull)))
         ),

@@ -26,7 +26,7 @@ use domain::{
 };
 use text::mistake::SettingsMistake;
 
-pub struct Saying<'a> {
+pub struct GivenCommand<'a> {
     pub context: &'a InboundContext<'a>,
     pub feature: Feature,
     pub on: Target,
@@ -48,7 +48,7 @@ pub fn permission(feature: &Feature) -> Permission {
     last_read(feature).commands.permission
 }
 
-impl Saying<'_> {
+impl GivenCommand<'_> {
     /// Runs the command, or answers why not. `refusal` is a reason that is already known.
     pub async fn answer_command(self, said: Parsed, refusal: Option<Refusal>) -> Result<Done, EffectError> {
         match (said, refusal) {
