@@ -21,6 +21,9 @@ use tokio::{
 
 const ROUNDS: usize = 3;
 
+/// The number of issues that the deliveries are about. Those of one issue are processed one after the other.
+const ISSUES: usize = 100;
+
 #[tokio::main]
 async fn main() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -29,16 +32,16 @@ async fn main() {
     tokio::time::sleep(Duration::from_secs(2)).await;
     let (idle, _) = server.memory_kib();
     println!("started in {:.1?}, idle: {:.1} MiB", server.started_in, mib(idle));
-    let body: Arc<str> = support::payload().into();
+    let requests: Arc<[(String, String)]> = (1..=ISSUES).map(|issue| around_id(&support::payload(issue))).collect();
     for (connections, count) in [(1, 1_000), (32, 6_000), (256, 6_000)] {
         for round in 0..ROUNDS {
             let name = format!("{connections}-{round}");
             let cpu = server.cpu_us();
-            let ours = burst(connections, count, &name, &body, server.address).await;
+            let ours = burst(connections, count, &name, &requests, server.address).await;
             let cpu = server.cpu_us() - cpu;
             print!("{connections:>3} connections: {ours}");
             if let Some(node) = &node {
-                let theirs = burst(connections, count / 4, &name, &body, node.address).await;
+                let theirs = burst(connections, count / 4, &name, &requests, node.address).await;
                 print!(" | Node: {theirs} | {:.1} times", ours.per_second() / theirs.per_second());
             }
             let each = cpu / u64::try_from(count).unwrap_or(1);
@@ -110,15 +113,25 @@ impl std::fmt::Display for Burst {
     }
 }
 
-/// Sends deliveries over this many connections. Each waits for its acknowledgement before it sends the next.
-async fn burst(connections: usize, count: usize, name: &str, body: &Arc<str>, address: SocketAddr) -> Burst {
-    let head: Arc<str> = format!(
+/// Returns a request up to the id of the delivery, and what follows it.
+fn around_id(body: &str) -> (String, String) {
+    let head = format!(
         "POST /webhook HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-github-event: push\r\n\
-         x-hub-signature-256: {}\r\ncontent-length: {}\r\n",
+         x-hub-signature-256: {}\r\ncontent-length: {}\r\nx-github-delivery: ",
         support::signature(body),
         body.len()
-    )
-    .into();
+    );
+    (head, format!("\r\n\r\n{body}"))
+}
+
+/// Sends deliveries over this many connections. Each waits for its acknowledgement before it sends the next.
+async fn burst(
+    connections: usize,
+    count: usize,
+    name: &str,
+    requests: &Arc<[(String, String)]>,
+    address: SocketAddr,
+) -> Burst {
     let mut streams = Vec::new();
     for _ in 0..connections {
         let stream = TcpStream::connect(address).await.expect("the service accepts");
@@ -128,11 +141,12 @@ async fn burst(connections: usize, count: usize, name: &str, body: &Arc<str>, ad
     let begun = Instant::now();
     let mut senders = JoinSet::new();
     for (sender, mut stream) in streams.into_iter().enumerate() {
-        let (head, body, name) = (Arc::clone(&head), Arc::clone(body), name.to_owned());
+        let (requests, name) = (Arc::clone(requests), name.to_owned());
         senders.spawn(async move {
             let mut times = Vec::new();
             for number in 0..count / connections {
-                let request = format!("{head}x-github-delivery: {name}-{sender}-{number}\r\n\r\n{body}");
+                let (head, body) = &requests[(sender + number) % ISSUES];
+                let request = format!("{head}{name}-{sender}-{number}{body}");
                 let begun = Instant::now();
                 stream.write_all(request.as_bytes()).await.expect("sent");
                 let mut answer = [0; 1_024];

@@ -35,7 +35,7 @@ async fn main() {
     let server = support::Server::start(folder.path());
     tokio::time::sleep(Duration::from_secs(2)).await;
     println!("idle: {} MiB", server.memory_kib().0 / 1_024);
-    let body: Arc<str> = support::payload_of(LENGTH).into();
+    let body: Arc<str> = support::payload_of(LENGTH, 9).into();
     for round in 0..ROUNDS {
         for end in [End::Never, End::Whole] {
             let mut senders = JoinSet::new();

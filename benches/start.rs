@@ -36,7 +36,7 @@ async fn main() {
 async fn fill(folder: &Path, deliveries: usize) {
     let url = format!("sqlite:{}", folder.join("autobuild.db").display());
     let store = Store::open(&url, OpenOptions::default()).await.expect("a database");
-    let payload: Arc<str> = support::payload().into();
+    let payload: Arc<str> = support::payload(9).into();
     let all = (0..deliveries).map(|number| NewDelivery {
         app: support::APP,
         id: format!("{number}"),

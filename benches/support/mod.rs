@@ -115,10 +115,10 @@ fn private_key() -> String {
     format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n")
 }
 
-/// Returns a push to a branch of AutoBuild that belongs to no Feature: the service stores it, and a worker reads it
+/// Returns a push to a branch of AutoBuild for this issue, which belongs to no Feature: the service stores it, and a worker reads it
 /// without asking GitHub.
-pub fn payload() -> String {
-    payload_of(11_000)
+pub fn payload(issue: usize) -> String {
+    payload_of(11_000, issue)
 }
 
 /// Returns the value of `X-Hub-Signature-256`.
@@ -131,11 +131,11 @@ pub fn signature(body: &str) -> String {
 }
 
 /// The same payload with this length, in bytes.
-pub fn payload_of(length: usize) -> String {
+pub fn payload_of(length: usize, issue: usize) -> String {
     let commits: Vec<_> =
         (0..40).map(|number| json!({"id": format!("{number:040}"), "message": "m".repeat(180)})).collect();
     let mut body = json!({
-        "ref": "refs/heads/autobuild/9/task-001-x",
+        "ref": format!("refs/heads/autobuild/{issue}/task-001-x"),
         "before": "0123456789abcdef0123456789abcdef01234567",
         "after": "89abcdef0123456789abcdef0123456789abcdef",
         "installation": {"id": 11},

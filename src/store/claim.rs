@@ -8,7 +8,7 @@ use crate::store::{
     feature,
     hold::Hold,
     run,
-    sql::{Pools, args, statements},
+    sql::{Flush, Pools, Single, args, statements},
     store::Store,
 };
 use domain::{
@@ -152,15 +152,13 @@ impl Store {
     }
 
     async fn claim_in(&self, limits: &LaneLimits, request: &ClaimRequest<'_>) -> Result<Option<Claimed>, StoreError> {
-        let mut tx = match limits.lane {
-            // These claims are flushed: a repetition must know that it is one, since an earlier try may have written to
-            // GitHub.
-            Lane::Forge | Lane::Agent => self.db.write().await?,
+        let flush = match limits.lane {
+            // A repetition of these must know that it is one, since an earlier try may have written to GitHub.
+            Lane::Forge | Lane::Agent => Flush::AtCommit,
             // The consequences of a delivery are stored in this database alone, so a claim that a power cut undoes is
             // made again unnoticed. A flush would keep the next delivery waiting.
-            Lane::Control => self.db.write_unflushed().await?,
+            Lane::Control => Flush::Later,
         };
-        tx.alone(LOCK).await?;
         let others: String = request.others.iter().map(|repo| format!(",{repo},")).collect();
         let arguments = args![
             limits.lane.word(),
@@ -175,12 +173,12 @@ impl Store {
             effect::FORMAT,
             feature::FORMAT,
         ];
-        let Some(row) = tx.row(CLAIM, arguments).await? else {
-            tx.rollback().await?;
+        let single = Single { sql: CLAIM, args: arguments, flush, lock: Some(LOCK), wakes: false };
+        let claimed = self.db.single(single).await?;
+        let Some(row) = claimed.rows.first() else {
             return Ok(None);
         };
-        let effect = effect::read(&row)?;
-        tx.commit().await?;
+        let effect = effect::read(row)?;
         let hold = Hold { effect: effect.id.clone(), worker: request.worker.to_owned(), fence: effect.fence };
         Ok(Some(Claimed { hold, effect }))
     }

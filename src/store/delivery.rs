@@ -5,7 +5,7 @@ use crate::store::{
     effect::NewEffect,
     error::StoreError,
     row::{Row, column, explained},
-    sql::{BulkInsert, Tx, args, statements},
+    sql::{BulkInsert, Flush, Single, Tx, args, statements},
     store::Store,
 };
 use domain::ids::{AppId, InstallationId, Millis, RepoId};
@@ -112,9 +112,9 @@ impl Store {
 
     pub async fn finish_delivery(&self, app: AppId, id: &str, outcome: &str) -> Result<(), StoreError> {
         let outcome = explained(outcome);
-        let mut tx = self.db.write_unflushed().await?;
-        tx.run(CONCLUDE, args![column(app.0)?, id, &outcome]).await?;
-        tx.commit().await
+        let arguments = args![column(app.0)?, id, &outcome];
+        let single = Single { sql: CONCLUDE, args: arguments, flush: Flush::Later, lock: None, wakes: false };
+        self.db.single(single).await.map(drop)
     }
 
     /// Deletes the bodies of deliveries older than `before`; the rows stay. Returns how many bodies were deleted.

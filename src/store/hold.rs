@@ -5,7 +5,7 @@ use crate::store::{
     error::StoreError,
     row::{Row, explained},
     run,
-    sql::{Arg, Tx, args, statements},
+    sql::{Arg, Flush, Single, Tx, args, statements},
     store::Store,
 };
 use domain::ids::Millis;
@@ -93,11 +93,10 @@ impl Store {
 
     /// Extends the lease to `lease_until`.
     pub async fn renew(&self, hold: &Hold, lease_until: Millis) -> Result<Lease, StoreError> {
-        let mut tx = self.db.write_unflushed().await?;
         let arguments = args![&hold.effect, &hold.worker, hold.fence, lease_until.0];
-        let row = tx.row(RENEW, arguments).await?;
-        tx.commit().await?;
-        lease(row)
+        let single = Single { sql: RENEW, args: arguments, flush: Flush::Later, lock: None, wakes: false };
+        let renewed = self.db.single(single).await?;
+        lease(renewed.rows.into_iter().next())
     }
 
     /// Gives the effect back to wait until `run_at`, for example for a rate limit. This is neither a try nor a crash.
@@ -133,18 +132,16 @@ impl Store {
 
     /// Ends the effect if no event follows from it. If one does, [`Commit`](crate::store::Commit) ends it.
     pub async fn finish(&self, hold: &Hold, outcome: &Outcome) -> Result<Fenced, StoreError> {
-        let mut tx = self.db.write_unflushed().await?;
-        let fenced = end(&mut tx, hold, outcome).await?;
-        self.db.publish(tx).await?;
-        Ok(fenced)
+        let (state, error) = ending(outcome);
+        let arguments = args![&hold.effect, &hold.worker, hold.fence, state, error.as_deref()];
+        let single = Single { sql: FINISH, args: arguments, flush: Flush::Later, lock: None, wakes: true };
+        Ok(written(self.db.single(single).await?.touched))
     }
 
     async fn fenced(&self, sql: &'static str, hold: &Hold, more: &[Arg<'_>]) -> Result<Fenced, StoreError> {
         let arguments = [args![&hold.effect, &hold.worker, hold.fence], more].concat();
-        let mut tx = self.db.write().await?;
-        let fenced = written(tx.run(sql, &arguments).await?);
-        self.db.publish(tx).await?;
-        Ok(fenced)
+        let single = Single { sql, args: &arguments, flush: Flush::AtCommit, lock: None, wakes: true };
+        Ok(written(self.db.single(single).await?.touched))
     }
 }
 
@@ -164,13 +161,18 @@ pub(super) async fn record(tx: &mut Tx, hold: &Hold, external_id: &str) -> Resul
 
 /// Ends an effect within a transaction.
 pub(super) async fn end(tx: &mut Tx, hold: &Hold, outcome: &Outcome) -> Result<Fenced, StoreError> {
-    let (state, error) = match outcome {
+    let (state, error) = ending(outcome);
+    let arguments = args![&hold.effect, &hold.worker, hold.fence, state, error.as_deref()];
+    Ok(written(tx.run(FINISH, arguments).await?))
+}
+
+/// Returns the state of an ended effect, and the error that it keeps.
+fn ending(outcome: &Outcome) -> (&'static str, Option<String>) {
+    match outcome {
         Outcome::Done => ("done", None),
         Outcome::Failed { error } => ("failed", Some(explained(error))),
         Outcome::Cancelled => ("cancelled", None),
-    };
-    let arguments = args![&hold.effect, &hold.worker, hold.fence, state, error.as_deref()];
-    Ok(written(tx.run(FINISH, arguments).await?))
+    }
 }
 
 pub(super) fn written(touched: u64) -> Fenced {

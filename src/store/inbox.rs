@@ -8,6 +8,8 @@ use crate::store::{
     error::StoreError,
     sql::Db,
 };
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
 use tokio::sync::{mpsc, oneshot};
 
 /// The most deliveries in one transaction.
@@ -49,17 +51,15 @@ impl Inbox {
     }
 }
 
-/// Stores batch after batch, each in a task of its own, so that no panic ends this loop.
-async fn serve<T>(mut queue: mpsc::Receiver<Waiting>, settle: impl Fn(Vec<Waiting>) -> T)
-where
-    T: Future<Output = ()> + Send + 'static,
-{
+/// Stores batch after batch. No panic ends this loop.
+async fn serve<T: Future<Output = ()>>(mut queue: mpsc::Receiver<Waiting>, settle: impl Fn(Vec<Waiting>) -> T) {
     while let Some(first) = queue.recv().await {
         // Lets senders that are ready send first. This adds no delay but makes batches fuller.
         tokio::task::yield_now().await;
         let batch = drain(first, &mut queue);
-        if let Err(error) = tokio::spawn(settle(batch)).await {
-            tracing::error!(%error, "storing deliveries failed; their senders are told so");
+        // Not a task of its own, since the answers would wait for one more change of threads.
+        if AssertUnwindSafe(settle(batch)).catch_unwind().await.is_err() {
+            tracing::error!("storing deliveries panicked; their senders are told so");
         }
     }
 }

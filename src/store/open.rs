@@ -50,6 +50,9 @@ const WAL_KEPT: &str = "67108864";
 /// second at start.
 const WAL_PAGES: &str = "8000";
 
+/// How many prepared statements each connection of SQLite keeps: more than there are, the first ones of transactions twice.
+const STATEMENTS_KEPT: usize = 500;
+
 /// The time limit for the extra connection that only looks for the cause of a failure.
 const LAST_TRY: Duration = Duration::from_secs(2);
 
@@ -177,6 +180,7 @@ async fn open_sqlite(path: &Path, options: &OpenOptions) -> Result<Pools, OpenEr
         .filename(path)
         .foreign_keys(true)
         .busy_timeout(options.busy_timeout)
+        .statement_cache_capacity(STATEMENTS_KEPT)
         .disable_statement_logging();
     let writing = common
         .clone()

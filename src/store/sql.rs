@@ -7,7 +7,8 @@ use crate::store::{
     sqlite::{Connections, Session},
     wake,
 };
-use sqlx::{PgPool, Postgres, Transaction};
+use futures_util::TryStreamExt;
+use sqlx::{AssertSqlSafe, Either, Executor, PgPool, Postgres, SqlSafeStr, Transaction};
 use std::{fs::File, sync::Arc};
 use tokio::sync::watch;
 
@@ -94,6 +95,36 @@ macro_rules! bound {
     }};
 }
 
+/// Reads the results of a query to their end. The last number of changed rows is its own: of the PRAGMA before it, SQLite
+/// returns that of an earlier query.
+macro_rules! written {
+    ($results:expr, $wrap:path) => {{
+        let mut results = $results;
+        let mut written = Written { rows: Vec::new(), touched: 0 };
+        while let Some(result) = results.try_next().await? {
+            match result {
+                Either::Left(done) => written.touched = done.rows_affected(),
+                Either::Right(row) => written.rows.push($wrap(row)),
+            }
+        }
+        drop(results);
+        written
+    }};
+}
+
+/// Tries a write again while others keep the database busy.
+macro_rules! unless_busy {
+    ($write:expr) => {{
+        let mut tries = 1;
+        loop {
+            match $write.map_err(StoreError::from) {
+                Err(StoreError::Busy(_)) if tries < BUSY_TRIES => tries += 1,
+                done => break done,
+            }
+        }
+    }};
+}
+
 /// A statement that inserts many rows in few round trips. It has one text each for 16, 4 and 1 rows.
 pub(super) struct BulkInsert {
     texts: [(usize, String); 3],
@@ -155,15 +186,51 @@ pub(super) struct Db {
     pub(super) lock: Option<Arc<File>>,
 }
 
-/// How often SQLite is asked to begin a write while others keep the file busy. Each time it waits for the whole busy
-/// timeout.
+/// How often SQLite is asked for a write while others keep the file busy. Each time it waits for the whole busy timeout.
 const BUSY_TRIES: u32 = 4;
 
-/// Begins an SQLite transaction that its commit flushes.
-const BEGIN_FLUSHED: &str = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE";
+/// When a transaction of SQLite survives a power cut. A server always flushes: it could lose an end while its worker
+/// lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flush {
+    /// From its commit on.
+    AtCommit,
+    /// From the next flushed commit on: for leases, claims of deliveries, and ends without consequences, which are then
+    /// done again.
+    Later,
+}
 
-/// Begins an SQLite transaction that is flushed together with the next flushed commit.
-const BEGIN_UNFLUSHED: &str = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE";
+/// Begins a transaction of SQLite that its commit flushes.
+const BEGIN: &str = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE";
+
+impl Flush {
+    /// Returns a statement that is a transaction by itself.
+    fn alone(self, statement: &str) -> String {
+        match self {
+            Self::AtCommit => format!("PRAGMA synchronous = FULL; {statement}"),
+            Self::Later => format!("PRAGMA synchronous = NORMAL; {statement}"),
+        }
+    }
+}
+
+/// A transaction of one statement. SQLite's thread is asked once for it, and not at its beginning and end too.
+#[derive(Clone, Copy)]
+pub(super) struct Single<'a> {
+    pub(super) sql: &'static str,
+    pub(super) args: &'a [Arg<'a>],
+    pub(super) flush: Flush,
+    /// The lock that a server takes first.
+    pub(super) lock: Option<i64>,
+    /// Whether there may be work afterwards, so that workers have to be woken.
+    pub(super) wakes: bool,
+}
+
+/// The result of a transaction of one statement.
+pub(super) struct Written {
+    pub(super) rows: Vec<Row>,
+    /// The number of changed rows.
+    pub(super) touched: u64,
+}
 
 /// Begins a transaction in a separate task, so that it is never given up halfway. If a caller stops waiting for the
 /// answer to BEGIN, sqlx forgets the transaction, and the next user of the connection would continue in it.
@@ -186,28 +253,42 @@ impl Db {
 
     /// Begins a transaction that writes, and that survives a power cut once it is committed.
     pub(super) async fn write(&self) -> Result<Tx, StoreError> {
-        self.begin(BEGIN_FLUSHED).await
-    }
-
-    /// Begins a transaction that a power cut may undo as long as no later one is flushed: for leases, claims of
-    /// deliveries, and ends without consequences, which are then done again. Only SQLite skips the flush: a server
-    /// could lose an end while its worker lives.
-    pub(super) async fn write_unflushed(&self) -> Result<Tx, StoreError> {
-        self.begin(BEGIN_UNFLUSHED).await
-    }
-
-    async fn begin(&self, sqlite: &'static str) -> Result<Tx, StoreError> {
-        let mut tries = 1;
-        loop {
-            let begun = match &self.pools {
-                Pools::Sqlite { write, .. } => write.begin(sqlite).await.map(Tx::Sqlite),
-                Pools::Postgres(pool) => start(pool.clone(), "BEGIN").await,
-            };
-            match begun.map_err(StoreError::from) {
-                Err(StoreError::Busy(_)) if tries < BUSY_TRIES => tries += 1,
-                done => return done,
-            }
+        match &self.pools {
+            Pools::Sqlite { write, .. } => unless_busy!(write.begin(BEGIN).await.map(Tx::Sqlite)),
+            Pools::Postgres(pool) => Ok(start(pool.clone(), "BEGIN").await?),
         }
+    }
+
+    /// Runs a transaction of one statement.
+    pub(super) async fn single(&self, single: Single<'_>) -> Result<Written, StoreError> {
+        match &self.pools {
+            Pools::Sqlite { write, .. } => {
+                let written = unless_busy!(run_alone(write, &single).await)?;
+                if single.wakes {
+                    self.wake_workers();
+                }
+                Ok(written)
+            }
+            Pools::Postgres(_) => self.run_locked(&single).await,
+        }
+    }
+
+    async fn run_locked(&self, single: &Single<'_>) -> Result<Written, StoreError> {
+        let mut tx = self.write().await?;
+        if let Some(lock) = single.lock {
+            tx.alone(lock).await?;
+        }
+        let written = tx.write(single.sql, single.args).await?;
+        if single.wakes {
+            self.publish(tx).await?;
+        } else {
+            tx.commit().await?;
+        }
+        Ok(written)
+    }
+
+    fn wake_workers(&self) {
+        self.wake.send_modify(|count| *count = count.wrapping_add(1));
     }
 
     /// Begins a read transaction that sees one state of the database, without later writes.
@@ -245,19 +326,47 @@ impl Db {
 
     /// Runs one statement in its own transaction. Returns the number of changed rows.
     pub(super) async fn run(&self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
-        let mut tx = self.write().await?;
-        let touched = tx.run(sql, args).await?;
-        tx.commit().await?;
-        Ok(touched)
+        let single = Single { sql, args, flush: Flush::AtCommit, lock: None, wakes: false };
+        Ok(self.single(single).await?.touched)
     }
 
     /// Commits a transaction that may have created work, and wakes the workers of this process and of others.
     pub(super) async fn publish(&self, mut tx: Tx) -> Result<(), StoreError> {
         tx.hint().await?;
         tx.commit().await?;
-        self.wake.send_modify(|count| *count = count.wrapping_add(1));
+        self.wake_workers();
         Ok(())
     }
+}
+
+/// Runs a statement that is a transaction by itself. It is read to its end, since its commit can fail there.
+async fn run_alone(write: &Connections, single: &Single<'_>) -> Result<Written, sqlx::Error> {
+    let mut session = write.session().await?;
+    let sql = AssertSqlSafe(single.flush.alone(single.sql));
+    let written = query(&mut session, sql, single.args).await?;
+    session.settle();
+    Ok(written)
+}
+
+/// Begins a transaction together with its first query.
+async fn begin_with(
+    session: &mut Session,
+    begin: &'static str,
+    sql: &'static str,
+    args: &[Arg<'_>],
+) -> Result<Written, StoreError> {
+    let both = format!("{begin}; {sql}");
+    // A query that fails, or that nobody waits for any more, may leave the transaction open.
+    session.begin = None;
+    let begun = unless_busy!(query(session, AssertSqlSafe(both.as_str()), args).await);
+    if let Err(StoreError::Busy(_)) = &begun {
+        session.begin = Some(begin);
+    }
+    begun
+}
+
+async fn query(session: &mut Session, sql: impl SqlSafeStr, args: &[Arg<'_>]) -> Result<Written, sqlx::Error> {
+    Ok(written!(session.connection()?.fetch_many(bound!(sql, args)), Row::Sqlite))
 }
 
 /// A transaction. If it is dropped, it is rolled back.
@@ -269,34 +378,34 @@ pub(super) enum Tx {
 impl Tx {
     /// Runs a statement. Returns the number of changed rows.
     pub(super) async fn run(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<u64, StoreError> {
-        Ok(match self {
-            Self::Sqlite(tx) => bound!(sql, args).execute(tx.connection()?).await?.rows_affected(),
-            Self::Postgres(tx) => bound!(sql, args).execute(&mut **tx).await?.rows_affected(),
-        })
+        Ok(self.write(sql, args).await?.touched)
     }
 
     pub(super) async fn rows(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Vec<Row>, StoreError> {
-        Ok(match self {
-            Self::Sqlite(tx) => wrapped(bound!(sql, args).fetch_all(tx.connection()?).await?, Row::Sqlite),
-            Self::Postgres(tx) => wrapped(bound!(sql, args).fetch_all(&mut **tx).await?, Row::Postgres),
-        })
+        Ok(self.write(sql, args).await?.rows)
     }
 
     /// Runs a statement and returns its first row.
     pub(super) async fn row(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Option<Row>, StoreError> {
-        Ok(match self {
-            Self::Sqlite(tx) => bound!(sql, args).fetch_optional(tx.connection()?).await?.map(Row::Sqlite),
-            Self::Postgres(tx) => bound!(sql, args).fetch_optional(&mut **tx).await?.map(Row::Postgres),
-        })
+        Ok(self.write(sql, args).await?.rows.into_iter().next())
+    }
+
+    async fn write(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<Written, StoreError> {
+        match self {
+            Self::Sqlite(session) => match session.begin {
+                Some(begin) => begin_with(session, begin, sql, args).await,
+                None => Ok(query(session, sql, args).await?),
+            },
+            Self::Postgres(tx) => Ok(written!((&mut **tx).fetch_many(bound!(sql, args)), Row::Postgres)),
+        }
     }
 
     /// Runs a script of several statements without arguments.
     pub(super) async fn script(&mut self, sql: &'static str) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(tx) => sqlx::raw_sql(sql).execute(tx.connection()?).await.map(drop)?,
-            Self::Postgres(tx) => sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?,
+            Self::Sqlite(_) => self.write(sql, &[]).await.map(drop),
+            Self::Postgres(tx) => Ok(sqlx::raw_sql(sql).execute(&mut **tx).await.map(drop)?),
         }
-        Ok(())
     }
 
     /// Waits until no other transaction holds the same lock (PostgreSQL). SQLite has only one writer anyway.

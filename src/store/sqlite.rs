@@ -48,13 +48,13 @@ impl Connections {
             Some(connection) => connection,
             None => self.options.connect().await?,
         };
-        Ok(Session { connection: Some(connection), idle: self.idle.clone(), permit: Some(permit) })
+        Ok(Session { connection: Some(connection), begin: None, idle: self.idle.clone(), permit: Some(permit) })
     }
 
-    /// Begins a transaction with this statement.
+    /// Takes a connection whose first query begins a transaction with this statement.
     pub(super) async fn begin(&self, begin: &'static str) -> Result<Session, sqlx::Error> {
         let mut session = self.session().await?;
-        sqlx::raw_sql(begin).execute(session.connection()?).await?;
+        session.begin = Some(begin);
         Ok(session)
     }
 
@@ -87,6 +87,8 @@ impl IdleConnections {
 /// A connection for exclusive use. If it is dropped before it is settled, its transaction is rolled back.
 pub(super) struct Session {
     connection: Option<SqliteConnection>,
+    /// The beginning of the transaction, until a query takes it along.
+    pub(super) begin: Option<&'static str>,
     idle: IdleConnections,
     permit: Option<OwnedSemaphorePermit>,
 }
@@ -112,7 +114,9 @@ impl Session {
     }
 
     async fn end(mut self, sql: &'static str) -> Result<(), sqlx::Error> {
-        sqlx::raw_sql(sql).execute(self.connection()?).await?;
+        if self.begin.is_none() {
+            sqlx::raw_sql(sql).execute(self.connection()?).await?;
+        }
         self.settle();
         Ok(())
     }
@@ -123,6 +127,10 @@ impl Drop for Session {
         let Some(mut connection) = self.connection.take() else {
             return;
         };
+        if self.begin.is_some() {
+            self.idle.put(connection);
+            return;
+        }
         let (idle, permit) = (self.idle.clone(), self.permit.take());
         // Without a runtime the connection closes, which rolls back.
         let Ok(runtime) = Handle::try_current() else { return };
