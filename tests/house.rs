@@ -672,7 +672,7 @@ fn a_sentence_is_found_in_whatever_form_it_is_written() {
     }
     let counted = |file: &str, code: &str| sentences(&Source::new(file, code)).len();
     let sentence = "a(\"the test did not run\")";
-    assert_eq!(counted("src/messages/facts.rs", sentence), 0);
+    assert_eq!(counted("src/messages/causes/facts.rs", sentence), 0);
     assert_eq!(counted("src/web/inquire.rs", sentence), 1);
     assert_eq!(counted("src/web/inquire.rs", &format!("html! {{ {sentence} }}")), 0);
 }

@@ -108,7 +108,11 @@ pub async fn paths(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, GitErro
 /// # Errors
 ///
 /// The mirror could not be read.
-pub async fn choose_at(mirror: &Mirror, commit: &Sha, settings: &RepositorySettings) -> Result<CommandChoice, GitError> {
+pub async fn choose_at(
+    mirror: &Mirror,
+    commit: &Sha,
+    settings: &RepositorySettings,
+) -> Result<CommandChoice, GitError> {
     let paths = paths(mirror, commit).await?;
     let texts = texts(mirror, commit, &paths).await?;
     let read = |path: &str| texts.get(path).cloned();

@@ -3,7 +3,7 @@
 use super::{snapshot, world, world::decent};
 use crate::{
     messages,
-    messages::{CommitKind, Medium, reasons, words},
+    messages::{CommitKind, Medium, causes::reasons, form::words},
 };
 use domain::{
     blocked::{
@@ -252,7 +252,7 @@ fn entries(entries: impl IntoIterator<Item = (String, String)>) -> String {
 
 #[test]
 fn every_reason_to_block_is_said_in_plain_words() {
-    let measure = messages::measure::MEASURES[0];
+    let measure = messages::form::measure::MEASURES[0];
     let said =
         block_reasons(&world::decent).into_iter().map(|reason| (name(&reason), reasons::blocked(&reason, &measure)));
     snapshot!("block_reasons", entries(said));
