@@ -68,11 +68,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let policy = rules(&read.settings, level).ci;
     let exposure = context.engine.exposure(&context.feature.key, &branch, policy).await?;
     let made = match feature.given_plan() {
-        // The person's text is public already, but secrets in it must not get into commits and branch names.
-        Some(yaml) => Plan::parse_yaml(&context.engine.secrets.mask(&yaml), &plan_context).map_or_else(
-            |mistakes| by_person(mistakes.to_string()),
-            |checked| PlannerOutcome::plan(checked, pre_loop(wanted, &read.settings)),
-        ),
+        Some(yaml) => parse_given(context, &yaml, pre_loop(wanted, &read.settings), &plan_context),
         None if wanted == LabelRequest::OneTask => {
             one_task(context, &read, &branch, &paths, test, &plan_context).await?
         }
@@ -122,6 +118,19 @@ pub(super) enum PlannerOutcome {
 impl PlannerOutcome {
     fn plan(checked: CheckedPlan, pre_loop: PreLoop) -> Self {
         Self::Plan { checked: Box::new(checked), pre_loop, inquiries: Inquiries::default() }
+    }
+}
+
+fn parse_given(
+    context: &EffectContext<'_>,
+    yaml: &str,
+    pre_loop: PreLoop,
+    plan_context: &PlanContext<'_>,
+) -> PlannerOutcome {
+    // The person's text is public already, but secrets in it must not get into commits and branch names.
+    match Plan::parse_yaml(&context.engine.secrets.mask(yaml), plan_context) {
+        Ok(checked) => PlannerOutcome::plan(checked, pre_loop),
+        Err(mistakes) => by_person(mistakes.to_string()),
     }
 }
 

@@ -14,6 +14,7 @@ pub struct EventOrigin {
 
 /// The parsed contents of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every delivery is the large one")]
 pub enum Inbound {
     /// Something happened in a repository.
     Repo(Box<EventOrigin>, RepoEvent),

@@ -109,7 +109,7 @@ fn job_of(
     name: &str,
     workflow: &Value,
     event: &WorkflowEvent,
-    id: &String,
+    id: &str,
     job: &Value,
     secrets: &BTreeMap<String, String>,
 ) -> StartedJob {
@@ -122,7 +122,7 @@ fn job_of(
         event: event.event.clone(),
         branch: event.branch.clone(),
         head: event.head.clone(),
-        job: id.clone(),
+        job: id.to_owned(),
         permissions: permissions.map_or_else(|| "default".to_owned(), Value::to_string),
         secrets: secrets
             .iter()
