@@ -242,3 +242,23 @@ async fn files_that_programs_obey_are_named_on_top_of_both_pull_requests() {
     }
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_on_a_pull_request_whose_number_is_not_stored_yet_is_obeyed_once() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    let opening = world.forge.order(Fault::on("POST", "*/pulls", Mishap::HoldReply));
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    opening.struck().await;
+    let pull = world.list("pulls").await[0]["number"].as_u64().unwrap();
+    let comment = world.by(WRITER).comment(REPO, pull, "/autobuild status").unwrap();
+    while world.reactions(comment).await.len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    opening.release().await;
+    world.settle().await;
+    assert_eq!(world.reactions(comment).await, ["eyes", "rocket"]);
+    assert_eq!(world.engine.sweep().await.unwrap(), 0, "it is recorded");
+    world.end().await;
+}

@@ -13,6 +13,7 @@ use crate::{
         model::{OpenState, Pull},
         webhook::{EventOrigin, PullEvent, Push, PushKind},
     },
+    store::FoundFeature,
 };
 use domain::{
     feature::{CancelledWhy, Feature, event::Event},
@@ -26,15 +27,19 @@ pub async fn of_pull(
     context: &InboundContext<'_>,
     pull: &Pull,
 ) -> Result<Option<(Feature, Option<TaskId>)>, EffectError> {
-    let InboundContext { engine, origin, .. } = *context;
-    let known = match engine.store.by_pull(origin.repo.id, pull.number).await? {
-        Some(found) => Some(found),
-        // A person may act before we have stored the pull request's number.
-        None => engine.store.by_branch(origin.repo.id, &pull.head.branch).await?,
-    };
-    let Some(found) = known else { return Ok(None) };
-    let feature = engine.feature(&found.feature.key).await?;
+    let Some(found) = find_pull(context, pull).await? else { return Ok(None) };
+    let feature = context.engine.feature(&found.feature.key).await?;
     Ok(feature.map(|feature| (feature, found.task)))
+}
+
+/// Finds one of our pull requests by its number, or by its branch: a person may act before we have stored the number.
+pub(super) async fn find_pull(context: &InboundContext<'_>, pull: &Pull) -> Result<Option<FoundFeature>, EffectError> {
+    let (store, repo) = (&context.engine.store, context.origin.repo.id);
+    Ok(match store.by_pull(repo, pull.number).await? {
+        Some(found) => Some(found),
+        None if pull.is_from(repo) => store.by_branch(repo, &pull.head.branch).await?,
+        None => None,
+    })
 }
 
 /// Handles the closing, merging or reopening of one of our pull requests.

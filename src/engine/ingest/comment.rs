@@ -5,6 +5,7 @@ use crate::{
     engine::{
         Engine,
         ingest::{
+            branches_and_pulls::find_pull,
             context::{InboundContext, answers, newest, run_at},
             given_command::{GivenCommand, permission},
             label,
@@ -17,6 +18,7 @@ use crate::{
         model::{AccountType, Comment, Conversation, Issue},
         webhook::EventOrigin,
     },
+    store::FoundFeature,
 };
 use domain::{
     command::{Command, Parsed, parse},
@@ -32,9 +34,14 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
     if said == Parsed::None || origin.sender.kind != AccountType::Person || comment.via_app.is_some() {
         return Ok(Done::Nothing);
     }
-    let heard = find_target(engine, origin, issue, comment).await?;
-    let needed = heard.as_ref().map_or(Permission::Write, |(feature, _)| permission(feature));
-    let refusal = refused(context, needed).await?;
+    let mut heard = find_target(engine, origin, issue, comment).await?;
+    let mut refusal = refused(context, needed(heard.as_ref())).await?;
+    if heard.is_none() && refusal.is_none() && issue.conversation == Conversation::Pull {
+        heard = find_by_branch(context, issue).await?;
+        if heard.is_some() {
+            refusal = refused(context, needed(heard.as_ref())).await?;
+        }
+    }
     // It is read again, and its command has another target now: after a retry, for example, to another pull request.
     if refusal.is_none() && engine.store.knows_cause(origin.repo.id, &cause(comment)).await? {
         return Ok(Done::Nothing);
@@ -62,6 +69,11 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
             Ok(unheard(engine, origin, issue, comment, command, refusal))
         }
     }
+}
+
+/// Returns the permission that a command to this target requires.
+fn needed(heard: Option<&(Feature, Target)>) -> Permission {
+    heard.map_or(Permission::Write, |(feature, _)| permission(feature))
 }
 
 /// Returns the cause that a command in a comment has, however often it is read.
@@ -144,14 +156,22 @@ async fn find_target(
             Ok(run.map(|feature| (feature, Target::Feature)))
         }
         Conversation::Pull => {
-            let Some(found) = engine.store.by_pull(origin.repo.id, PullNumber(issue.number.0)).await? else {
-                return Ok(None);
-            };
-            let target = found.task.map_or(Target::Feature, Target::Task);
-            let feature = engine.feature(&found.feature.key).await?;
-            Ok(feature.map(|feature| (feature, target)))
+            let found = engine.store.by_pull(origin.repo.id, PullNumber(issue.number.0)).await?;
+            target(engine, found).await
         }
     }
+}
+
+/// Finds the target by the branch of a pull request whose number is not stored yet. Only GitHub names the branch.
+async fn find_by_branch(context: &InboundContext<'_>, issue: &Issue) -> Result<Option<(Feature, Target)>, EffectError> {
+    let pull = context.repo().pull(PullNumber(issue.number.0)).await?;
+    target(context.engine, find_pull(context, &pull).await?).await
+}
+
+async fn target(engine: &Engine, found: Option<FoundFeature>) -> Result<Option<(Feature, Target)>, EffectError> {
+    let Some(found) = found else { return Ok(None) };
+    let feature = engine.feature(&found.feature.key).await?;
+    Ok(feature.map(|feature| (feature, found.task.map_or(Target::Feature, Target::Task))))
 }
 
 /// Answers a command in a place without a Feature.
