@@ -2,7 +2,7 @@
 //! that people must repair are named.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
-use autobuild::store::EffectState;
+use autobuild::store::{EffectState, StoredEffect};
 use domain::ids::InstallationId;
 use forge::{Fault, Mishap};
 use sqlx::Connection;
@@ -10,7 +10,7 @@ use sqlx::Connection;
 /// More consecutive failures than an agent has tries.
 const LONG: usize = 20;
 
-async fn effect(world: &World, kind: &str) -> autobuild::store::StoredEffect {
+async fn effect(world: &World, kind: &str) -> StoredEffect {
     let key = world.feature().await.key;
     let effects = world.engine.store.effects_of(&key).await.unwrap();
     effects.into_iter().rev().find(|effect| effect.kind == kind).unwrap()
@@ -217,4 +217,32 @@ async fn an_effect_whose_feature_cannot_be_told_stays_until_it_can() {
         assert_eq!(player_runs(&world).await, 1, "{kind}");
         world.end().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_review_that_does_all_that_it_says_is_stored_with_the_end_of_its_delivery() {
+    let world = Setup::new().settings("merge: human").build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let pull = world.pull(1).await;
+    world.script.writes(1, &[("hello/more.txt", "hello\n")]).approves(1);
+    let refused = "CREATE TRIGGER refused BEFORE UPDATE ON effect WHEN NEW.kind = 'ingest' AND NEW.state = 'done' \
+                   BEGIN SELECT RAISE(ABORT, 'no'); END";
+    execute(&world, refused).await;
+    let words = "/autobuild resume 'Say it louder.'";
+    world.by(WRITER).review(REPO, pull, "REQUEST_CHANGES", words, &[]).await.unwrap();
+    let mut wakeups = world.engine.store.wakeups();
+    let is_refused = |effect: &StoredEffect| {
+        let why = effect.last_error.as_deref().unwrap_or_default();
+        effect.kind == "ingest" && why.contains("refused a statement")
+    };
+    while !world.engine.store.unfinished_effects().await.unwrap().iter().any(is_refused) {
+        wakeups.next().await;
+    }
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 1, "the review is not stored without that end");
+    execute(&world, "DROP TRIGGER refused").await;
+    world.settle().await;
+    assert_eq!(world.feature().await.tasks[0].turns.len(), 2);
+    assert!(world.comments(pull).await.is_empty(), "nothing is refused");
+    world.end().await;
 }

@@ -4,9 +4,10 @@
 use crate::{
     config::{Permission, Remarks},
     engine::{
+        apply::Fact,
         ingest::{
             branches_and_pulls::{of_pull, person},
-            context::{InboundContext, fact},
+            context::{InboundContext, fact, one},
             given_command::{GivenCommand, permission},
             right,
             right::{Right, no_permission},
@@ -27,6 +28,7 @@ use domain::{
         Feature, State,
         command::{Asker, Refusal, review_refused},
         event::{Event, Target},
+        step::step,
     },
     ids::{TaskId, User},
     problem::Problem,
@@ -69,7 +71,7 @@ pub async fn handle_review(
     let about = About { context, pull, review, feature, task };
     match change {
         // No check is needed: GitHub lets only people with write access dismiss.
-        ReviewChange::Dismissed => about.dismissed(&author.user).await,
+        ReviewChange::Dismissed => Ok(about.dismissed(&author.user)),
         ReviewChange::Submitted if context.origin.sender.kind == AccountType::Person => about.submitted().await,
         ReviewChange::Submitted => Ok(Done::Nothing),
     }
@@ -88,34 +90,36 @@ impl<'a> About<'a> {
         format!("review/{}", self.review.id)
     }
 
-    async fn dismissed(&self, author: &User) -> Result<Done, EffectError> {
+    fn fact(&self, event: Event, cause: String) -> Fact {
+        fact(self.context.engine, event, cause, &self.context.origin.sender.user)
+    }
+
+    fn dismissed(&self, author: &User) -> Done {
         let Some(task) = self.task else {
-            return Ok(Done::Nothing);
+            return Done::Nothing;
         };
         let did = PersonDid::WithdrawChanges { until: self.review.id };
         let event = person(task, author, did);
-        self.apply(event, format!("{}/dismissed", self.cause())).await?;
-        Ok(Done::Nothing)
+        one(self.feature.key, self.fact(event, format!("{}/dismissed", self.cause())))
     }
 
-    /// Applies the review's verdict first, then the command that its text may contain.
+    /// Applies the review's verdict first, then the command that its text may contain. A verdict that does already what
+    /// the command asks for ends the delivery in the same transaction: a repetition could not tell that it did.
     async fn submitted(self) -> Result<Done, EffectError> {
         let needed = permission(&self.feature);
         let standing = self.reviewer_right(needed).await?;
         let said = parse(&self.review.body);
-        if let Some(event) = self.verdict(standing, &said).await? {
-            self.apply(event, self.cause()).await?;
-        }
-        // The verdict has done already what such a command asks for.
-        let is_done = match (self.review.state, standing) {
-            (ReviewState::Approved, _) => matches!(said, Parsed::Command(Command::Approve { .. })),
-            (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
-                matches!(said, Parsed::Command(Command::Resume { .. })) && !self.still_waits().await?
+        let refusal = self.override_refused(standing, needed);
+        let verdict = self.verdict(standing, &said).await?;
+        let is_done = self.does_all(standing, &said, verdict.as_ref()).await?;
+        if let Some(event) = verdict {
+            let fact = self.fact(event, self.cause());
+            if is_done && refusal.is_none() {
+                return Ok(one(self.feature.key, fact));
             }
-            (ReviewState::ChangesRequested, ReviewerRight::Speaks(_))
-            | (ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other, _) => false,
-        };
-        if let Some(refusal) = self.override_refused(standing, needed) {
+            self.context.engine.apply(&self.feature.key, fact, None).await?;
+        }
+        if let Some(refusal) = refusal {
             self.given_command("refused").refused(refusal).await
         } else if is_done {
             Ok(Done::Nothing)
@@ -129,10 +133,31 @@ impl<'a> About<'a> {
         }
     }
 
-    /// Returns `true` if the work that the review is about waits for a person, also after the verdict.
-    async fn still_waits(&self) -> Result<bool, EffectError> {
-        let Some(feature) = self.context.engine.feature(&self.feature.key).await? else {
-            return Ok(false);
+    /// Returns `true` if the verdict does what the command in the text asks for.
+    async fn does_all(
+        &self,
+        standing: ReviewerRight,
+        said: &Parsed,
+        verdict: Option<&Event>,
+    ) -> Result<bool, EffectError> {
+        Ok(match (self.review.state, standing) {
+            (ReviewState::Approved, _) => matches!(said, Parsed::Command(Command::Approve { .. })),
+            (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
+                matches!(said, Parsed::Command(Command::Resume { .. })) && !self.waits_after(verdict).await?
+            }
+            (ReviewState::ChangesRequested, ReviewerRight::Speaks(_))
+            | (ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other, _) => false,
+        })
+    }
+
+    /// Returns `true` if the work that the review is about waits for a person, also after the verdict. An earlier try may
+    /// have applied the verdict already.
+    async fn waits_after(&self, verdict: Option<&Event>) -> Result<bool, EffectError> {
+        let engine = self.context.engine;
+        let is_known = engine.store.knows_cause(self.feature.key.repo, &self.cause()).await?;
+        let feature = match verdict.filter(|_| !is_known) {
+            Some(verdict) => &step(self.feature.clone(), verdict.clone(), engine.now()).feature,
+            None => &self.feature,
         };
         let is_paused = matches!(feature.state, State::Paused { .. });
         Ok(match self.task {
@@ -261,13 +286,6 @@ impl<'a> About<'a> {
             issue: None,
             feature: self.feature,
         }
-    }
-
-    async fn apply(&self, event: Event, cause: String) -> Result<(), EffectError> {
-        let engine = self.context.engine;
-        let fact = fact(engine, event, cause, &self.context.origin.sender.user);
-        engine.apply(&self.feature.key, fact, None).await?;
-        Ok(())
     }
 }
 
