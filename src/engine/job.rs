@@ -7,7 +7,7 @@ use crate::{
     store::{Claimed, Hold, NewEffect, StoreError, StoreFailure, StoredEffect, Trouble},
 };
 use domain::{
-    blocked::{Defect, Failure, RepositoryFault},
+    blocked::{Defect, Failure, FailureClass, Owner, RepositoryFault},
     budget::Spent,
     ids::{FeatureKey, Millis, RepoId},
 };
@@ -130,6 +130,16 @@ impl EffectError {
             | Self::Parked { .. }
             | Self::Spent(_)
             | Self::Stopped) => other,
+        }
+    }
+
+    /// `true` if GitHub answered, and did not do it.
+    pub(super) fn is_refusal(&self) -> bool {
+        if let Self::Failed { failure, .. } = self {
+            let rule = failure.rule();
+            rule.owner == Owner::GitHub && rule.class != FailureClass::Passes
+        } else {
+            false
         }
     }
 

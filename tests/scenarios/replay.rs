@@ -1,6 +1,7 @@
 //! Deliveries that GitHub sent while the service was down are fetched from its log.
 
 use crate::world::{ADMIN, ISSUE, Plan, REPO, Setup, WRITER, World};
+use domain::ids::InstallationId;
 use forge::{Fault, FaultOrder, Mishap};
 
 /// Makes all deliveries get lost from now on.
@@ -176,4 +177,19 @@ async fn a_late_delivery_is_about_the_run_of_its_time() {
         assert_eq!((world.feature().await.key.run, world.state().await.as_str()), (2, "awaiting_approval"));
         world.end().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_label_that_was_missed_before_a_transfer_starts_the_work_where_the_repository_is_now() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    let fault = down(&world);
+    world.start().await;
+    world.forge.create_organization("globex");
+    let other = world.forge.install("autobuild", "globex", None).unwrap();
+    world.by(ADMIN).transfer_repo(REPO, "globex").unwrap();
+    world.script.plans(&Plan::one());
+    assert!(up(&world, &fault).await > 0);
+    let feature = world.feature().await;
+    assert_eq!((feature.installation, feature.state.word()), (InstallationId(other), "awaiting_approval"));
+    world.end().await;
 }

@@ -99,7 +99,8 @@ pub(super) async fn ingest(engine: &Engine, job: &Job) -> Result<Done, EffectErr
     understand(engine, inbound, delivery.received_at, id).await
 }
 
-/// Applies the content of a delivery. `since` is the time at which it came.
+/// Applies the content of a delivery. `since` is the time at which it came. If the installation that the delivery names
+/// is refused, the one that has the repository now takes its place.
 pub(super) async fn understand(
     engine: &Engine,
     inbound: Inbound,
@@ -114,24 +115,38 @@ pub(super) async fn understand(
         Inbound::Ping | Inbound::Ignored => return Ok(Done::Nothing),
     };
     origin.installation = home::of_delivery(engine, origin.repo.id, origin.installation).await?;
-    if let RepoEvent::Issue { issue, event: IssueEvent::Labeled(Some(label)) } = &event
-        && !label::may_start_feature(engine, &origin, issue, label).await?
+    let context = InboundContext { engine, origin: &origin, since, delivery };
+    let refused = match on_heap(|| interpret(&context, &event)).await {
+        Err(error) if error.is_refusal() => error,
+        done => return done,
+    };
+    match engine.autobuild.installation_of_id(origin.repo.id).await? {
+        Some(home) if home != origin.installation => origin.installation = home,
+        Some(_) | None => return Err(refused),
+    }
+    let context = InboundContext { engine, origin: &origin, since, delivery };
+    on_heap(|| interpret(&context, &event)).await
+}
+
+async fn interpret(of: &InboundContext<'_>, event: &RepoEvent) -> Result<Done, EffectError> {
+    let InboundContext { engine, origin, .. } = *of;
+    if let RepoEvent::Issue { issue, event: IssueEvent::Labeled(Some(label)) } = event
+        && !label::may_start_feature(engine, origin, issue, label).await?
     {
         return Ok(Done::Nothing);
     }
-    if is_own(engine, &origin).await? {
+    if is_own(engine, origin).await? {
         return Ok(Done::Nothing);
     }
-    let of = &InboundContext { engine, origin: &origin, since, delivery };
-    match &event {
+    match event {
         RepoEvent::Issue { issue, event } => on_heap(|| lifecycle::issue(of, issue, event)).await,
         RepoEvent::CommentCreated { issue, comment } => on_heap(|| comment::created(of, issue, comment)).await,
         RepoEvent::Review { pull, review, event } => on_heap(|| review::handle_review(of, pull, review, *event)).await,
         RepoEvent::CheckAction { run, identifier } => on_heap(|| button::pressed(of, run, identifier)).await,
         RepoEvent::Rerun { head, app } => on_heap(|| rerun::rerun(of, head, *app)).await,
         RepoEvent::Pull { pull, event } => on_heap(|| branches_and_pulls::pull(of, pull, *event)).await,
-        RepoEvent::Push(push) => on_heap(|| branches_and_pulls::push(engine, &origin, push)).await,
-        RepoEvent::Repository(event) => on_heap(|| lifecycle::repository(engine, &origin, *event)).await,
+        RepoEvent::Push(push) => on_heap(|| branches_and_pulls::push(engine, origin, push)).await,
+        RepoEvent::Repository(event) => on_heap(|| lifecycle::repository(engine, origin, *event)).await,
     }
 }
 
