@@ -17,13 +17,13 @@ use crate::{
         job::{Done, EffectError},
         turns::once,
     },
-    github::GithubError,
+    github::{GithubError, model::OpenState},
     store::StoreError,
 };
 use domain::{
     feature::{
         Feature, Suspension,
-        sweep::{Difference, RemoteFact, RemoteWork, StoredWork, compare},
+        sweep::{Difference, RemoteAccount, RemoteFact, RemotePull, RemoteState, RemoteWork, StoredWork, compare},
     },
     ids::{FeatureKey, InstallationId, Millis},
 };
@@ -229,13 +229,25 @@ impl Sweep<'_> {
         let autobuild = &self.engine.autobuild;
         let repo = autobuild.repo(feature.installation, feature.key.repo);
         let since = feature.snapshot.requested_at;
-        match repo.work(feature, since).await {
+        let mut work = match repo.work(feature, since).await {
             Err(error) if home::may_have_moved(&error) => {
                 autobuild.forget_name(feature.key.repo);
-                repo.work(feature, since).await
+                repo.work(feature, since).await?
             }
-            read => read,
+            read => read?,
+        };
+        // The newest pull requests are shown. Anybody can open more of them.
+        for number in feature.watched_pulls().filter(|number| !work.pulls.contains_key(number)).collect::<Vec<_>>() {
+            let pull = repo.pull(number).await?;
+            let state = match pull.state {
+                _ if pull.is_merged() => RemoteState::Merged,
+                OpenState::Closed => RemoteState::Closed,
+                OpenState::Open => RemoteState::Open,
+            };
+            let merged_by = pull.merged_by.map(|by| RemoteAccount { user: by.user, kind: by.kind });
+            work.pulls.insert(number, RemotePull { state, merged_by, timeline: Vec::new() });
         }
+        Ok(work)
     }
 
     /// Returns the next difference that was not tried yet. Each fact may resolve others, so the Feature is read again.

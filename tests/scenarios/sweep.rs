@@ -166,6 +166,27 @@ async fn the_end_of_issues_and_of_the_repository_is_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_merge_is_found_among_many_newer_pull_requests() {
+    let world = Setup::new().settings("merge: human").build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let (pull, writer) = (world.pull(1).await, world.by(WRITER));
+    for number in 0..50 {
+        let branch = format!("more-{number}");
+        let file = format!("more/{number}.txt");
+        writer.push(REPO, &branch, "More", &[(&file, Some("more\n"))]).await.unwrap();
+        writer.open_pull(REPO, &branch, "autobuild/1/integration", "More", "").await.unwrap();
+    }
+    world.settle().await;
+    let fault = down(&world);
+    writer.merge(REPO, pull, "squash").await.unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
+    assert_eq!((world.tasks().await, world.state().await), (vec!["completed".to_owned()], "in_review".to_owned()));
+    quiet(&world).await;
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_push_that_only_the_refused_merge_met_is_found() {
     let world = World::new().await;
     world.script.plans(&Plan::one()).succeeds(1);

@@ -209,6 +209,14 @@ impl StoredWork<'_> {
     }
 }
 
+impl Feature {
+    /// Returns its pull requests whose end would change it.
+    pub fn watched_pulls(&self) -> impl Iterator<Item = PullNumber> {
+        let of_tasks = self.tasks.iter().filter(|task| !task.is_over()).filter_map(|task| task.pull);
+        self.pull.into_iter().chain(of_tasks)
+    }
+}
+
 fn difference(by: Option<&RemoteAccount>, fact: RemoteFact) -> Difference {
     Difference { by: by.cloned(), fact }
 }

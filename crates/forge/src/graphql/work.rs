@@ -66,8 +66,8 @@ fn variables(call: &Call) -> Result<Variables<'_>, (&'static str, &'static str)>
 
 fn render_repository(state: &State, repo: &Repo, given: &Variables<'_>) -> Value {
     let issue = repo.issues.get(&given.issue).filter(|issue| !issue.is_pull());
-    let pulls = |fits: &dyn Fn(&Pull) -> bool| {
-        let fitting = repo.pulls().filter(|(_, pull)| fits(pull));
+    let pulls = |last: usize, fits: &dyn Fn(&Pull) -> bool| {
+        let fitting = repo.pulls().rev().filter(|(_, pull)| fits(pull)).take(last);
         let shown: Vec<Value> = fitting.map(|(issue, pull)| render_pull(state, issue, pull, given.since)).collect();
         object!({"nodes": shown})
     };
@@ -79,8 +79,8 @@ fn render_repository(state: &State, repo: &Repo, given: &Variables<'_>) -> Value
             "timelineItems": {"nodes": timeline(state, issue, given.since)},
         })),
         "refs": {"nodes": refs(repo, given.branches)},
-        "tasks": pulls(&|pull| pull.base == given.integration),
-        "features": pulls(&|pull| pull.head == given.integration),
+        "tasks": pulls(50, &|pull| pull.base == given.integration),
+        "features": pulls(5, &|pull| pull.head == given.integration),
     }});
     match issue {
         Some(_) => object!({"data": data}),
