@@ -27,7 +27,7 @@ use domain::{
     },
     ids::{FeatureKey, InstallationId, Millis},
 };
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, future::BoxFuture, stream};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -109,6 +109,15 @@ impl Engine {
             found: outcomes.into_iter().flatten().sum(),
         })
         .await
+    }
+
+    /// Compares the work of one Feature with GitHub, and applies the differences.
+    pub(super) fn compare_now(&self, key: FeatureKey) -> BoxFuture<'_, Result<u64, EffectError>> {
+        // Its type is named, since a difference is taken in like a delivery, and a delivery may ask for a comparison.
+        Box::pin(async move {
+            let sweep = Sweep { engine: self, installations: None, limited: Mutex::default() };
+            sweep.feature(&key).await
+        })
     }
 
     async fn swept(&self, this: SweepStatus) -> Result<u64, StoreError> {

@@ -180,6 +180,23 @@ async fn a_late_delivery_is_about_the_run_of_its_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_label_that_is_added_again_after_an_unheard_removal_starts_another_run() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one()).plans(&Plan::one());
+    world.start().await;
+    let fault = down(&world);
+    world.by(WRITER).unlabel(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    fault.withdraw();
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    world.settle().await;
+    assert_eq!((world.feature().await.key.run, world.state().await.as_str()), (2, "awaiting_approval"));
+    assert!(up(&world, &fault).await > 0);
+    assert_eq!((world.feature().await.key.run, world.state().await.as_str()), (2, "awaiting_approval"));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_label_that_was_missed_before_a_transfer_starts_the_work_where_the_repository_is_now() {
     let world = Setup::new().settings("plan_approval: always").build().await;
     let fault = down(&world);

@@ -145,11 +145,14 @@ async fn begin(
     if let Some(run) = engine.store.unfinished_run(origin.repo.id, issue.number).await? {
         // This delivery began every run that is younger than it, if the process died before it finished.
         let feature = engine.feature(&run.key).await?;
-        return if feature.is_some_and(|feature| feature.snapshot.at > context.since) {
-            Ok(BeginOutcome::Feature)
-        } else {
-            refused(Refusal::RunUnfinished { run: run.key })
-        };
+        if feature.is_some_and(|feature| feature.snapshot.at > context.since) {
+            return Ok(BeginOutcome::Feature);
+        }
+        // The run may have ended on GitHub, for example if the label was removed before it was added again.
+        engine.compare_now(run.key).await?;
+        if engine.store.unfinished_run(origin.repo.id, issue.number).await?.is_some() {
+            return refused(Refusal::RunUnfinished { run: run.key });
+        }
     }
     let mut snapshot = match snapshot(context, issue).await? {
         Ok(snapshot) => Snapshot { wanted, ..snapshot },
