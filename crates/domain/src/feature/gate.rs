@@ -121,12 +121,12 @@ pub(super) fn ci_read(mut feature: Feature, emission: Emission, head: &Sha, resu
     mend(step, failures, None, Phase::Gate { emission, then }, at)
 }
 
-/// `true` if the last gate passed and holds for the integration branch's head.
+/// `true` if the last gate passed and holds for the integration branch's head and for all merged tasks.
 pub(super) fn is_green(feature: &Feature) -> bool {
     let (Some(integration), Some(last)) = (&feature.integration, feature.gates.last()) else {
         return false;
     };
-    last.holds_for(&integration.head) && profile(strictest(feature), &last.report) == Profile::Passed
+    last.holds_for(&integration.head) && !is_due(feature)
 }
 
 /// `true` if the wave gate has to run: other tasks are merged than at the last gate, or that gate did not pass.

@@ -90,6 +90,22 @@ pub(super) fn integration_pushed(mut feature: Feature, head: Sha) -> Step {
     }
 }
 
+/// Runs the gate again for a task that was merged after its wave: the gate that runs or passed does not include it.
+pub(super) fn merged_late(mut step: Step) -> Step {
+    let gate = if let Some(Phase::Gate { then, .. }) = step.feature.state.phase() {
+        Some(WaitingGate::Before(*then))
+    } else {
+        step.feature.waiting_gate()
+    };
+    match gate {
+        Some(gate) => {
+            step.stop.push(StopScope::Feature);
+            gate_once_more(step, gate)
+        }
+        None => step,
+    }
+}
+
 /// The wave gate that runs once more if a person asks for it or pushes.
 enum WaitingGate {
     /// The gate of the review.

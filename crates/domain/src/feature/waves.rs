@@ -149,11 +149,13 @@ pub(super) fn on_task(feature: Feature, id: TaskId, event: task::Event, at: Mill
     if !feature.is_unfinished() && !closes_late_pull {
         return unchanged(feature);
     }
-    let before = feature.task(id).cloned();
+    let before = feature.clone();
     let mut step = unchanged(feature);
     apply_to_task(&mut step, id, event, at);
-    if step.feature.task(id) == before.as_ref() {
+    if step.feature.task(id) == before.task(id) {
         return step;
     }
-    settle(step, at)
+    let step = settle(step, at);
+    let is_late = step.feature.state == before.state && step.feature.completed() != before.completed();
+    if is_late { people::merged_late(step) } else { step }
 }

@@ -464,3 +464,39 @@ fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_h
         "a review says nothing any more"
     );
 }
+
+/// Returns a Feature of two tasks. The first is merged; the second was approved and skipped while it was being merged.
+fn skipped_while_merged() -> (Story, task::Event) {
+    let mut story = Story::building(plan(vec![planned_task(ONE, &[]), planned_task(TWO, &[])]), rules());
+    story.complete(ONE, 20);
+    story.turn(TWO, 21, approval());
+    let merged = task::Event::Merged { emission: story.emission(TWO), commit: sha(22) };
+    story.person(TWO, PersonDid::Skip);
+    (story, merged)
+}
+
+#[test]
+fn a_task_that_is_merged_after_its_wave_is_tested_with_the_others() {
+    let (mut gating, merged) = skipped_while_merged();
+    let old = gating.waits_for();
+    let mut opening = gating.clone();
+    assert_eq!(kinds(&gating.task_event(TWO, merged.clone())), ["wave_gate", "living"]);
+    gating.apply(Event::WaveGated { emission: old, head: sha(30), report: Box::new(green()), broke: None });
+    assert!(gating.feature.gates.is_empty(), "the gate that ran did not include it");
+    assert_eq!(kinds(&gating.wave_gate(31, green())), ["merge_default", "living"]);
+
+    opening.wave_gate(30, green());
+    opening.merge_default(30);
+    let mut in_review = opening.clone();
+    let open = |story: &mut Story| {
+        let emission = story.waits_for();
+        story.apply(Event::PullOpened { emission, pull: FEATURE_PULL, opened: unmoved() })
+    };
+    opening.task_event(TWO, merged.clone());
+    assert!(kinds(&open(&mut opening)).contains(&"wave_gate"));
+
+    assert!(!kinds(&open(&mut in_review)).contains(&"wave_gate"));
+    assert_eq!(kinds(&in_review.task_event(TWO, merged)), ["wave_gate", "living"]);
+    in_review.wave_gate(31, red());
+    assert!(in_review.feature.has_open_tasks(), "a task mends what the late merge broke");
+}
