@@ -6,8 +6,8 @@ use crate::{
     ids::{FeatureKey, Sha, TaskId, TurnNumber},
     isolation::Limit,
 };
-use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::{fmt::Display, path::PathBuf};
 use text::words;
 
 /// A failure that says nothing about the quality of the work. It uses up no turn.
@@ -26,9 +26,14 @@ pub enum Failure {
         /// The exit code or signal, and the end of its error output.
         message: String,
     },
-    /// It failed in a way that AutoBuild sees itself.
+    /// It failed in a way that AutoBuild sees itself. The release before reads the stored text as that of a failed agent,
+    /// and so does this one.
     #[error("the agent failed: {fault}")]
-    AgentFault { fault: AgentFault },
+    #[serde(rename = "agent_failed", skip_deserializing)]
+    AgentFault {
+        #[serde(rename = "message", serialize_with = "as_text")]
+        fault: AgentFault,
+    },
     /// The time limit stopped it.
     #[error("the agent was stopped after {seconds} seconds")]
     TimedOut {
@@ -60,7 +65,8 @@ pub enum Failure {
     /// It did not start as requested: other tools, other permissions, or servers that were not requested.
     #[error("the agent did not start as it was asked to: {differences}")]
     NotAsAsked {
-        /// The first difference.
+        /// The first difference. It is stored as text, which the release before reads.
+        #[serde(serialize_with = "as_text", deserialize_with = "stored_difference")]
         differences: StartDifference,
     },
     /// The model's API limits the rate of requests. The work waits for it.
@@ -228,8 +234,7 @@ pub enum Failure {
 }
 
 /// A failure of an agent that AutoBuild notices itself, independent of its program's report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AgentFault {
     /// It exceeded a limit of its sandbox.
     #[error("it was stopped: it used {0}")]
@@ -262,8 +267,7 @@ pub enum AgentFault {
 }
 
 /// The first difference between how an agent started and how it was asked to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StartDifference {
     #[error("its permission mode is {found:?}, not {asked:?}")]
     Mode { found: String, asked: String },
@@ -282,10 +286,17 @@ pub enum StartDifference {
     Early,
     #[error("it never said what it may use")]
     Silent,
-    /// The difference as text, a form that is still stored.
+    /// A difference that was stored.
     #[error("{0}")]
-    #[serde(untagged)]
     Stored(String),
+}
+
+fn as_text<S: Serializer>(cause: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(cause)
+}
+
+fn stored_difference<'de, D: Deserializer<'de>>(deserializer: D) -> Result<StartDifference, D::Error> {
+    String::deserialize(deserializer).map(StartDifference::Stored)
 }
 
 words! {
@@ -596,19 +607,17 @@ impl StopReason {
 mod tests {
     use super::{AgentFault, Failure, NextStep, StartDifference, StopReason};
 
-    /// Releases before the differences were typed stored their text.
     #[test]
-    fn a_difference_is_read_in_both_forms() {
-        let stored = |differences: &str| format!(r#"{{"not_as_asked":{{"differences":{differences}}}}}"#);
-        let tools = StartDifference::MoreTools(vec!["Bash".to_owned()]);
-        for (text, differences) in [
-            (r#""it uses the plug-ins a""#, StartDifference::Stored("it uses the plug-ins a".to_owned())),
-            (r#""silent""#, StartDifference::Silent),
-            (r#"{"more_tools":["Bash"]}"#, tools),
+    fn the_release_before_reads_the_causes_that_autobuild_sees_itself() {
+        let fault = Failure::AgentFault { fault: AgentFault::KilledLauncher };
+        let difference = Failure::NotAsAsked { differences: StartDifference::MoreTools(vec!["Bash".to_owned()]) };
+        for (failure, stored) in [
+            (fault, r#"{"agent_failed":{"message":"it killed the process that watched it"}}"#),
+            (difference, r#"{"not_as_asked":{"differences":"it offers tools that nobody asked for: Bash"}}"#),
         ] {
-            let read: Failure = serde_json::from_str(&stored(text)).unwrap();
-            assert_eq!(serde_json::to_string(&read).unwrap(), stored(text));
-            assert_eq!(read, Failure::NotAsAsked { differences });
+            assert_eq!(serde_json::to_string(&failure).unwrap(), stored);
+            let read: Failure = serde_json::from_str(stored).unwrap();
+            assert_eq!((read.to_string(), read.rule()), (failure.to_string(), failure.rule()));
         }
     }
 
