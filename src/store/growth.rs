@@ -1,7 +1,7 @@
-//! Checks that the file of an SQLite database can grow. A commit does not show this: it may fit into pages and a log
-//! that are already on the disk.
+//! Checks that a database can grow. A commit does not show this: it may fit into pages and a log that are already on the
+//! disk.
 
-use crate::store::error::StoreError;
+use crate::store::{error::StoreError, sql::Tx};
 use std::{
     fs, io,
     os::unix::fs::FileExt,
@@ -15,8 +15,17 @@ const MORE: u64 = 1 << 20;
 /// The bytes that are written at that place.
 static PIECE: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Writes to an unnamed file in the database's folder, at the offset that the grown database would reach.
-pub(super) async fn check(database: PathBuf) -> Result<(), StoreError> {
+/// Makes a PostgreSQL server write more than a megabyte to a temporary file on the disk of the database, and removes it.
+/// A row would leave room behind that the next one fits into.
+const SPILL: &str = "SET LOCAL work_mem = '64kB'; SELECT COUNT(*) FROM generate_series(1, 80000)";
+
+/// Checks in the transaction that the disk of a PostgreSQL server has room.
+pub(super) async fn check_server(tx: &mut Tx) -> Result<(), StoreError> {
+    tx.script(SPILL).await
+}
+
+/// Writes to an unnamed file in the SQLite database's folder, at the offset that the grown database would reach.
+pub(super) async fn check_file(database: PathBuf) -> Result<(), StoreError> {
     let checked = tokio::task::spawn_blocking(move || write(&database)).await;
     let failed = |error| StoreError::CannotWrite(Arc::new(sqlx::Error::Io(error)));
     checked.map_err(|error| failed(error.into()))?.map_err(failed)

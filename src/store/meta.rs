@@ -85,9 +85,12 @@ impl Store {
     /// Checks with a real write and commit that the database can be written and can grow, and that effects can be claimed.
     pub async fn check_writable(&self) -> Result<(), StoreError> {
         if let Pools::Sqlite { write, .. } = &self.db.pools {
-            growth::check(write.file().to_owned()).await?;
+            growth::check_file(write.file().to_owned()).await?;
         }
         let mut tx = self.db.write().await?;
+        if let Pools::Postgres(_) = self.db.pools {
+            growth::check_server(&mut tx).await?;
+        }
         tx.alone(claim::LOCK).await?;
         tx.run(SET, args![PROBE, ""]).await?;
         tx.commit().await

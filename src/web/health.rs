@@ -3,7 +3,7 @@
 use crate::{
     engine::heartbeat::LONGEST_ROUND,
     messages,
-    store::{ProviderTrouble, Store, Trouble},
+    store::{ProviderTrouble, Store, StoreError, Trouble},
     web::{inbox::Inbox, metrics, token_tries::Sender},
 };
 use axum::{
@@ -61,8 +61,8 @@ pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, Strin
         let full = format!("the disk of the data folder is nearly full: {room}\n");
         return (StatusCode::SERVICE_UNAVAILABLE, full);
     }
-    match tokio::time::timeout(PATIENCE, inbox.engine.store.check_writable()).await {
-        Ok(Ok(())) => (StatusCode::OK, with_troubles(&inbox.engine.store).await),
+    match tokio::time::timeout(PATIENCE, check(&inbox.engine.store)).await {
+        Ok(Ok(text)) => (StatusCode::OK, text),
         Err(_) => {
             tracing::warn!("the database takes no write and no claim within {} seconds", PATIENCE.as_secs());
             let late = format!("no write, no claim in {} seconds\n", PATIENCE.as_secs());
@@ -75,10 +75,11 @@ pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, Strin
     }
 }
 
-/// Returns the text for a ready service, with the reason why a model's API does not serve, but not with the API's own
-/// message.
-async fn with_troubles(store: &Store) -> String {
-    let troubles = store.troubled_providers().await.unwrap_or_default();
+/// Checks that the database takes writes and claims. Returns the text for a ready service, with the reason why a model's
+/// API does not serve, but not with the API's own message.
+async fn check(store: &Store) -> Result<String, StoreError> {
+    store.check_writable().await?;
+    let troubles = store.troubled_providers().await?;
     let line = |trouble: &ProviderTrouble| {
         let more = match trouble.cause {
             Trouble::NotAuthorised => "; see the log",
@@ -86,7 +87,7 @@ async fn with_troubles(store: &Store) -> String {
         };
         format!("{}: the model's API {}{more}\n", trouble.name, in_words(trouble.cause))
     };
-    std::iter::once("ready\n".to_owned()).chain(troubles.iter().map(line)).collect()
+    Ok(std::iter::once("ready\n".to_owned()).chain(troubles.iter().map(line)).collect())
 }
 
 /// Words, within a sentence, why a model's API does not serve.

@@ -2,14 +2,18 @@
 
 use crate::{
     beside::{MONA, REPO},
+    disk::Disk,
     picture,
     play::{WATCHDOG, assert_looks, calm, go_on, undisturbed},
     story::{ISSUE, Move, Story},
     world::World,
 };
+use autobuild::store::{OpenOptions, Store, StoreError};
 use forge::{Fault, Mishap};
 use rustix::process::{Resource, Rlimit, prlimit};
-use std::time::Duration;
+use sqlx::{AssertSqlSafe, Connection, PgConnection, postgres::PgConnectOptions};
+use std::{os::unix::fs::MetadataExt, time::Duration};
+use support::postgres;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -93,6 +97,32 @@ async fn a_service_whose_database_cannot_grow_is_not_ready() {
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
     prlimit(Some(world.process()), Resource::Fsize, before).unwrap();
     assert!(readiness(&world).await.starts_with("HTTP/1.1 200"), "{}", world.log());
+}
+
+#[tokio::test]
+async fn a_server_whose_disk_is_full_takes_no_writes() {
+    let url = postgres::database().await;
+    let folder = support::folder::folder("autobuild-disk-");
+    let Some(disk) = Disk::mount(folder.path()) else { return };
+    let mut server = PgConnection::connect(&url).await.unwrap();
+    let data: String = sqlx::query_scalar("SHOW data_directory").fetch_one(&mut server).await.unwrap();
+    let owner = std::fs::metadata(data).unwrap().uid();
+    std::os::unix::fs::chown(folder.path(), Some(owner), None).unwrap();
+    let (name, place) = (format!("small_{}", std::process::id()), folder.path().display());
+    let database = url.parse::<PgConnectOptions>().unwrap().get_database().unwrap().to_owned();
+    for sql in [
+        format!("CREATE TABLESPACE {name} LOCATION '{place}'"),
+        format!("ALTER DATABASE {database} SET temp_tablespaces = '{name}'"),
+    ] {
+        sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut server).await.unwrap();
+    }
+    let store = Store::open(&url, OpenOptions::default()).await.unwrap();
+    store.check_writable().await.unwrap();
+    disk.fill();
+    let full = store.check_writable().await;
+    assert!(matches!(full, Err(StoreError::CannotWrite(_))), "{full:?}");
+    disk.empty();
+    store.check_writable().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
