@@ -732,8 +732,11 @@ const EMPTY_FUNCTIONS: [&str; 35] = [
 ];
 
 /// Names of types that do not describe their content. `…Request`, `…View`, `…Status`, `…Outcome` do.
-const EMPTY_TYPES: [&str; 13] =
-    ["Asked", "Found", "Shown", "Seen", "Known", "Standing", "Way", "Kind", "Lack", "Came", "Got", "Doing", "Of"];
+const EMPTY_TYPES: [&str; 34] = [
+    "Asked", "Found", "Shown", "Seen", "Known", "Standing", "Way", "Kind", "Lack", "Came", "Got", "Doing", "Of",
+    "What", "When", "Where", "Which", "Who", "Whose", "Why", "Over", "More", "Most", "Now", "Odd", "Begun", "Told",
+    "Said", "Look", "Tried", "Rest", "Wanted", "Instead", "Because",
+];
 
 /// A name is a term of the field (`docs/architecture.md`, "Terms"): a function is a verb, and a type describes its
 /// content.
@@ -770,6 +773,28 @@ fn name_after<'l>(line: &'l str, keyword: &str) -> Option<&'l str> {
 
 fn is_modifier(word: &str) -> bool {
     word.is_empty() || word.starts_with("pub") || ["async", "const", "unsafe", "super)", "in"].contains(&word)
+}
+
+/// A tuple as a parameter hides the number of parameters, and its parts have no names where it is called.
+fn tuple_parameters(source: &Source) -> Vec<String> {
+    let takes_tuple = |line: &str| {
+        let is_parameter = line.starts_with('(') || line.contains("fn ") && !line.contains("|(");
+        is_parameter && line.split_once("): (").is_some_and(|(before, _)| before.contains('('))
+    };
+    let lines = source.lines(Part::Product).into_iter().filter(|(_, line)| takes_tuple(line));
+    lines
+        .map(|(number, _)| source.at(number, "a parameter is a tuple; give its parts names, or make a struct"))
+        .collect()
+}
+
+#[test]
+fn no_parameter_is_a_tuple() {
+    holds(tuple_parameters);
+    let found = |line: &str| tuple_parameters(&Source::new("src/web/inbox.rs", line)).len();
+    assert_eq!(found("fn keep((work, home): (&Path, &Path)) {"), 1);
+    assert_eq!(found("    (work, home): (&Path, &Path),"), 1);
+    assert_eq!(found("fn keep(work: &Path, home: &Path) {"), 0);
+    assert_eq!(found("let keep = |(work, home): (&Path, &Path)| work.join(home);"), 0);
 }
 
 #[test]

@@ -135,16 +135,26 @@ pub(crate) struct RunContext {
     pub(crate) access: Access,
 }
 
+/// A program that prints lines, and the way in which it is heard.
+pub(crate) struct Conversation<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) order: &'a Spec,
+    pub(crate) spec: &'a RunSpec,
+    pub(crate) input_mode: InputMode,
+    /// The time that it may take from its last line to its end.
+    pub(crate) last: Duration,
+}
+
 impl RunContext {
-    /// Runs a program that prints lines, and passes every line to `listener`. `last` is the time that it may take from
-    /// its last line to its end.
+    /// Runs a program that prints lines, and passes every line to `listener`.
     pub(crate) async fn hear(
         &self,
-        (program, order, spec): (&str, &Spec, &RunSpec),
-        (input_mode, last): (InputMode, Duration),
-        (listener, journal): (&mut dyn Listener, &mut Journal),
+        conversation: &Conversation<'_>,
+        listener: &mut dyn Listener,
+        journal: &mut Journal,
         cancel: &CancellationToken,
     ) -> Result<SessionEnd, RunError> {
+        let Conversation { program, order, spec, input_mode, last } = *conversation;
         let model = spec.idle.map_or(MODEL, |idle| idle.min(MODEL));
         let patience = Patience { model, tool: model.max(COMMAND.saturating_add(Duration::from_secs(60))), last };
         let ended = session::run(&self.sandbox, order, input_mode, patience, listener, journal, cancel).await;

@@ -30,10 +30,10 @@ pub struct InstalledGit {
 #[derive(Debug, thiserror::Error)]
 pub enum UnusableGit {
     /// Git is not on `PATH`.
-    #[error("git is not on PATH, and git {} or newer is needed", render(MINIMUM))]
+    #[error("git is not on PATH, and git {} or newer is needed", minimum())]
     Missing,
     /// Git is older than the minimum.
-    #[error("{program} is git {version}, and git {} or newer is needed", render(MINIMUM), program = .program.display())]
+    #[error("{program} is git {version}, and git {} or newer is needed", minimum(), program = .program.display())]
     TooOld {
         /// The program's path.
         program: PathBuf,
@@ -41,7 +41,7 @@ pub enum UnusableGit {
         version: String,
     },
     /// Git does not report its version.
-    #[error("{program} does not say its version ({why}), and git {} or newer is needed", render(MINIMUM), program = .program.display())]
+    #[error("{program} does not say its version ({why}), and git {} or newer is needed", minimum(), program = .program.display())]
     Unreadable {
         /// The program's path.
         program: PathBuf,
@@ -50,7 +50,8 @@ pub enum UnusableGit {
     },
 }
 
-fn render((major, minor): (u64, u64)) -> String {
+fn minimum() -> String {
+    let (major, minor) = MINIMUM;
     format!("{major}.{minor}")
 }
 

@@ -57,10 +57,10 @@ pub fn draw(id: &str, label: &str, graph: &Graph) -> Markup {
     let width = graph.columns.len() * (WIDTH + BESIDE) - BESIDE + 4;
     let height = TOP + tallest * (HEIGHT + BELOW);
     let left = |column: usize| 2 + column * (WIDTH + BESIDE);
-    let mut places: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut places: BTreeMap<&str, Point> = BTreeMap::new();
     for (at, column) in graph.columns.iter().enumerate() {
         for (row, one) in column.boxes.iter().enumerate() {
-            places.insert(&one.id, (left(at), TOP + row * (HEIGHT + BELOW)));
+            places.insert(&one.id, Point { x: left(at), y: TOP + row * (HEIGHT + BELOW) });
         }
     }
     html! {
@@ -83,7 +83,14 @@ pub fn draw(id: &str, label: &str, graph: &Graph) -> Markup {
     }
 }
 
-fn node(graph: &str, one: &Node, (x, y): (usize, usize)) -> Markup {
+/// The upper left corner of a box.
+#[derive(Clone, Copy)]
+struct Point {
+    x: usize,
+    y: usize,
+}
+
+fn node(graph: &str, one: &Node, Point { x, y }: Point) -> Markup {
     let drawn = html! {
         rect x=(x) y=(y) width=(WIDTH) height=(HEIGHT) rx="6" {}
         text.id x=(x + 10) y=(y + 18) { (short(&one.name)) }
@@ -98,8 +105,8 @@ fn node(graph: &str, one: &Node, (x, y): (usize, usize)) -> Markup {
     }
 }
 
-fn edge((from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) -> String {
-    let (x1, y1, x2, y2) = (from_x + WIDTH, from_y + HEIGHT / 2, to_x, to_y + HEIGHT / 2);
+fn edge(from: Point, to: Point) -> String {
+    let (x1, y1, x2, y2) = (from.x + WIDTH, from.y + HEIGHT / 2, to.x, to.y + HEIGHT / 2);
     let middle = usize::midpoint(x1, x2);
     format!("M{x1} {y1} C{middle} {y1} {middle} {y2} {x2} {y2}")
 }

@@ -83,12 +83,12 @@ pub(crate) fn read(bytes: &[u8], mut take: impl FnMut(Part<'_>)) -> Result<(), N
         let event = reader.read_event().map_err(|error| NotXml::Malformed(error.to_string()))?;
         match event {
             Event::Start(start) => {
-                open(&start, (depth, elements))?;
+                open(&start, depth, elements)?;
                 (depth, elements) = (depth.saturating_add(1), elements.saturating_add(1));
                 take(Part::Start(Element { start }));
             }
             Event::Empty(start) => {
-                open(&start, (depth, elements))?;
+                open(&start, depth, elements)?;
                 elements = elements.saturating_add(1);
                 take(Part::Start(Element { start }));
                 take(Part::End);
@@ -108,7 +108,7 @@ pub(crate) fn read(bytes: &[u8], mut take: impl FnMut(Part<'_>)) -> Result<(), N
 }
 
 /// Checks an element before it is passed on, and limits its attributes, because they may be read several times.
-fn open(start: &BytesStart<'_>, (depth, elements): (usize, usize)) -> Result<(), NotXml> {
+fn open(start: &BytesStart<'_>, depth: usize, elements: usize) -> Result<(), NotXml> {
     if depth >= DEEPEST {
         return Err(NotXml::TooDeep);
     }

@@ -21,7 +21,7 @@ use crate::{
         outcome,
         outcome::{ReportedUsage, Unfinished},
         private::{AccountVariables, Private},
-        run::{RunContext, RunError, RunSpec, UncheckedRun, limit},
+        run::{Conversation, RunContext, RunError, RunSpec, UncheckedRun, limit},
         schema,
         session::{InputMode, SessionEnd},
         unreported_usage,
@@ -94,8 +94,9 @@ impl AcpAgent {
             checkout: spec.checkout.clone(),
             level: self.context.sandbox.level(),
         });
-        let what = (self.command.program(), &order, spec);
-        let ended = self.context.hear(what, (InputMode::Dialogue, LAST), (&mut stream, &mut journal), cancel).await?;
+        let (program, input_mode) = (self.command.program(), InputMode::Dialogue);
+        let conversation = Conversation { program, order: &order, spec, input_mode, last: LAST };
+        let ended = self.context.hear(&conversation, &mut stream, &mut journal, cancel).await?;
         let concluded = conclude(spec, stream, journal, &ended);
         unreported_usage::add_door_usage(concluded, unreported_usage::Model::Perhaps, None, &order, spec).await
     }

@@ -12,7 +12,7 @@ use crate::agents::{
     outcome::never_ran,
     private::Private,
     program::{Program, Version},
-    run::{RunContext, RunError, RunSpec, UncheckedRun},
+    run::{Conversation, RunContext, RunError, RunSpec, UncheckedRun},
     session::InputMode,
     unreported_usage,
 };
@@ -44,18 +44,19 @@ impl ClaudeAgent {
 
     pub(crate) async fn run(&self, spec: &RunSpec, cancel: &CancellationToken) -> Result<UncheckedRun, RunError> {
         let mut journal = Journal::start(spec.activity.clone(), spec.secrets.clone()).within(&spec.checkout);
-        let told = spec.prompt.by_tool();
-        journal.note(TraceKind::Prompt { text: told.clone() });
+        let prompt = spec.prompt.by_tool();
+        journal.note(TraceKind::Prompt { text: prompt.clone() });
         self.check().await.map_err(never_ran)?;
         let private = Private::make(&self.context.runs)?;
-        let order = self.order(spec, told, &private).await?;
+        let order = self.order(spec, prompt, &private).await?;
         let mut stream = ClaudeStream::new(order::request_for(spec.role));
-        let what = (self.program.name, &order, spec);
-        let ended = self.context.hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel).await;
+        let (program, input_mode) = (self.program.name, InputMode::Once);
+        let conversation = Conversation { program, order: &order, spec, input_mode, last: LAST };
+        let ended = self.context.hear(&conversation, &mut stream, &mut journal, cancel).await;
         drop(private);
         let ended = ended?;
-        let told = stream.reported_tokens();
+        let reported = stream.reported_tokens();
         let concluded = answer::conclude(spec, stream, journal, &ended);
-        unreported_usage::add_door_usage(concluded, unreported_usage::Model::Ours, told, &order, spec).await
+        unreported_usage::add_door_usage(concluded, unreported_usage::Model::Ours, reported, &order, spec).await
     }
 }

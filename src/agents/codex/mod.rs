@@ -12,7 +12,7 @@ use crate::{
         outcome::never_ran,
         private::{AccountVariables, Private},
         program::{Program, Version},
-        run::{RunContext, RunError, RunSpec, UncheckedRun, limit},
+        run::{Conversation, RunContext, RunError, RunSpec, UncheckedRun, limit},
         schema,
         session::InputMode,
         unreported_usage,
@@ -58,8 +58,9 @@ impl CodexAgent {
         let private = Private::make(&self.context.runs)?;
         let order = self.order(spec, prompt, &private).await?;
         let mut stream = CodexStream::default();
-        let what = (self.program.name, &order, spec);
-        let ended = self.context.hear(what, (InputMode::Once, LAST), (&mut stream, &mut journal), cancel).await?;
+        let (program, input_mode) = (self.program.name, InputMode::Once);
+        let conversation = Conversation { program, order: &order, spec, input_mode, last: LAST };
+        let ended = self.context.hear(&conversation, &mut stream, &mut journal, cancel).await?;
         let concluded = answer::conclude(spec, stream, journal, &ended);
         unreported_usage::add_door_usage(concluded, unreported_usage::Model::Ours, None, &order, spec).await
     }

@@ -15,7 +15,7 @@ use std::{
 use unicode_width::UnicodeWidthStr;
 
 /// The columns and rows assumed for a terminal that does not report its size.
-const USUAL_SIZE: (usize, usize) = (80, 24);
+const USUAL_SIZE: Size = Size { columns: 80, rows: 24 };
 
 /// The width in columns below which the text before a line is shortened.
 const NARROW: usize = 60;
@@ -121,7 +121,8 @@ impl Area {
     }
 
     /// Returns the text that draws the area at the cursor.
-    fn drawn(&mut self, (columns, rows): (usize, usize), colours: Colours) -> String {
+    fn drawn(&mut self, size: Size, colours: Colours) -> String {
+        let Size { columns, rows } = size;
         let note = self.note.iter().map(|note| vec![span(note.clone(), Tone::Quiet)]);
         // The last column stays free: some terminals go to the next row when it is written.
         let fit = columns.saturating_sub(1);
@@ -163,7 +164,7 @@ impl Terminal {
 
     /// Returns the columns, if lines are wrapped to them.
     pub fn columns(&self) -> Option<usize> {
-        self.skills.wraps.then(|| size().0)
+        self.skills.wraps.then(|| size().columns)
     }
 
     /// `true` if lines can be redrawn.
@@ -190,7 +191,7 @@ impl Terminal {
 
     /// Draws these lines below those that stay; `picture` gets the number of columns.
     pub fn draw(&self, picture: impl FnOnce(usize) -> Vec<Line>) {
-        self.change(|area| area.picture = picture(size().0.saturating_sub(1)));
+        self.change(|area| area.picture = picture(size().columns.saturating_sub(1)));
     }
 
     pub fn below(&self, text: &str) {
@@ -204,7 +205,7 @@ impl Terminal {
     /// Writes a part of the log to standard error.
     pub fn log(&self, part: &str) -> io::Result<()> {
         let mut area = self.area.lock();
-        write(&area.erased(size().0));
+        write(&area.erased(size().columns));
         let passed = io::stderr().write_all(part.as_bytes());
         if part.ends_with('\n') {
             write(&area.drawn(size(), self.skills.colours));
@@ -215,7 +216,7 @@ impl Terminal {
     /// Prints lines without change, for people to copy.
     pub fn exact(&self, lines: &str) {
         let mut area = self.area.lock();
-        let erased = area.erased(size().0);
+        let erased = area.erased(size().columns);
         write(&format!("{erased}{lines}\n{}", area.drawn(size(), self.skills.colours)));
     }
 
@@ -225,7 +226,7 @@ impl Terminal {
         }
         let mut area = self.area.lock();
         change(&mut area);
-        let erased = area.erased(size().0);
+        let erased = area.erased(size().columns);
         let drawn = area.drawn(size(), self.skills.colours);
         if !erased.is_empty() || !drawn.is_empty() {
             write(&format!("{erased}{drawn}"));
@@ -266,12 +267,18 @@ fn write(text: &str) {
     }
 }
 
-/// Returns the terminal's current columns and rows.
-fn size() -> (usize, usize) {
-    let told = rustix::termios::tcgetwinsize(io::stdout());
-    let told = told.map_or((0, 0), |size| (usize::from(size.ws_col), usize::from(size.ws_row)));
-    let known = |told: usize, usual: usize| if told == 0 { usual } else { told };
-    (known(told.0, USUAL_SIZE.0), known(told.1, USUAL_SIZE.1))
+#[derive(Clone, Copy)]
+struct Size {
+    columns: usize,
+    rows: usize,
+}
+
+/// Returns the terminal's current size.
+fn size() -> Size {
+    let reported = rustix::termios::tcgetwinsize(io::stdout());
+    let (columns, rows) = reported.map_or((0, 0), |size| (usize::from(size.ws_col), usize::from(size.ws_row)));
+    let known = |reported: usize, usual: usize| if reported == 0 { usual } else { reported };
+    Size { columns: known(columns, USUAL_SIZE.columns), rows: known(rows, USUAL_SIZE.rows) }
 }
 
 #[cfg(test)]
@@ -318,15 +325,19 @@ mod tests {
             drawn: Vec::new(),
         };
         assert_eq!(area.erased(80), "");
-        let drawn = area.drawn((80, 24), Colours::Off);
+        let drawn = area.drawn(Size { columns: 80, rows: 24 }, Colours::Off);
         let rows: Vec<&str> = drawn.lines().collect();
         assert_eq!((rows[0], rows[2]), ("⠋ one", "note"));
         assert_eq!((rows[1].width(), rows[1].ends_with('…')), (79, true));
         assert_eq!(area.erased(40), "\r\u{1b}[4A\u{1b}[J", "the second line takes two rows now");
         assert_eq!(area.erased(40), "", "once");
-        let coloured = area.drawn((80, 24), Colours::On);
+        let coloured = area.drawn(Size { columns: 80, rows: 24 }, Colours::On);
         assert!(coloured.starts_with("\u{1b}[36m⠋ \u{1b}[0mone\n"), "{coloured:?}");
         assert!(coloured.ends_with("\u{1b}[2mnote\u{1b}[0m\n"), "{coloured:?}");
-        assert_eq!(area.drawn((80, 4), Colours::Off).lines().count(), 2, "it never fills the screen");
+        assert_eq!(
+            area.drawn(Size { columns: 80, rows: 4 }, Colours::Off).lines().count(),
+            2,
+            "it never fills the screen"
+        );
     }
 }

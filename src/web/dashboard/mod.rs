@@ -315,9 +315,9 @@ fn content(inbox: &Inbox, viewer: &Viewer, reading: &Reading) -> Markup {
     let token = acting.and_then(|viewer| form_token(inbox, viewer));
     let token = token.as_deref();
     match reading {
-        Reading::Overview(view, extent) => overview::content(secrets, inbox.viewers, (view, *extent)),
+        Reading::Overview(view, extent) => overview::content(secrets, inbox.viewers, view, *extent),
         Reading::Feature(view, work) => feature::FeaturePage { web, secrets, token, view, work }.page(),
-        Reading::Queue(queue, replay, sweep) => queue::content(secrets, token, queue, (replay, sweep)),
+        Reading::Queue(queue, replay, sweep) => queue::content(secrets, token, queue, replay, sweep),
         Reading::Spending(figures) => spending::content(figures),
         Reading::Gone => no_such_page(),
         Reading::Unreadable => html! {

@@ -21,7 +21,7 @@ use domain::{
 use maud::{Markup, html};
 use text::secret::Secrets;
 
-pub(super) fn content(secrets: &Secrets, viewers: Viewers, (view, extent): (&Overview, Extent)) -> Markup {
+pub(super) fn content(secrets: &Secrets, viewers: Viewers, view: &Overview, extent: Extent) -> Markup {
     let (waits, runs): (Vec<&ListedView>, Vec<&ListedView>) = view
         .unfinished
         .iter()
@@ -200,7 +200,7 @@ mod tests {
             tally: Tally::default(),
             troubles: Vec::new(),
         };
-        content(&Secrets::default(), Viewers::SignedIn, (&overview, extent)).0
+        content(&Secrets::default(), Viewers::SignedIn, &overview, extent).0
     }
 
     fn in_order(page: &str, texts: &[&str]) {

@@ -18,7 +18,8 @@ pub(super) fn content(
     secrets: &Secrets,
     token: Option<&str>,
     queue: &Queue,
-    (replay, sweep): (&ReplayStatus, &SweepStatus),
+    replay: &ReplayStatus,
+    sweep: &SweepStatus,
 ) -> Markup {
     let about = |step: &QueuedEffect| subject(step.feature, &step.subject);
     html! {

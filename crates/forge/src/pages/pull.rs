@@ -41,12 +41,8 @@ pub(super) async fn page(
         let at = format!("/{}{}", state.full_name(known), issue.page());
         Some(PageView {
             title: format!("{} · {}", issue.title, state.full_name(known)),
-            content: content(
-                state,
-                (known, issue, pull),
-                (&seen, &commits, mergeable),
-                hand.map(|hand| (hand, at.as_str())),
-            ),
+            content: PullPage { repo: known, issue, pull, seen: &seen, commits: &commits, mergeable }
+                .content(state, hand.map(|hand| (hand, at.as_str()))),
             boxes: html! {
                 @if let Some(hand) = hand {
                     (acts::review_box(hand, &at, issue))
@@ -57,43 +53,51 @@ pub(super) async fn page(
     })
 }
 
-fn content(
-    state: &State,
-    (repo, issue, pull): (&Repo, &Issue, &Pull),
-    (seen, commits, mergeable): (&Comparison, &[CommitFacts], Option<bool>),
-    hand: Option<(&ReaderActor<'_>, &str)>,
-) -> Markup {
-    let name = state.full_name(repo);
-    let of_pull =
-        |run: &&CheckRun| run.head_sha == pull.head_sha || commits.iter().any(|commit| commit.sha == run.head_sha);
-    let runs: Vec<&CheckRun> = repo.checks.values().filter(of_pull).collect();
-    let offered = runs.iter().flat_map(|run| actions(run, &runs));
-    let on_checks: Vec<&str> = offered.map(|action| text_field(action, "identifier")).collect();
-    // A comment on an earlier commit is shown only with its review, because its line may have changed since.
-    let on_head = pull.threads.iter().filter(|remark| remark.commit == pull.head_sha);
-    let current: Vec<InlineComment> = on_head.cloned().collect();
-    html! {
-        (conversation::heading(state, repo, issue))
-        p.muted {
-            code { (pull.head) } " into " code { (pull.base) }
-            " · " (seen.files.len()) (if seen.files.len() == 1 { " file, +" } else { " files, +" }) (pull.size.additions) " −" (pull.size.deletions)
-            @if let Some(merge) = &pull.merged {
-                " · merged by " (state.login(merge.by)) " as "
-                a href=(format!("/{name}/commit/{}", merge.sha)) { code { (short(&merge.sha)) } }
+/// A pull request with the differences that git finds.
+struct PullPage<'a> {
+    repo: &'a Repo,
+    issue: &'a Issue,
+    pull: &'a Pull,
+    seen: &'a Comparison,
+    commits: &'a [CommitFacts],
+    mergeable: Option<bool>,
+}
+
+impl PullPage<'_> {
+    fn content(&self, state: &State, hand: Option<(&ReaderActor<'_>, &str)>) -> Markup {
+        let Self { repo, issue, pull, seen, commits, mergeable } = *self;
+        let name = state.full_name(repo);
+        let of_pull =
+            |run: &&CheckRun| run.head_sha == pull.head_sha || commits.iter().any(|commit| commit.sha == run.head_sha);
+        let runs: Vec<&CheckRun> = repo.checks.values().filter(of_pull).collect();
+        let offered = runs.iter().flat_map(|run| actions(run, &runs));
+        let on_checks: Vec<&str> = offered.map(|action| text_field(action, "identifier")).collect();
+        // A comment on an earlier commit is shown only with its review, because its line may have changed since.
+        let on_head = pull.threads.iter().filter(|remark| remark.commit == pull.head_sha);
+        let current: Vec<InlineComment> = on_head.cloned().collect();
+        html! {
+            (conversation::heading(state, repo, issue))
+            p.muted {
+                code { (pull.head) } " into " code { (pull.base) }
+                " · " (seen.files.len()) (if seen.files.len() == 1 { " file, +" } else { " files, +" }) (pull.size.additions) " −" (pull.size.deletions)
+                @if let Some(merge) = &pull.merged {
+                    " · merged by " (state.login(merge.by)) " as "
+                    a href=(format!("/{name}/commit/{}", merge.sha)) { code { (short(&merge.sha)) } }
+                }
             }
+            @if issue.open && !pull.requested.is_empty() {
+                p.muted { "Waits for a review by " (pull.requested.iter().map(|user| state.login(*user)).collect::<Vec<_>>().join(", ")) }
+            }
+            (conversation::timeline(state, repo, issue))
+            @if let Some((hand, at)) = hand { (acts::buttons(hand, at, issue, mergeable, &on_checks)) }
+            h2 { "Checks" }
+            @if runs.is_empty() { p.muted { "None." } }
+            @for run in runs.iter().rev() { (check(state, run, actions(run, &runs), hand)) }
+            h2 { "Commits" }
+            (changes::commits(&name, commits))
+            h2 { "Files changed" }
+            (changes::files_shown(state, &seen.files, &current))
         }
-        @if issue.open && !pull.requested.is_empty() {
-            p.muted { "Waits for a review by " (pull.requested.iter().map(|user| state.login(*user)).collect::<Vec<_>>().join(", ")) }
-        }
-        (conversation::timeline(state, repo, issue))
-        @if let Some((hand, at)) = hand { (acts::buttons(hand, at, issue, mergeable, &on_checks)) }
-        h2 { "Checks" }
-        @if runs.is_empty() { p.muted { "None." } }
-        @for run in runs.iter().rev() { (check(state, run, actions(run, &runs), hand)) }
-        h2 { "Commits" }
-        (changes::commits(&name, commits))
-        h2 { "Files changed" }
-        (changes::files_shown(state, &seen.files, &current))
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Value {
 
 impl ExecutableCode {
     /// Adds a function whose body is `body`, unless that is a block without statements.
-    pub fn body(&mut self, (name, function): (&str, At<'_>), body: At<'_>, empty_bodies: [String; 2]) {
+    pub fn body(&mut self, name: &str, function: At<'_>, body: At<'_>, empty_bodies: [String; 2]) {
         if body.children().next().is_some() || !body.text().starts_with('{') {
             self.bodies.push(Body {
                 name: name.to_owned(),

@@ -8,7 +8,7 @@ use crate::{
         outline::{Answer, Function, Mark, Purpose},
     },
     marks::new_marks,
-    rules::rule::{ReadingRule, Violation, at_place, at_mark, new_functions},
+    rules::rule::{ReadingRule, Violation, at_mark, at_place, new_functions},
 };
 use domain::integrity::{Detail, Rule};
 
@@ -17,7 +17,7 @@ pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::Stub, applies: &
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let new = new_marks(reading, &[Fact::Stub, Fact::Empty, Fact::Borrowed], Purpose::Product);
     let marks = new.into_iter().filter(|(_, mark)| !is_filled_in(reading, mark));
-    let mut found: Vec<Violation> = marks.map(at_mark).collect();
+    let mut found: Vec<Violation> = marks.map(|(file, mark)| at_mark(file, mark)).collect();
     let sources = reading.files.iter().filter(|file| file.role == Role::Source);
     found.extend(sources.flat_map(ignoring));
     found

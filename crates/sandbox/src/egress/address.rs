@@ -42,18 +42,19 @@ const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
 /// `true` if the address belongs to the public internet.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(address) => !SPECIAL_V4.iter().any(|network| is_in_v4(address, *network)),
+        IpAddr::V4(address) => !SPECIAL_V4.iter().any(|(network, prefix)| is_in_v4(address, *network, *prefix)),
         IpAddr::V6(address) => {
-            is_in_v6(address, GLOBAL_V6) && !SPECIAL_V6.iter().any(|network| is_in_v6(address, *network))
+            is_in_v6(address, GLOBAL_V6.0, GLOBAL_V6.1)
+                && !SPECIAL_V6.iter().any(|(network, prefix)| is_in_v6(address, *network, *prefix))
         }
     }
 }
 
-fn is_in_v4(address: Ipv4Addr, (network, prefix): (Ipv4Addr, u32)) -> bool {
+fn is_in_v4(address: Ipv4Addr, network: Ipv4Addr, prefix: u32) -> bool {
     (address.to_bits() ^ network.to_bits()).leading_zeros() >= prefix
 }
 
-fn is_in_v6(address: Ipv6Addr, (network, prefix): (Ipv6Addr, u32)) -> bool {
+fn is_in_v6(address: Ipv6Addr, network: Ipv6Addr, prefix: u32) -> bool {
     (address.to_bits() ^ network.to_bits()).leading_zeros() >= prefix
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Arc<Shared>, met
     };
     shared.log.note(host.as_str(), Outcome::Allowed);
     meter.leads_out(&shared.flow);
-    tokio::spawn(serve(request, (host, upstream), Arc::clone(shared), meter));
+    tokio::spawn(serve(request, host, upstream, Arc::clone(shared), meter));
     Response::new(errors::full(""))
 }
 
@@ -115,10 +115,10 @@ async fn resolve(host: &HostName, rules: &Rules) -> Result<Vec<SocketAddr>, Refu
 }
 
 /// Serves a tunnel until both sides have ended, a limit is reached or the door closes.
-async fn serve(request: Request<Incoming>, to: (HostName, Stream), shared: Arc<Shared>, meter: Arc<Meter>) {
+async fn serve(request: Request<Incoming>, host: HostName, upstream: Stream, shared: Arc<Shared>, meter: Arc<Meter>) {
     let serving = async {
         if let Ok(inside) = hyper::upgrade::on(request).await {
-            lead(TokioIo::new(inside), to, &shared).await;
+            lead(TokioIo::new(inside), host, upstream, &shared).await;
         }
     };
     tokio::select! {
@@ -128,7 +128,7 @@ async fn serve(request: Request<Incoming>, to: (HostName, Stream), shared: Arc<S
     }
 }
 
-async fn lead(inside: TokioIo<Upgraded>, (host, mut upstream): (HostName, Stream), shared: &Arc<Shared>) {
+async fn lead(inside: TokioIo<Upgraded>, host: HostName, mut upstream: Stream, shared: &Arc<Shared>) {
     let mut inside = match NamedStream::open(inside, host.clone(), shared.rules.caps.head).await {
         Ok(inside) => inside,
         Err(fault) => return drop(shared.refuse(host.as_str(), Refusal::Hello(fault))),

@@ -33,7 +33,7 @@ fn function(at: At<'_>, code: &mut ExecutableCode) {
     // The old body follows, unreachable at run time, so that no import becomes unused.
     let (one, other): (Vec<String>, Vec<String>) = results.iter().map(|written| answers(written).into()).unzip();
     let empty_bodies = [one, other].map(|values| format!("{{ if true {{ return {} }};{rest}", values.join(", ")));
-    code.body((name, at), body, empty_bodies);
+    code.body(name, at, body, empty_bodies);
 }
 
 pub(super) fn results(function: At<'_>) -> Vec<String> {

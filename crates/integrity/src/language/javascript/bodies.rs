@@ -102,7 +102,7 @@ fn empty(name: Option<&str>, function: At<'_>, code: &mut ExecutableCode) {
         (_, false, true) => [format!("{{ return {first}; }}"), format!("{{ return {second}; }}")],
         (_, false, false) => [format!("({first})"), format!("({second})")],
     };
-    code.body((name, function), body, empty_bodies);
+    code.body(name, function, body, empty_bodies);
 }
 
 fn extends(function: At<'_>) -> bool {

@@ -84,7 +84,7 @@ fn function(whole: At<'_>, at: At<'_>, code: &mut ExecutableCode) {
     } else {
         [format!("return {first}"), format!("return {second}")]
     };
-    code.body((name, whole), body, empty_bodies);
+    code.body(name, whole, body, empty_bodies);
 }
 
 /// `true` if a statement does nothing, or says that subclasses do the work.

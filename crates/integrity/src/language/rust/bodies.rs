@@ -37,5 +37,5 @@ fn function(at: At<'_>, code: &mut ExecutableCode) {
     };
     // The old body follows, unreachable at run time, so that nothing becomes unused and every type is still inferred.
     let empty_bodies = values.map(|value| format!("{{ if true {{ return {value}; }}{rest}"));
-    code.body((at.field_text("name"), at), body, empty_bodies);
+    code.body(at.field_text("name"), at, body, empty_bodies);
 }
