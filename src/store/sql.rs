@@ -221,7 +221,7 @@ pub(super) struct Single<'a> {
     pub(super) flush: Flush,
     /// The lock that a server takes first.
     pub(super) lock: Option<i64>,
-    /// Whether there may be work afterwards, so that workers have to be woken.
+    /// If `true`, there may be work afterwards, so workers are woken.
     pub(super) wakes: bool,
 }
 
@@ -255,7 +255,7 @@ impl Db {
     pub(super) async fn write(&self) -> Result<Tx, StoreError> {
         match &self.pools {
             Pools::Sqlite { write, .. } => unless_busy!(write.begin(BEGIN).await.map(Tx::Sqlite)),
-            Pools::Postgres(pool) => Ok(start(pool.clone(), "BEGIN").await?),
+            Pools::Postgres(pool) => unless_busy!(start(pool.clone(), "BEGIN").await),
         }
     }
 
