@@ -187,8 +187,8 @@ async fn look_around(
     secrets: Secrets,
     setup: Option<Arc<Setup>>,
 ) {
-    let look = DoctorInput { settings: &settings, running: Some(&engine), repo: None };
-    let mut rows = doctor::for_role(doctor::rows_of_service(&look).await, role);
+    let input = DoctorInput { settings: &settings, running: Some(&engine), repo: None };
+    let mut rows = doctor::for_role(doctor::rows_of_service(&input).await, role);
     if setup.as_ref().is_some_and(|setup| setup.is_open()) {
         // The set-up page, on which a person makes these, shows their state itself.
         rows.retain(|row| !matches!(row.topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation));
@@ -209,8 +209,8 @@ fn diagnosis(engine: Arc<Engine>, settings: Arc<ServerSettings>, role: ProcessRo
     Arc::new(move |repo| {
         let (engine, settings, secrets) = (engine.clone(), settings.clone(), secrets.clone());
         Box::pin(async move {
-            let look = DoctorInput { settings: &settings, running: Some(&engine), repo: repo.as_ref() };
-            let rows = doctor::for_role(doctor::rows_of_service(&look).await, role);
+            let input = DoctorInput { settings: &settings, running: Some(&engine), repo: repo.as_ref() };
+            let rows = doctor::for_role(doctor::rows_of_service(&input).await, role);
             rows.iter().map(|row| row.masked(|text| secrets.mask(text))).collect()
         })
     })

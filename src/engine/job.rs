@@ -272,9 +272,9 @@ impl From<GitError> for EffectError {
             GitError::History(said) => Failure::History { message: said }.into(),
             GitError::Missing(_) => Failure::Repository { fault: RepositoryFault::Missing(said) }.into(),
             GitError::Name(_) | GitError::TooLarge { .. } => Self::repository(RepositoryFault::Other(said)),
-            GitError::TimedOut { over: CallReach::Network, .. } => Failure::GitHubUnreachable { message: said }.into(),
+            GitError::TimedOut { reach: CallReach::Network, .. } => Failure::GitHubUnreachable { message: said }.into(),
             GitError::NoSpace(said) => Failure::DiskFull { message: said }.into(),
-            GitError::TimedOut { over: CallReach::Disk, .. }
+            GitError::TimedOut { reach: CallReach::Disk, .. }
             | GitError::Failed { .. }
             | GitError::Unexpected { .. } => Failure::Git { message: said }.into(),
             GitError::NotStarted { source } => not_started(&source).into(),

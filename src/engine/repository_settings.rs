@@ -10,7 +10,7 @@ use crate::{
 };
 use domain::{
     excess::Excess,
-    feature::{Feature, LabelRequest},
+    feature::{Feature, PlanKind},
     ids::{InstallationId, Millis, RepoId, RepoName, Sha},
 };
 use serde::{Deserialize, Serialize};
@@ -52,11 +52,11 @@ pub struct Labels {
 
 impl Labels {
     /// Returns the request of the label, if it is one of ours.
-    pub fn request_of_label(&self, label: &str) -> Option<LabelRequest> {
+    pub fn request_of_label(&self, label: &str) -> Option<PlanKind> {
         if same_label(label, &self.plan) {
-            Some(LabelRequest::Plan)
+            Some(PlanKind::Plan)
         } else if same_label(label, TASK_LABEL) {
-            Some(LabelRequest::OneTask)
+            Some(PlanKind::OneTask)
         } else {
             None
         }
@@ -310,17 +310,17 @@ fn labels(file: &SettingsFile, offer: &Offer) -> Labels {
 mod tests {
     use super::*;
 
-    fn request_of(text: &str, label: &str) -> Option<LabelRequest> {
+    fn request_of(text: &str, label: &str) -> Option<PlanKind> {
         let offer = Offer { agents: Vec::new(), models: Vec::new() };
         labels(&SettingsFile::Text(text.to_owned()), &offer).request_of_label(label)
     }
 
     #[test]
     fn labels_are_the_same_in_any_case() {
-        assert_eq!(request_of("", "AutoBuild"), Some(LabelRequest::Plan));
-        assert_eq!(request_of("label: Bau's\n", "bAU'S"), Some(LabelRequest::Plan));
-        assert_eq!(request_of("label: Größe", "GRÖßE"), Some(LabelRequest::Plan));
-        assert_eq!(request_of("", "Autobuild-Task"), Some(LabelRequest::OneTask));
+        assert_eq!(request_of("", "AutoBuild"), Some(PlanKind::Plan));
+        assert_eq!(request_of("label: Bau's\n", "bAU'S"), Some(PlanKind::Plan));
+        assert_eq!(request_of("label: Größe", "GRÖßE"), Some(PlanKind::Plan));
+        assert_eq!(request_of("", "Autobuild-Task"), Some(PlanKind::OneTask));
         assert_eq!(request_of("label: build-me", "autobuild"), None);
         assert_eq!(request_of("", "bug"), None);
     }
@@ -328,8 +328,8 @@ mod tests {
     #[test]
     fn a_file_with_mistakes_still_names_its_label() {
         let text = "label: build-me\nmax_turn: 3\n";
-        assert_eq!(request_of(text, "build-me"), Some(LabelRequest::Plan));
+        assert_eq!(request_of(text, "build-me"), Some(PlanKind::Plan));
         assert_eq!(request_of(text, "autobuild"), None);
-        assert_eq!(request_of("label: [unclosed", "autobuild"), Some(LabelRequest::Plan));
+        assert_eq!(request_of("label: [unclosed", "autobuild"), Some(PlanKind::Plan));
     }
 }

@@ -31,7 +31,7 @@ mod wave;
 
 pub use checks::is_called;
 pub use commands::{CommandChoice, choose, is_installed, runners_here};
-pub use preflight::{missing_programs, preflight, test_start};
+pub use preflight::{missing_programs, preflight, results_at_start};
 pub use probe::probe;
 pub use run::cache::{forget_caches_of, forget_unused_caches};
 pub use run::context::{CheckoutLocks, Deadlines, GateContext, GateError};

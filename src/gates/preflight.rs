@@ -83,7 +83,7 @@ pub async fn preflight(
 /// # Errors
 ///
 /// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
-pub async fn test_start(
+pub async fn results_at_start(
     context: &GateContext,
     mirror: &Mirror,
     commit: &Sha,

@@ -2,7 +2,7 @@
 
 use autobuild::{
     config::{Offer, RepositorySettings},
-    gates::{CheckoutLocks, Deadlines, GateContext, Subject, test_start, preflight, verify},
+    gates::{CheckoutLocks, Deadlines, GateContext, Subject, preflight, results_at_start, verify},
 };
 use domain::{
     evidence::{Baseline, Evidence, Finding, GateReport},
@@ -110,7 +110,7 @@ impl Stage {
         let baseline = self.baseline(base, &case.settings).await;
         let cancel = CancellationToken::new();
         let context = self.based_on(&baseline);
-        let before = test_start(&context, &self.mirror, fork, &case.settings, &baseline, &cancel);
+        let before = results_at_start(&context, &self.mirror, fork, &case.settings, &baseline, &cancel);
         self.verified_between((&baseline, &before.await.unwrap()), fork, head, case).await
     }
 

@@ -222,8 +222,8 @@ pub enum CheckRelation {
 }
 
 /// Returns why a failed check judges the pull request; `None` if it judges the code, so that a Player can mend it.
-pub fn judges_pull(origin: CheckOrigin, pointing: CheckRelation) -> Option<PullCheck> {
-    match (origin, pointing) {
+pub fn judges_pull(origin: CheckOrigin, relation: CheckRelation) -> Option<PullCheck> {
+    match (origin, relation) {
         (_, CheckRelation::AtFiles) => None,
         (CheckOrigin::CodeJob, CheckRelation::Nowhere) => None,
         (CheckOrigin::PullJob(why), CheckRelation::Nowhere) => Some(why),

@@ -42,7 +42,7 @@ pub struct FailureHistory {
     pub failures: u32,
     /// The time that this work has already waited for the API, in milliseconds.
     pub waited: i64,
-    /// The run's share, in millionths of a dollar or in tokens; `None` without a limit.
+    /// The run's share, in millionths of a dollar or in tokens; `Idle` without a limit.
     pub share: Option<u64>,
     /// The progress of the run.
     pub progress: RunProgress,
@@ -53,7 +53,7 @@ pub struct FailureHistory {
 pub enum RunProgress {
     /// Its model did nothing, so the next run would send the same request.
     #[default]
-    None,
+    Idle,
     /// Its model worked. The next run starts with less to read, and with the Player's changes so far.
     Worked,
 }
@@ -80,7 +80,7 @@ pub fn route(failure: &Failure, before: &FailureHistory, waits: &ApiWaits, jitte
             None => Route::Retry,
         },
         NextStep::IfWorked => match before.progress {
-            RunProgress::None => Route::Block,
+            RunProgress::Idle => Route::Block,
             RunProgress::Worked => Route::Retry,
         },
         NextStep::Person => Route::Block,
@@ -188,7 +188,7 @@ mod tests {
             let before = FailureHistory { progress, ..FailureHistory::default() };
             route(&Failure::PromptTooLong, &before, &ApiWaits::PRODUCT, 0.0)
         };
-        assert_eq!(too_long(RunProgress::None), Route::Block, "the same prompt gets the same answer");
+        assert_eq!(too_long(RunProgress::Idle), Route::Block, "the same prompt gets the same answer");
         assert_eq!(too_long(RunProgress::Worked), Route::Retry);
         let shared = FailureHistory { share: Some(1), ..FailureHistory::default() };
         let next = route(&Failure::OutOfMoney, &shared, &ApiWaits::PRODUCT, 0.0);

@@ -46,7 +46,7 @@ pub enum GitError {
         /// The subcommand.
         command: String,
         /// Its reach.
-        over: CallReach,
+        reach: CallReach,
         /// The deadline.
         after: Duration,
     },

@@ -225,7 +225,7 @@ impl GitCall {
             group.signal(Signal::KILL);
             return Err(GitError::TimedOut {
                 command: self.name,
-                over: match self.remote {
+                reach: match self.remote {
                     Some(_) => CallReach::Network,
                     None => CallReach::Disk,
                 },

@@ -4,7 +4,7 @@ use crate::cli::{
     demo::sample::Material,
     stage::{
         Stage,
-        rest::{RestOutcome, RestReport},
+        settled::{SettledOutcome, SettledReport},
         terminal::{Terminal, Tone},
     },
 };
@@ -83,7 +83,7 @@ impl DemoFiles {
     }
 
     /// Prints how the demo ended, why, and where the remaining files are.
-    pub(super) fn print(&self, ended: &RestReport, terminal: &Terminal, json: bool) {
+    pub(super) fn print(&self, ended: &SettledReport, terminal: &Terminal, json: bool) {
         if json {
             terminal.exact(&self.json(ended).to_string());
             return;
@@ -106,20 +106,20 @@ impl DemoFiles {
     }
 
     /// Prints once more, at the end, how to fetch the work.
-    pub(super) fn remind(&self, ended: &RestReport, terminal: &Terminal, json: bool) {
+    pub(super) fn remind(&self, ended: &SettledReport, terminal: &Terminal, json: bool) {
         if !json && self.fate == FileFate::Kept {
             self.print_fetches(ended, terminal);
         }
     }
 
-    fn print_fetches(&self, ended: &RestReport, terminal: &Terminal) {
+    fn print_fetches(&self, ended: &SettledReport, terminal: &Terminal) {
         let commands = self.fetches(ended);
         if commands.is_empty() {
             return;
         }
         let what = match ended.how {
-            RestOutcome::Well => "the result",
-            RestOutcome::Otherwise | RestOutcome::Interrupted => "the work so far",
+            SettledOutcome::Well => "the result",
+            SettledOutcome::Otherwise | SettledOutcome::Interrupted => "the work so far",
         };
         let how = format!("To fetch {what} into your repository, as FETCH_HEAD:");
         terminal.exact("");
@@ -128,7 +128,7 @@ impl DemoFiles {
     }
 
     /// Returns, for each branch, the command that fetches it into the imported repository.
-    fn fetches(&self, ended: &RestReport) -> Vec<String> {
+    fn fetches(&self, ended: &SettledReport) -> Vec<String> {
         let Some(own) = &self.own else { return Vec::new() };
         let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
         let (own, from) = (quoted(own), quoted(&self.repository));
@@ -144,15 +144,15 @@ impl DemoFiles {
         Some(format!("autobuild trace {traced} --data-dir {folder}"))
     }
 
-    fn json(&self, ended: &RestReport) -> serde_json::Value {
+    fn json(&self, ended: &SettledReport) -> serde_json::Value {
         let sentence = match ended.how {
-            RestOutcome::Well | RestOutcome::Otherwise => ended.sentence.as_str(),
-            RestOutcome::Interrupted => "interrupted",
+            SettledOutcome::Well | SettledOutcome::Otherwise => ended.sentence.as_str(),
+            SettledOutcome::Interrupted => "interrupted",
         };
         let kept = self.fate == FileFate::Kept;
         serde_json::json!({
             "ended": sentence,
-            "ok": ended.how == RestOutcome::Well,
+            "ok": ended.how == SettledOutcome::Well,
             "why": ended.details,
             "repository": kept.then_some(&self.repository),
             "transcript": kept.then_some(&self.transcript),

@@ -17,7 +17,7 @@ use crate::{
         stage::{
             FiledIssue, LABEL, Setup, Stage,
             human::{Human, HumanPart},
-            rest::{RestOutcome, RestReport, RestState},
+            settled::{SettledOutcome, SettledReport, SettledState},
             stop::Stop,
             terminal::{Terminal, Tone},
             traces,
@@ -127,13 +127,13 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
 
 /// Returns the fate of the demo's files. The sample is only an example, so its files remain only with `--once`, for a
 /// look afterwards.
-fn fate(demo: &Demo, material: &Material, ended: &RestReport) -> FileFate {
+fn fate(demo: &Demo, material: &Material, ended: &SettledReport) -> FileFate {
     if material.has_story() && !demo.once {
         return FileFate::DeletedAtEnd;
     }
     match ended.how {
-        RestOutcome::Interrupted if ended.branches.is_empty() => FileFate::NothingYet,
-        RestOutcome::Well | RestOutcome::Otherwise | RestOutcome::Interrupted => FileFate::Kept,
+        SettledOutcome::Interrupted if ended.branches.is_empty() => FileFate::NothingYet,
+        SettledOutcome::Well | SettledOutcome::Otherwise | SettledOutcome::Interrupted => FileFate::Kept,
     }
 }
 
@@ -163,7 +163,7 @@ struct PlayedDemo<'a> {
     stage: Stage,
     filed: FiledIssue,
     files: DemoFiles,
-    ended: RestReport,
+    ended: SettledReport,
 }
 
 impl PlayedDemo<'_> {
@@ -204,7 +204,7 @@ impl PlayedDemo<'_> {
             self.files.announce_pages(terminal);
         }
         stop.requested().await;
-        let Some(rest) = RestState::now(&self.stage, &self.filed).await? else {
+        let Some(rest) = SettledState::now(&self.stage, &self.filed).await? else {
             return Ok(());
         };
         let now = rest.report(&self.stage, &self.filed, &approving(demo, &self.stage, &self.filed)).await?;
@@ -219,15 +219,15 @@ impl PlayedDemo<'_> {
     }
 }
 
-fn interrupted(terminal: &Terminal) -> RestState {
+fn interrupted(terminal: &Terminal) -> SettledState {
     terminal.below("Stopping: agents that work are told to end.");
-    RestState::Interrupted
+    SettledState::Interrupted
 }
 
 /// Lets the service and the scripted person act in turn until neither has anything to do.
-async fn until_rest(stage: &Stage, filed: &FiledIssue, human: &mut Human) -> anyhow::Result<RestState> {
+async fn until_rest(stage: &Stage, filed: &FiledIssue, human: &mut Human) -> anyhow::Result<SettledState> {
     loop {
-        let rest = RestState::wait(stage, filed).await?;
+        let rest = SettledState::wait(stage, filed).await?;
         if !human.speaks(stage, filed, &rest).await? {
             return Ok(rest);
         }

@@ -103,15 +103,15 @@ fn with_room(row: Row, room: Option<DiskRoom>) -> Row {
 }
 
 /// Returns the rows of data folder and database.
-pub(super) async fn memory(look: &DoctorInput<'_>) -> Vec<Row> {
-    let settings = look.settings;
-    let folder = match look.running {
+pub(super) async fn memory(input: &DoctorInput<'_>) -> Vec<Row> {
+    let settings = input.settings;
+    let folder = match input.running {
         Some(_) => folder(&settings.data_dir, Ok(FoundFolder::InUse)),
         None => folder(&settings.data_dir, DataFolder::look(&settings.data_dir)),
     };
     let folder = with_room(folder, DiskRoom::of(&settings.data_dir).ok());
     let inspected = async {
-        match look.running {
+        match input.running {
             Some(engine) => {
                 engine.store.check_writable().await.map(|()| FoundDatabase::Current).map_err(anyhow::Error::from)
             }
@@ -147,19 +147,19 @@ fn database(found: &anyhow::Result<FoundDatabase>, remedy: &str) -> Row {
 
 const NEWER: &str = "start the newer version, or restore a backup of this one (docs/restore.md)";
 
-pub(super) async fn foreign_programs(look: &DoctorInput<'_>) -> Vec<Row> {
-    let agents = service::agents(look.settings);
+pub(super) async fn foreign_programs(input: &DoctorInput<'_>) -> Vec<Row> {
+    let agents = service::agents(input.settings);
     let probed_now;
-    let sandbox = match look.running {
+    let sandbox = match input.running {
         Some(engine) => &engine.sandbox,
         None => {
-            let mut options = service::sandbox(look.settings);
-            let data_dir = &look.settings.data_dir;
+            let mut options = service::sandbox(input.settings);
+            let data_dir = &input.settings.data_dir;
             options.hidden.push(data_dir.clone());
             if data_dir.is_dir() {
                 options.trial_folder.clone_from(data_dir);
             }
-            probed_now = match probed(options, look.settings.sandbox.bounds).await {
+            probed_now = match probed(options, input.settings.sandbox.bounds).await {
                 Ok(sandbox) => sandbox,
                 Err(row) => return vec![row],
             };
@@ -168,7 +168,7 @@ pub(super) async fn foreign_programs(look: &DoctorInput<'_>) -> Vec<Row> {
     };
     let missing = messages::missing_isolation(sandbox.missing());
     let row = isolation(sandbox.level(), &missing, user(sandbox));
-    let secrets = [&look.settings.data_dir].into_iter().chain(&look.settings.secret_files);
+    let secrets = [&input.settings.data_dir].into_iter().chain(&input.settings.secret_files);
     let mut rows = vec![with_reach(row, sandbox, secrets)];
     rows.extend(check_agents(&agents, sandbox).await);
     rows

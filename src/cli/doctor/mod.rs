@@ -120,16 +120,16 @@ pub(super) async fn rows_before_start(
     let mut rows = program_and_git().await;
     rows.extend(machine::settings(read));
     if let Ok(settings) = read {
-        let look = DoctorInput { settings, running: None, repo };
-        rows.extend(rows_about(&look).await);
+        let input = DoctorInput { settings, running: None, repo };
+        rows.extend(rows_about(&input).await);
     }
     rows
 }
 
 /// Returns the rows for the running service.
-pub(super) async fn rows_of_service(look: &DoctorInput<'_>) -> Vec<Row> {
+pub(super) async fn rows_of_service(input: &DoctorInput<'_>) -> Vec<Row> {
     let mut rows = program_and_git().await;
-    rows.extend(rows_about(look).await);
+    rows.extend(rows_about(input).await);
     rows
 }
 
@@ -137,32 +137,32 @@ async fn program_and_git() -> Vec<Row> {
     vec![machine::this_program(), machine::git(&InstalledGit::look().await)]
 }
 
-async fn rows_about(look: &DoctorInput<'_>) -> Vec<Row> {
+async fn rows_about(input: &DoctorInput<'_>) -> Vec<Row> {
     let (memory, programs, proxy, apps) = tokio::join!(
-        Box::pin(machine::memory(look)),
-        Box::pin(machine::foreign_programs(look)),
-        Box::pin(machine::proxy(look.settings)),
-        Box::pin(rows_of_github(look)),
+        Box::pin(machine::memory(input)),
+        Box::pin(machine::foreign_programs(input)),
+        Box::pin(machine::proxy(input.settings)),
+        Box::pin(rows_of_github(input)),
     );
     memory.into_iter().chain(programs).chain(proxy).chain(apps).collect()
 }
 
-async fn rows_of_github(look: &DoctorInput<'_>) -> Vec<Row> {
-    if let Some(engine) = look.running {
-        return rows_about_apps(look, &engine.autobuild, engine.coach.as_ref()).await;
+async fn rows_of_github(input: &DoctorInput<'_>) -> Vec<Row> {
+    if let Some(engine) = input.running {
+        return rows_about_apps(input, &engine.autobuild, engine.coach.as_ref()).await;
     }
-    let Some(app) = &look.settings.app else {
+    let Some(app) = &input.settings.app else {
         return vec![apps::no_app()];
     };
-    let client = |key| client(look.settings, key);
+    let client = |key| client(input.settings, key);
     let main = match client(&app.key) {
         Ok(client) => client,
         Err(error) => return vec![apps::unusable(apps::AUTOBUILD, &error)],
     };
-    match look.settings.coach_app.as_ref().map(client).transpose() {
-        Ok(coach) => rows_about_apps(look, &main, coach.as_ref()).await,
+    match input.settings.coach_app.as_ref().map(client).transpose() {
+        Ok(coach) => rows_about_apps(input, &main, coach.as_ref()).await,
         Err(error) => {
-            let mut rows = rows_about_apps(look, &main, None).await;
+            let mut rows = rows_about_apps(input, &main, None).await;
             rows.retain(|row| row.topic != Topic::CoachApp);
             rows.push(apps::unusable(apps::COACH, &error));
             rows
@@ -170,7 +170,7 @@ async fn rows_of_github(look: &DoctorInput<'_>) -> Vec<Row> {
     }
 }
 
-async fn rows_about_apps(look: &DoctorInput<'_>, main: &Client, coach: Option<&Client>) -> Vec<Row> {
+async fn rows_about_apps(input: &DoctorInput<'_>, main: &Client, coach: Option<&Client>) -> Vec<Row> {
     let coachs = async {
         match coach {
             Some(coach) => Box::pin(apps::coach(coach)).await,
@@ -178,13 +178,13 @@ async fn rows_about_apps(look: &DoctorInput<'_>, main: &Client, coach: Option<&C
         }
     };
     let repository = async {
-        match look.repo {
-            Some(name) => Box::pin(repository::on_github(main, coach, name, look.settings)).await,
+        match input.repo {
+            Some(name) => Box::pin(repository::on_github(main, coach, name, input.settings)).await,
             None => Vec::new(),
         }
     };
     let (autobuilds, coachs, repository) =
-        tokio::join!(Box::pin(apps::autobuild(main, coach, look.settings.replay)), coachs, repository);
+        tokio::join!(Box::pin(apps::autobuild(main, coach, input.settings.replay)), coachs, repository);
     let mut rows: Vec<Row> = autobuilds.into_iter().chain(coachs).chain(repository).collect();
     // Rows of the same topic, such as those of both Apps, come together.
     rows.sort_by_key(|row| row.topic);

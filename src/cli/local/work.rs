@@ -13,7 +13,7 @@ use crate::{
         stage::{
             FiledIssue, LABEL, Setup, Stage, StageAgents,
             human::{Human, HumanPart},
-            rest::{RestOutcome, RestState},
+            settled::{SettledOutcome, SettledState},
             stop::Stop,
             terminal::{Terminal, Tone},
             traces,
@@ -355,7 +355,7 @@ impl Player {
             self.report.passed_on += 1;
             return self.keep(job).await;
         }
-        let rest = RestState::now(stage, &self.filed).await?;
+        let rest = SettledState::now(stage, &self.filed).await?;
         let spoke = match &rest {
             None => true,
             Some(rest) => self.human.speaks(stage, &self.filed, rest).await?,
@@ -401,14 +401,14 @@ impl Player {
     }
 
     /// Records that nothing more happens by itself, and brings a finished result into the person's repository.
-    async fn rests(&mut self, job: &Job<'_>, stage: &Stage, rest: &RestState) -> anyhow::Result<()> {
+    async fn rests(&mut self, job: &Job<'_>, stage: &Stage, rest: &SettledState) -> anyhow::Result<()> {
         let name = self.order.name();
         let approving = format!("`autobuild feature {name}` builds it");
         let ended = rest.report(stage, &self.filed, &approving).await?;
         self.report.repository = Some(self.copy(stage)?.display().to_string());
         (self.report.sentence, self.report.why) = (ended.sentence, ended.details);
-        (self.report.ok, self.report.unfinished) = (ended.how == RestOutcome::Well, ended.branches);
-        if let RestState::At(feature) = rest {
+        (self.report.ok, self.report.unfinished) = (ended.how == SettledOutcome::Well, ended.branches);
+        if let SettledState::At(feature) = rest {
             if matches!(feature.state, State::InReview | State::Completed) {
                 self.give(job, stage, feature).await?;
             } else if matches!(feature.state, State::AwaitingApproval) && self.order.goal == BuildGoal::Plan {

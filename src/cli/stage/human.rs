@@ -1,6 +1,6 @@
 //! Plays a person on a stage, who answers when a Feature rests.
 
-use crate::cli::stage::{FiledIssue, Stage, rest::RestState};
+use crate::cli::stage::{FiledIssue, Stage, settled::SettledState};
 use domain::{
     feature::{Feature, State},
     ids::PullNumber,
@@ -43,8 +43,8 @@ impl Human {
     }
 
     /// Plays the part's act for this moment; returns `false` if there is none.
-    pub async fn speaks(&mut self, stage: &Stage, filed: &FiledIssue, rest: &RestState) -> anyhow::Result<bool> {
-        let RestState::At(feature) = rest else { return Ok(false) };
+    pub async fn speaks(&mut self, stage: &Stage, filed: &FiledIssue, rest: &SettledState) -> anyhow::Result<bool> {
+        let SettledState::At(feature) = rest else { return Ok(false) };
         let person = stage.forge.as_user(&stage.person)?;
         let issue = feature.key.issue.0;
         match (&feature.state, self.part) {

@@ -7,7 +7,7 @@ pub mod issue;
 pub mod news;
 mod offers;
 pub mod picture;
-pub mod rest;
+pub mod settled;
 pub mod stop;
 pub mod terminal;
 pub mod traces;

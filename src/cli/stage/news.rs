@@ -239,7 +239,7 @@ mod tests {
         blocked::BlockReason,
         ci::CiPolicy,
         feature::{
-            Commands, Discussion, LabelRequest, Mode, PlanApproval, Records, Rules, Snapshot, Trust, WaivedConclusion,
+            Commands, Discussion, Mode, PlanApproval, PlanKind, Records, Rules, Snapshot, Trust, WaivedConclusion,
             step::labelled,
         },
         ids::{InstallationId, Millis, User, UserId},
@@ -267,7 +267,7 @@ mod tests {
             at: Millis(0),
             requested_at: Millis(0),
             trust: Trust::Writers,
-            wanted: LabelRequest::Plan,
+            wanted: PlanKind::Plan,
             parts: text::visible::HiddenParts::default(),
             discussion: Discussion::default(),
         };

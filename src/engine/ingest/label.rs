@@ -24,7 +24,7 @@ use domain::{
     check_boxes::check_boxes,
     design, effect,
     effect::{Reply, ReplyTo, Thread},
-    feature::{EarlierComment, LabelRequest, Snapshot, Trust, command::Refusal, event::Event},
+    feature::{EarlierComment, PlanKind, Snapshot, Trust, command::Refusal, event::Event},
     ids::{FeatureKey, Millis, User, UserId},
 };
 use text::visible::{HiddenParts, VisibleText, visible_text};
@@ -123,7 +123,7 @@ pub async fn asked_for(
         return Ok(BeginOutcome::Refused(Reply::Refused(refusal)));
     }
     match context.repo().issue(issue.number).await?.state {
-        OpenState::Open => begin(context, issue, &read, LabelRequest::Plan, FeatureRequest::Command(command)).await,
+        OpenState::Open => begin(context, issue, &read, PlanKind::Plan, FeatureRequest::Command(command)).await,
         OpenState::Closed => Ok(BeginOutcome::Refused(Reply::Refused(Refusal::IssueClosed))),
     }
 }
@@ -133,7 +133,7 @@ async fn begin(
     context: &InboundContext<'_>,
     issue: &Issue,
     read: &ReadSettings,
-    wanted: LabelRequest,
+    wanted: PlanKind,
     asked: FeatureRequest,
 ) -> Result<BeginOutcome, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
@@ -158,7 +158,7 @@ async fn begin(
         Ok(snapshot) => Snapshot { wanted, ..snapshot },
         Err(refusal) => return refused(refusal),
     };
-    if wanted == LabelRequest::OneTask && lacks_criteria(&snapshot, settings) {
+    if wanted == PlanKind::OneTask && lacks_criteria(&snapshot, settings) {
         return refused(no_criteria(&snapshot.body));
     }
     let key = next_run(context, issue).await?;
@@ -275,7 +275,7 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
         at: engine.now(),
         requested_at: labelled_at,
         trust,
-        wanted: LabelRequest::default(),
+        wanted: PlanKind::default(),
         discussion,
     }))
 }

@@ -18,7 +18,7 @@ use crate::{
     store::Scope,
 };
 use domain::{
-    feature::{CancelledWhy, Feature, LabelRequest, event::Event},
+    feature::{CancelledWhy, Feature, PlanKind, event::Event},
     ids::{FeatureKey, InstallationId, Millis, RepoId},
 };
 use std::collections::BTreeSet;
@@ -88,8 +88,8 @@ async fn is_taken_off(
 /// Returns the label that started the Feature.
 pub fn label_of(feature: &Feature) -> String {
     match feature.snapshot.wanted {
-        LabelRequest::Plan => last_read(feature).label,
-        LabelRequest::OneTask => TASK_LABEL.to_owned(),
+        PlanKind::Plan => last_read(feature).label,
+        PlanKind::OneTask => TASK_LABEL.to_owned(),
     }
 }
 

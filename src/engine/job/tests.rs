@@ -64,8 +64,9 @@ fn the_table_says_which_failures_pass() {
 
 #[test]
 fn git_that_takes_too_long_is_told_by_what_it_works_with() {
-    let timed_out =
-        |over| fault(GitError::TimedOut { command: "fetch".to_owned(), over, after: Duration::from_secs(900) }.into());
+    let timed_out = |reach| {
+        fault(GitError::TimedOut { command: "fetch".to_owned(), reach, after: Duration::from_secs(900) }.into())
+    };
     assert!(matches!(timed_out(CallReach::Network), Failure::GitHubUnreachable { .. }));
     assert!(matches!(timed_out(CallReach::Disk), Failure::Git { .. }));
 }

@@ -101,7 +101,7 @@ impl EffectContext<'_> {
             return Ok(known);
         }
         let cancel = &self.job.cancel;
-        let found = gates::test_start(&self.gate_context(), mirror, &start, &settings, baseline, cancel).await?;
+        let found = gates::results_at_start(&self.gate_context(), mirror, &start, &settings, baseline, cancel).await?;
         if obstacle(&found).is_some() {
             return Ok(baseline.clone());
         }

@@ -115,7 +115,7 @@ struct Report {
     check: CiCheck,
     words: String,
     reporter: Reporter,
-    pointing: CheckRelation,
+    relation: CheckRelation,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -172,7 +172,7 @@ async fn judge(context: &EffectContext<'_>, change: Change<'_>, found: &mut [Rep
     for report in found {
         let CiSays::Failed(_) = report.check.says else { continue };
         let names_file = changed.iter().any(|path| report.words.contains(path.as_str()));
-        let pointing = if names_file { CheckRelation::AtFiles } else { report.pointing };
+        let relation = if names_file { CheckRelation::AtFiles } else { report.relation };
         let origin = match (jobs.origin(&report.check.name), report.reporter) {
             (Some(origin), _) => origin,
             (None, Reporter::Actions) => CheckOrigin::CodeJob,
@@ -183,7 +183,7 @@ async fn judge(context: &EffectContext<'_>, change: Change<'_>, found: &mut [Rep
                 CheckOrigin::Elsewhere(before_change(report, before.as_deref().unwrap_or_default()))
             }
         };
-        if let Some(why) = ci::judges_pull(origin, pointing) {
+        if let Some(why) = ci::judges_pull(origin, relation) {
             report.check.says = CiSays::FailedOnPull(why);
         }
     }
@@ -246,7 +246,7 @@ fn report(run: &SeenCheck) -> Report {
         check: check(run),
         words: [shown.title, shown.summary, shown.text].join("\n"),
         reporter: if run.app.as_ref().is_some_and(SeenApp::is_actions) { Reporter::Actions } else { Reporter::Other },
-        pointing: if is_annotated { CheckRelation::AtFiles } else { CheckRelation::Nowhere },
+        relation: if is_annotated { CheckRelation::AtFiles } else { CheckRelation::Nowhere },
     }
 }
 
@@ -284,5 +284,5 @@ fn status(status: &SeenStatus) -> Report {
         },
         at: status.updated_at,
     };
-    Report { check, words: status.description.clone(), reporter: Reporter::Other, pointing: CheckRelation::Nowhere }
+    Report { check, words: status.description.clone(), reporter: Reporter::Other, relation: CheckRelation::Nowhere }
 }

@@ -24,7 +24,7 @@ use domain::{
     design::{DesignRequest, PreLoop, are_enough, one_task as one_task_of},
     exposure::Exposure,
     feature::{
-        LabelRequest,
+        PlanKind,
         event::{Event, Inquired, Planned},
     },
     ids::{Emission, TaskId, TurnNumber},
@@ -69,9 +69,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let exposure = context.engine.exposure(&context.feature.key, &branch, policy).await?;
     let made = match feature.given_plan() {
         Some(yaml) => parse_given(context, &yaml, pre_loop(wanted, &read.settings), &plan_context),
-        None if wanted == LabelRequest::OneTask => {
-            one_task(context, &read, &branch, &paths, test, &plan_context).await?
-        }
+        None if wanted == PlanKind::OneTask => one_task(context, &read, &branch, &paths, test, &plan_context).await?,
         None => planner(context, &read, &branch, &paths, test, &plan_context).await?,
     };
     Ok(context.event(match made {
@@ -111,7 +109,7 @@ pub(super) enum PlannerOutcome {
     },
     /// Questions, without which there is no plan.
     Inquiries { by: Inquirer, inquiries: Inquiries },
-    /// The last plan had these mistakes.
+    /// There is no valid plan, for this reason.
     Refused { author: PlanAuthor, message: String },
 }
 
@@ -135,10 +133,10 @@ fn parse_given(
 }
 
 /// Returns the state of the design of the tasks of a plan that came without one.
-fn pre_loop(wanted: LabelRequest, settings: &RepositorySettings) -> PreLoop {
+fn pre_loop(wanted: PlanKind, settings: &RepositorySettings) -> PreLoop {
     match (settings.pre_loop, wanted) {
-        (config::PreLoop::Always, _) | (config::PreLoop::Auto, LabelRequest::OneTask) => PreLoop::Due,
-        (config::PreLoop::Auto, LabelRequest::Plan) | (config::PreLoop::Never, _) => PreLoop::Off,
+        (config::PreLoop::Always, _) | (config::PreLoop::Auto, PlanKind::OneTask) => PreLoop::Due,
+        (config::PreLoop::Auto, PlanKind::Plan) | (config::PreLoop::Never, _) => PreLoop::Off,
     }
 }
 

@@ -94,7 +94,7 @@ impl EffectContext<'_> {
             None => opened.provider.clone(),
             Some(replaced) => {
                 let own = Refusal { provider: opened.provider.clone(), failure: replaced.failure.clone() };
-                let own = self.routed_one(own, opened, RunProgress::None).await?;
+                let own = self.routed_one(own, opened, RunProgress::Idle).await?;
                 self.remember(&own).await?;
                 provider_of(opened.kind, Some(&replaced.by))
             }
@@ -103,7 +103,7 @@ impl EffectContext<'_> {
         Ok(())
     }
 
-    /// Returns the error that follows from an agent's failure, or `None` if it may continue with the next share at
+    /// Returns the error that follows from an agent's failure, or `Idle` if it may continue with the next share at
     /// once.
     pub(super) async fn routed(
         &self,
@@ -112,7 +112,7 @@ impl EffectContext<'_> {
         record: &Record,
         task: Option<TaskId>,
     ) -> Result<Option<EffectError>, EffectError> {
-        let progress = if record.shows_work() { RunProgress::Worked } else { RunProgress::None };
+        let progress = if record.shows_work() { RunProgress::Worked } else { RunProgress::Idle };
         let last = record.replaced.as_ref().map(|replaced| replaced.by.as_str());
         let own = record
             .replaced

@@ -138,7 +138,7 @@ pub(super) async fn living(context: &EffectContext<'_>, emission: Emission) -> R
 
 enum WrittenLiving {
     Shown(Box<Comment>),
-    /// GitHub did not let us edit the comment.
+    /// The comment was not edited: GitHub refused it, or was away.
     NotEdited(GithubError),
 }
 

@@ -112,9 +112,9 @@ async fn catch_up(
     mirror: &Mirror,
     task: &Task,
     head: Sha,
-    old_head: Sha,
+    tip: Sha,
 ) -> Result<CaughtUp, EffectError> {
-    let tree = match mirror.merge(&head, &old_head).await? {
+    let tree = match mirror.merge(&head, &tip).await? {
         MergeOutcome::Clean { tree } => tree,
         MergeOutcome::Conflict { files, .. } => {
             return Ok(CaughtUp::Conflict(files.iter().map(ToString::to_string).collect()));
@@ -126,7 +126,7 @@ async fn catch_up(
     let message = messages::merge_default_commit(&context.feature, &context.feature.integration_branch());
     let request = CommitRequest {
         trailers: turn::trailers(context, &[("AutoBuild-Task", task.id.to_string())]),
-        ..request(context, vec![head.clone(), old_head], message).await?
+        ..request(context, vec![head.clone(), tip], message).await?
     };
     let merged = mirror.commit_merge(&tree, &request).await?;
     Ok(match push_to(context, &branch_name(&task.branch)?, &merged, Some(head)).await? {

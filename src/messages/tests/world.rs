@@ -6,8 +6,8 @@ use domain::{
     decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind, Issue, Outcome, Severity, Verdict},
     evidence::{Cause, Counts, Evidence, Finding, GateReport, Part, Unmet},
     feature::{
-        Discussion, Feature, Integration, LabelRequest, Living, Mode, Phase, PlanApproval, PlanRequest, PlanVersion,
-        Rules, Snapshot, State, Suspension, Trust, WaveGate,
+        Discussion, Feature, Integration, Living, Mode, Phase, PlanApproval, PlanKind, PlanRequest, PlanVersion, Rules,
+        Snapshot, State, Suspension, Trust, WaveGate,
     },
     ids::{
         CommentId, Emission, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, Sha, TaskId, TurnNumber, User,
@@ -281,7 +281,7 @@ pub(super) fn without_plan(say: Words<'_>) -> Feature {
             at: Millis(0),
             requested_at: Millis(0),
             trust: Trust::Writers,
-            wanted: LabelRequest::Plan,
+            wanted: PlanKind::Plan,
             parts: text::visible::HiddenParts::default(),
             discussion: Discussion::default(),
         },

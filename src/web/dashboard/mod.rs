@@ -387,7 +387,7 @@ fn is_from_here(headers: &HeaderMap) -> bool {
 mod tests {
     use domain::{
         feature::{
-            Commands, Discussion, Feature, LabelRequest, Mode, PlanApproval, Records, Rules, Snapshot, Trust,
+            Commands, Discussion, Feature, Mode, PlanApproval, PlanKind, Records, Rules, Snapshot, Trust,
             WaivedConclusion, step,
         },
         ids::{FeatureKey, InstallationId, Millis, User, UserId},
@@ -404,7 +404,7 @@ mod tests {
             at: Millis(0),
             requested_at: Millis(0),
             trust: Trust::Writers,
-            wanted: LabelRequest::Plan,
+            wanted: PlanKind::Plan,
             parts: text::visible::HiddenParts::default(),
             discussion: Discussion::default(),
         };

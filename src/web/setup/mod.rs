@@ -364,7 +364,7 @@ pub(super) fn routes(setup: Arc<Setup>) -> Router {
         .route("/setup/retry", post(register::retry))
         .route("/setup/forget", post(register::forget))
         .route("/setup/import", post(register::import))
-        .route("/setup/prove", post(reach_check::post_prove))
+        .route("/setup/prove", post(reach_check::post_reach_check))
         .route("/setup/finish", post(finish::finish))
         .route("/setup/stored", post(finish::confirm_stored))
         .route("/setup/go.js", get(browser::script))

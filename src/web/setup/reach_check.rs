@@ -83,8 +83,8 @@ async fn try_client(client: &Client) -> anyhow::Result<ReachCheck> {
     Ok(result_of(newest))
 }
 
-/// `POST /setup/check_reach`.
-pub(super) async fn post_prove(State(setup): State<Arc<Setup>>, _: SentForm) -> Response {
+/// `POST /setup/prove`.
+pub(super) async fn post_reach_check(State(setup): State<Arc<Setup>>, _: SentForm) -> Response {
     let works = matches!(*setup.service.borrow(), Service::On(_));
     if works {
         setup.check_reach().await;

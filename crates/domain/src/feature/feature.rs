@@ -266,7 +266,7 @@ pub struct Snapshot {
     /// The right of its author and its last editor to write to the repository.
     pub trust: Trust,
     /// The kind of plan that the label asks for.
-    pub wanted: LabelRequest,
+    pub wanted: PlanKind,
     /// The comments below the issue, from before it was labelled.
     pub discussion: Discussion,
 }
@@ -274,7 +274,7 @@ pub struct Snapshot {
 /// The kind of plan that a label asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LabelRequest {
+pub enum PlanKind {
     /// A plan of as many tasks as the issue needs.
     #[default]
     Plan,

@@ -31,7 +31,7 @@ pub use crate::{
         base_failures::{BaseFailures, CiOfBase, FailingBase, too_many_failures},
         discussion::{Discussion, EarlierComment, OlderComments},
         feature::{
-            ApprovalWhy, Commands, Feature, Integration, LabelRequest, Living, Mode, PlanApproval, PlanRequest,
+            ApprovalWhy, Commands, Feature, Integration, Living, Mode, PlanApproval, PlanKind, PlanRequest,
             PlanVersion, Records, Rules, Snapshot, Trust, WaivedConclusion, WaveGate,
         },
         moves::{Step, StopScope},

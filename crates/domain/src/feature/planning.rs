@@ -10,8 +10,8 @@ use crate::{
         base_failures::FailingBase,
         event::{Inquired, Planned},
         feature::{
-            ApprovalWhy, Commands, Feature, LabelRequest, Living, PlanApproval, PlanRequest, PlanVersion, Rules,
-            Snapshot, Trust,
+            ApprovalWhy, Commands, Feature, Living, PlanApproval, PlanKind, PlanRequest, PlanVersion, Rules, Snapshot,
+            Trust,
         },
         moves,
         moves::{Step, unchanged},
@@ -155,8 +155,8 @@ impl Feature {
     /// Returns the plan that a person wrote, in a command or in the issue.
     pub fn given_plan(&self) -> Option<String> {
         let of_issue = || match (&self.request.words, self.snapshot.wanted) {
-            (None, LabelRequest::Plan) => find_plan_block(&self.snapshot.body),
-            (Some(_), _) | (None, LabelRequest::OneTask) => None,
+            (None, PlanKind::Plan) => find_plan_block(&self.snapshot.body),
+            (Some(_), _) | (None, PlanKind::OneTask) => None,
         };
         self.request.yaml.clone().or_else(of_issue)
     }

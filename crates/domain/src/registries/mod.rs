@@ -28,7 +28,7 @@ pub struct Ecosystem {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Registry {
     host: &'static str,
-    reads: AnsweredRequests,
+    answers: AnsweredRequests,
 }
 
 /// The requests that a registry answers.
@@ -61,8 +61,8 @@ pub enum NotARead {
 }
 
 const fn paths(host: &'static str, paths: &'static str) -> Registry {
-    let reads = AnsweredRequests::Paths(paths);
-    Registry { host, reads }
+    let answers = AnsweredRequests::Paths(paths);
+    Registry { host, answers }
 }
 
 /// Paths of npm's registry: a package, one version of it, its archives, and the keys of signatures. Names may have a scope.
@@ -125,8 +125,8 @@ pub static ECOSYSTEMS: &[Ecosystem] = &[
         name: "Go",
         files: "go.mod",
         registries: &[
-            Registry { host: "proxy.golang.org", reads: AnsweredRequests::GoModules },
-            Registry { host: "sum.golang.org", reads: AnsweredRequests::GoChecksums },
+            Registry { host: "proxy.golang.org", answers: AnsweredRequests::GoModules },
+            Registry { host: "sum.golang.org", answers: AnsweredRequests::GoChecksums },
         ],
         programs: &["go"],
     },
@@ -189,7 +189,7 @@ impl Registry {
     pub fn check(&self, target: &str, served_by: ServedBy, modules: &GoModules) -> Result<(), NotARead> {
         // Go encodes the `!` that marks a capital letter.
         let decoded = || paths::decoded(target).filter(|_| paths::fits(target, "/**")).ok_or(NotARead::Path);
-        let checked = match self.reads {
+        let checked = match self.answers {
             AnsweredRequests::Paths(known) => {
                 let known = match served_by {
                     ServedBy::Registry => known,
@@ -220,7 +220,7 @@ pub fn of_host(host: &HostName) -> Option<&'static Registry> {
 /// Returns the host of the proxy that serves Go's modules.
 pub fn of_go_modules() -> Vec<HostRule> {
     let registries = ECOSYSTEMS.iter().flat_map(|ecosystem| ecosystem.registries);
-    let serves = registries.filter(|registry| registry.reads == AnsweredRequests::GoModules);
+    let serves = registries.filter(|registry| registry.answers == AnsweredRequests::GoModules);
     serves.filter_map(|registry| registry.host.parse().ok()).collect()
 }
 

@@ -47,7 +47,7 @@ pub(super) enum Form {
 
 /// The part of a call's usage that its answer has reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReportedUsage {
+enum AnswerUsage {
     Nothing,
     /// The input, and what was written before the report.
     Input,
@@ -62,7 +62,7 @@ pub(super) struct CallMeter {
     unread: Vec<u8>,
     model: String,
     tokens: Tokens,
-    reported: ReportedUsage,
+    reported: AnswerUsage,
     /// `true` if the API itself reported that it failed.
     failed: bool,
     pub(super) sent: Arc<Sent>,
@@ -149,7 +149,7 @@ impl CallMeter {
             unread: Vec::new(),
             model: String::new(),
             tokens: Tokens::default(),
-            reported: ReportedUsage::Nothing,
+            reported: AnswerUsage::Nothing,
             failed: false,
             sent: Arc::default(),
             counts: Counts::Yes,
@@ -176,11 +176,11 @@ impl CallMeter {
         let has_not_begun = self.came == AnswerProgress::Nothing && self.silence() >= BEGINS_WITHIN;
         let has_failed = self.failed || self.answers.has_broken_by_itself() || has_not_begun;
         match self.reported {
-            ReportedUsage::All => self.tokens,
-            ReportedUsage::Input if has_failed => self.tokens,
-            ReportedUsage::Input => Tokens { output: most.output, ..self.tokens },
-            ReportedUsage::Nothing if has_failed => Tokens { input: most.input / BYTES_PER_TOKEN, ..Tokens::default() },
-            ReportedUsage::Nothing => most,
+            AnswerUsage::All => self.tokens,
+            AnswerUsage::Input if has_failed => self.tokens,
+            AnswerUsage::Input => Tokens { output: most.output, ..self.tokens },
+            AnswerUsage::Nothing if has_failed => Tokens { input: most.input / BYTES_PER_TOKEN, ..Tokens::default() },
+            AnswerUsage::Nothing => most,
         }
     }
 
@@ -288,7 +288,7 @@ impl CallMeter {
             }
             if let Some(usage) = place.get("usage").filter(|usage| usage.is_object()) {
                 self.tokens = at_least(self.tokens, tokens(usage));
-                self.reported = if is_begun { ReportedUsage::Input } else { ReportedUsage::All };
+                self.reported = if is_begun { AnswerUsage::Input } else { AnswerUsage::All };
             }
         }
     }

@@ -11,8 +11,7 @@ use crate::{
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, GateReport, GateResult},
     exposure::Exposure,
     feature::{
-        Discussion, Feature, LabelRequest, Mode, PlanApproval, PreFlight, PreFlightOutcome, Rules, Snapshot, Step,
-        Trust,
+        Discussion, Feature, Mode, PlanApproval, PlanKind, PreFlight, PreFlightOutcome, Rules, Snapshot, Step, Trust,
         event::OpenedOn,
         event::{DefaultMerge, Event, Planned},
         step::{labelled, step},
@@ -122,7 +121,7 @@ pub fn new(rules: Rules) -> Step {
         at: AT,
         requested_at: AT,
         trust: Trust::Writers,
-        wanted: LabelRequest::Plan,
+        wanted: PlanKind::Plan,
         parts: text::visible::HiddenParts::default(),
         discussion: Discussion::default(),
     };

@@ -15,7 +15,7 @@ use domain::{
 use std::process::ExitCode;
 use text::mistake::SettingsMistake;
 
-pub enum RestState {
+pub enum SettledState {
     /// The Feature rests in this state.
     At(Box<Feature>),
     /// There is no Feature: the label was refused.
@@ -25,8 +25,8 @@ pub enum RestState {
 }
 
 /// The report on a Feature that rests.
-pub struct RestReport {
-    pub how: RestOutcome,
+pub struct SettledReport {
+    pub how: SettledOutcome,
     pub sentence: String,
     /// The reason why the work stopped and what a person can do, as text.
     pub details: Vec<String>,
@@ -36,7 +36,7 @@ pub struct RestReport {
 
 /// The way in which the work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RestOutcome {
+pub enum SettledOutcome {
     /// The Feature is in review or completed.
     Well,
     /// The Feature rests in any other state.
@@ -45,7 +45,7 @@ pub enum RestOutcome {
     Interrupted,
 }
 
-impl RestState {
+impl SettledState {
     /// Waits until the Feature of an issue rests.
     pub async fn wait(stage: &Stage, filed: &FiledIssue) -> anyhow::Result<Self> {
         let mut wakeups = stage.engine.store.wakeups();
@@ -80,13 +80,13 @@ impl RestState {
     }
 
     /// Reports the state; `approving` says how a person approves a waiting plan.
-    pub async fn report(&self, stage: &Stage, filed: &FiledIssue, approving: &str) -> anyhow::Result<RestReport> {
+    pub async fn report(&self, stage: &Stage, filed: &FiledIssue, approving: &str) -> anyhow::Result<SettledReport> {
         let feature = match self {
             Self::Interrupted => {
-                let short = RestReport::short(RestOutcome::Interrupted, "interrupted");
+                let short = SettledReport::short(SettledOutcome::Interrupted, "interrupted");
                 return Ok(match stage.latest(filed).await? {
                     None => short,
-                    Some(feature) => RestReport {
+                    Some(feature) => SettledReport {
                         details: texts(stage, messages::blocked_in_short(&feature, Medium::Terminal)),
                         branches: stage.branches(filed, &feature)?,
                         ..short
@@ -97,14 +97,14 @@ impl RestState {
             Self::At(feature) => feature,
         };
         if let Some(mistakes) = refused_settings(stage, feature).await? {
-            return Ok(RestReport {
+            return Ok(SettledReport {
                 details: texts(stage, vec![messages::bad_settings_in_terminal(feature, &mistakes)]),
                 branches: stage.branches(filed, feature)?,
-                ..RestReport::short(RestOutcome::Otherwise, &format!("{} does not go on", feature.key.name()))
+                ..SettledReport::short(SettledOutcome::Otherwise, &format!("{} does not go on", feature.key.name()))
             });
         }
         let (how, sentence) = state_in_words(feature, approving);
-        Ok(RestReport {
+        Ok(SettledReport {
             how,
             sentence,
             details: texts(stage, messages::blocked_in_short(feature, Medium::Terminal)),
@@ -136,7 +136,7 @@ async fn refused_settings(stage: &Stage, feature: &Feature) -> anyhow::Result<Op
     Ok(None)
 }
 
-fn state_in_words(feature: &Feature, approving: &str) -> (RestOutcome, String) {
+fn state_in_words(feature: &Feature, approving: &str) -> (SettledOutcome, String) {
     let name = feature.key.name();
     let sentence = match &feature.state {
         State::InReview => format!("{name} is in review: a person merges its pull request"),
@@ -155,11 +155,11 @@ fn state_in_words(feature: &Feature, approving: &str) -> (RestOutcome, String) {
         }
     };
     let is_well = matches!(feature.state, State::InReview | State::Completed);
-    (if is_well { RestOutcome::Well } else { RestOutcome::Otherwise }, sentence)
+    (if is_well { SettledOutcome::Well } else { SettledOutcome::Otherwise }, sentence)
 }
 
 /// Reports the service's answer on the issue to a label that it refused.
-async fn nothing(stage: &Stage, filed: &FiledIssue) -> anyhow::Result<RestReport> {
+async fn nothing(stage: &Stage, filed: &FiledIssue) -> anyhow::Result<SettledReport> {
     let replies = stage.engine.replies(filed.repo, 0).await?;
     // Earlier replies may be outdated.
     let last = replies.last();
@@ -168,9 +168,9 @@ async fn nothing(stage: &Stage, filed: &FiledIssue) -> anyhow::Result<RestReport
         Some(_) => "Nothing started, and this is why",
         None => "Nothing started, and nothing says why; with --verbose the log is shown, which names the cause",
     };
-    Ok(RestReport {
+    Ok(SettledReport {
         details: texts(stage, why.into_iter().collect()),
-        ..RestReport::short(RestOutcome::Otherwise, sentence)
+        ..SettledReport::short(SettledOutcome::Otherwise, sentence)
     })
 }
 
@@ -185,22 +185,22 @@ fn waiting(feature: &Feature) -> String {
     format!("it waits for a person ({})", waits.join(", "))
 }
 
-impl RestReport {
-    fn short(how: RestOutcome, sentence: &str) -> Self {
+impl SettledReport {
+    fn short(how: SettledOutcome, sentence: &str) -> Self {
         Self { how, sentence: sentence.to_owned(), details: Vec::new(), branches: Vec::new() }
     }
 
     /// `true` if the pages are still worth serving.
     pub fn may_go_on(&self) -> bool {
-        self.how != RestOutcome::Interrupted
+        self.how != SettledOutcome::Interrupted
     }
 
     /// Prints how the work ended, and why.
     pub fn print(&self, terminal: &Terminal) {
         let tone = match self.how {
-            RestOutcome::Well => Tone::Good,
-            RestOutcome::Otherwise => Tone::Bad,
-            RestOutcome::Interrupted => Tone::Plain,
+            SettledOutcome::Well => Tone::Good,
+            SettledOutcome::Otherwise => Tone::Bad,
+            SettledOutcome::Interrupted => Tone::Plain,
         };
         terminal.exact("");
         for line in self.closing_sentence().lines() {
@@ -235,9 +235,9 @@ impl RestReport {
 
     pub fn code(&self) -> ExitCode {
         match self.how {
-            RestOutcome::Well => ExitCode::SUCCESS,
-            RestOutcome::Otherwise => ExitCode::from(1),
-            RestOutcome::Interrupted => ExitCode::from(130),
+            SettledOutcome::Well => ExitCode::SUCCESS,
+            SettledOutcome::Otherwise => ExitCode::from(1),
+            SettledOutcome::Interrupted => ExitCode::from(130),
         }
     }
 }
