@@ -40,7 +40,8 @@ impl<'a> ChangedFile<'a> {
         let path = file.path.as_str();
         let before = outline(path, &file.before, left);
         let after = outline(path, &file.after, left);
-        let is_unreadable = language::language_of(path).is_some() && file.after != FileContent::Absent && after.is_none();
+        let is_unreadable =
+            language::language_of(path).is_some() && file.after != FileContent::Absent && after.is_none();
         Self {
             path,
             role: language::role(path),

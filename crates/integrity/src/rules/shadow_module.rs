@@ -11,7 +11,7 @@ use crate::{
         file_name,
         outline::{Outline, Purpose, Setting},
     },
-    rules::rule::{ANYWHERE, ReadingRule, Violation, at_place, at_line, at_marks},
+    rules::rule::{ANYWHERE, ReadingRule, Violation, at_line, at_marks, at_place},
     settings::flatten,
     side::is_shadow,
     snapshots::first_changed_line,
