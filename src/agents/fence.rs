@@ -7,7 +7,7 @@
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
-use text::shorten;
+use text::{clean::each_hiding, shorten};
 
 /// The placeholder for the mark until it is chosen. Text that went through [`visible`] never contains it.
 const UNCHOSEN: char = '\0';
@@ -60,41 +60,15 @@ fn digits(draft: &str, attempt: u64) -> String {
 /// what a person would see, and both see that something was hidden.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    let mut before = '\n';
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        let next = rest.peek().copied().unwrap_or('\n');
-        if hides(c) && !belongs(before, c, next) {
+    for (c, is_hiding) in each_hiding(text) {
+        if is_hiding {
             // Writing to a String cannot fail.
             let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
         } else {
             shown.push(c);
         }
-        before = c;
     }
     shown
-}
-
-/// `true` for control characters, and for characters that Unicode draws as nothing or that reorder the text.
-fn hides(c: char) -> bool {
-    let other_than_layout = c.is_control() && !matches!(c, '\n' | '\t');
-    other_than_layout
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
-
-/// `true` if such a character is part of normal writing: the end of a line, a joiner inside a word or an emoji, or the
-/// selector for how a character is drawn.
-fn belongs(before: char, c: char, after: char) -> bool {
-    match c {
-        '\r' => after == '\n',
-        '\u{200c}' | '\u{200d}' => !before.is_ascii() && !after.is_ascii() && !hides(after),
-        '\u{fe0e}' | '\u{fe0f}' => !before.is_whitespace() && !hides(before),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

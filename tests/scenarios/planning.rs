@@ -156,7 +156,7 @@ async fn an_issue_by_someone_without_write_access_always_waits() {
 }
 
 /// A body with words that only its source shows, and a collapsed block.
-const HALF_HIDDEN: &str = "Say hello. <!-- unseen 1 -->\n\n![unseen 2](x.png 'unseen 3')\n\n[//]: # (unseen 4)\n\n\
+const HALF_HIDDEN: &str = "Say&#xE0055; hel\u{e0055}lo. <!-- unseen 1 -->\n\n![unseen 2](x.png 'unseen 3')\n\n[//]: # (unseen 4)\n\n\
                            <details>\n<summary>Log</summary>\n\nIt says nothing.\n\n</details>\n";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -165,14 +165,16 @@ async fn agents_read_what_the_page_shows_of_an_issue_by_someone_without_write_ac
         let planner = format!("cat > \"$WORLD/prompt\"\ncat <<'END'\n{}\nEND\n", Plan::one().json());
         let setup = Setup::new().settings("plan_approval: always");
         let world = setup.command(Role::Planner, &planner).build().await;
-        world.open_issue(login, HALF_HIDDEN);
+        world.by(login).open_issue(REPO, "Say hello\u{e0055}", HALF_HIDDEN, &[]).unwrap();
         world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
         world.settle().await;
         let told = std::fs::read_to_string(world.folder().join("prompt")).unwrap();
-        assert_eq!(told.contains("unseen"), !hides, "{login}: {told}");
+        for unseen in ["unseen", "E0055", "u{e0055}"] {
+            assert_eq!(told.contains(unseen), !hides, "{login}: {told}");
+        }
         assert!(told.contains("Log") && told.contains("It says nothing."), "{told}");
         assert_eq!(told.contains("<summary>"), !hides, "{login}: {told}");
-        let said = "without 3 parts of it that this page does not show (comments, alt texts, titles, attributes), and with \
+        let said = "without 6 parts of it that this page does not show (comments, alt texts, titles, attributes), and with \
                     the content of 1 collapsed block.";
         assert_eq!(world.living().await.contains(said), hides, "{login}");
         world.end().await;

@@ -76,6 +76,40 @@ pub fn is_invisible(c: char) -> bool {
         )
 }
 
+/// Returns each character of a text, with `true` if it hides, moves or overwrites others.
+pub fn each_hiding(text: &str) -> impl Iterator<Item = (char, bool)> {
+    let (mut before, mut rest) = ('\n', text.chars().peekable());
+    std::iter::from_fn(move || {
+        let c = rest.next()?;
+        let after = rest.peek().copied().unwrap_or('\n');
+        let is_hiding = hides(c) && !belongs(before, c, after);
+        before = c;
+        Some((c, is_hiding))
+    })
+}
+
+/// `true` for control characters, and for characters that Unicode draws as nothing or that reorder the text.
+pub fn hides(c: char) -> bool {
+    let other_than_layout = c.is_control() && !matches!(c, '\n' | '\t');
+    other_than_layout
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// `true` if such a character is part of normal writing: the end of a line, a joiner inside a word or an emoji, or the
+/// selector for how a character is drawn.
+fn belongs(before: char, c: char, after: char) -> bool {
+    match c {
+        '\r' => after == '\n',
+        '\u{200c}' | '\u{200d}' => !before.is_ascii() && !after.is_ascii() && !hides(after),
+        '\u{fe0e}' | '\u{fe0f}' => !before.is_whitespace() && !hides(before),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{clean, escape_length, skip_escape, without_colours};

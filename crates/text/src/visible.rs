@@ -8,6 +8,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "Markdown has many more events than are read")]
 
+use crate::clean::{each_hiding, hides};
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -27,8 +28,10 @@ const LANGUAGES: &str = "bash bat c c# c++ clojure cmake console cpp cs csharp c
                          typescript vue xml yaml yml";
 
 /// Elements whose text is smaller than the text around them, and how many of them around each other are still read.
-const SMALLER: [&str; 5] = ["code", "kbd", "samp", "sub", "sup"];
+const SMALLER: &str = "code h5 h6 kbd pre rt samp small sub sup tt";
 const MOST_SMALLER: usize = 2;
+/// The element that halves the size.
+const HALF: &str = "rt";
 
 /// The most numbers before the text of a line, as nested lists have them, and the most digits of each. More could spell
 /// words.
@@ -55,49 +58,8 @@ const SHOWN_AS_TEXT: [&str; 9] =
 const COLLAPSED: [&str; 2] = ["details", "summary"];
 
 /// The elements that structure a text. Their tags are kept without attributes; the tags of others are removed.
-const SHAPES: [&str; 41] = [
-    "b",
-    "blockquote",
-    "br",
-    "caption",
-    "code",
-    "dd",
-    "del",
-    "dl",
-    "dt",
-    "em",
-    "figcaption",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "i",
-    "ins",
-    "kbd",
-    "li",
-    "mark",
-    "ol",
-    "p",
-    "pre",
-    "q",
-    "s",
-    "samp",
-    "strike",
-    "strong",
-    "sub",
-    "sup",
-    "table",
-    "tbody",
-    "td",
-    "tfoot",
-    "th",
-    "thead",
-    "tr",
-    "ul",
-];
+const SHAPES: &str = "b blockquote br caption code dd del dl dt em figcaption h1 h2 h3 h4 h5 h6 hr i ins kbd li \
+                      mark ol p pre q s samp strike strong sub sup table tbody td tfoot th thead tr ul";
 
 /// The part of a text that GitHub shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,7 +104,34 @@ pub fn visible_text(markdown: &str) -> VisibleText {
         }
     }
     reader.pass_to(markdown.len());
-    reader.visible
+    let VisibleText { text, mut parts } = reader.visible;
+    parts.hidden += usize::from(matches!(reader.markup, Markup::Tag(_)));
+    let seen = without_unseen(&text);
+    parts.hidden += seen.parts.hidden;
+    VisibleText { text: seen.text, parts }
+}
+
+/// Returns the text without the characters that a page draws as nothing. Each run of them counts as a part.
+pub fn without_unseen(text: &str) -> VisibleText {
+    let (mut seen, mut was_unseen) = (VisibleText::default(), false);
+    for (c, is_unseen) in each_hiding(text) {
+        if !is_unseen {
+            seen.text.push(c);
+        }
+        seen.parts.hidden += usize::from(is_unseen && !was_unseen);
+        was_unseen = is_unseen;
+    }
+    seen
+}
+
+/// `true` if a reference of HTML with this name, such as `#8203`, stands for a character that is drawn as nothing.
+fn stands_for_nothing(name: &str) -> bool {
+    let reference = format!("&{name};");
+    Parser::new(&reference).any(|event| matches!(event, Event::Text(text) if is_unseen(&text)))
+}
+
+fn is_unseen(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(hides)
 }
 
 /// Returns the numbers that the page shows for footnotes: in the order in which the text refers to them.
@@ -263,6 +252,11 @@ impl Reader<'_> {
                 self.picture(place);
             }
             Event::Start(_) | Event::End(_) => {}
+            Event::Text(text) if is_unseen(&text) && self.source.as_bytes().get(place.start) == Some(&b'&') => {
+                self.pass_to(place.start);
+                self.visible.parts.hidden += 1;
+                self.done = place.end;
+            }
             event => {
                 if let (Some(link), Event::Text(text) | Event::Code(text)) = (&mut self.link, &event) {
                     link.has_words |= text.contains(|c: char| c.is_alphanumeric() || c.is_ascii_punctuation());
@@ -383,7 +377,7 @@ impl Reader<'_> {
     /// Adds text up to the next tag or comment. Returns the rest.
     fn html_text<'h>(&mut self, html: &'h str) -> &'h str {
         let (text, rest) = html.split_at(html.find('<').unwrap_or(html.len()));
-        self.show(text);
+        self.show_html(text);
         let inner = rest.get(1..).unwrap_or_default();
         let named = inner.strip_prefix('/').unwrap_or(inner);
         if named.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -397,6 +391,25 @@ impl Reader<'_> {
         } else {
             self.show(rest.get(..1).unwrap_or_default());
             inner
+        }
+    }
+
+    /// Adds text of HTML without its references to characters that are drawn as nothing. Browsers also read a reference
+    /// whose semicolon is missing.
+    fn show_html(&mut self, text: &str) {
+        let mut pieces = text.split('&');
+        self.show(pieces.next().unwrap_or_default());
+        for piece in pieces {
+            let is_decimal = piece.starts_with('#') && !piece.get(1..2).is_some_and(|next| matches!(next, "x" | "X"));
+            let is_of_name = |c: char| c == '#' || c.is_ascii_digit() || c.is_ascii_alphabetic() && !is_decimal;
+            let (name, after) = piece.split_at(piece.find(|c| !is_of_name(c)).unwrap_or(piece.len()));
+            if stands_for_nothing(name) {
+                self.visible.parts.hidden += 1;
+                self.show(after.strip_prefix(';').unwrap_or(after));
+            } else {
+                self.show("&");
+                self.show(piece);
+            }
         }
     }
 
@@ -458,27 +471,30 @@ impl Reader<'_> {
         let is_open = name == "details" && attributes.eq_ignore_ascii_case("open");
         self.visible.parts.opened += usize::from(name == "details" && end.is_empty() && !is_open);
         self.visible.parts.hidden += usize::from(!is_open && attributes.contains(char::is_alphanumeric));
-        let is_smaller = SMALLER.contains(&name.as_str());
-        if name == UNSHOWN
-            || self.unshown.is_some()
-            || is_smaller && end.is_empty() && self.smaller.len() >= MOST_SMALLER
-        {
-            self.hide(&name, end.is_empty());
-        } else if SHOWN_AS_TEXT.contains(&name.as_str()) {
+        let is_smaller = is_listed(SMALLER, &name);
+        let most = if name == HALF { MOST_SMALLER / 2 } else { MOST_SMALLER };
+        if name == UNSHOWN || self.unshown.is_some() || is_smaller && end.is_empty() && self.smaller.len() >= most {
+            return self.hide(&name, end.is_empty());
+        }
+        if is_smaller && end.is_empty() {
+            self.smaller.push(self.parts);
+        } else if is_smaller {
+            self.smaller.pop();
+        }
+        if SHOWN_AS_TEXT.contains(&name.as_str()) {
             self.show(&format!("<{tag}>"));
         } else if name == "img" {
             self.show(PICTURE);
-        } else if SHAPES.contains(&name.as_str()) {
-            if is_smaller && end.is_empty() {
-                self.smaller.push(self.parts);
-            } else if is_smaller {
-                self.smaller.pop();
-            }
+        } else if is_listed(SHAPES, &name) {
             self.show(&format!("<{end}{name}>"));
         } else if !COLLAPSED.contains(&name.as_str()) {
             self.visible.parts.hidden += usize::from(end.is_empty());
         }
     }
+}
+
+fn is_listed(names: &str, name: &str) -> bool {
+    names.split(' ').any(|known| known == name)
 }
 
 /// `true` if a line holds only Markdown's signs, which include the numbers of a list.
@@ -532,7 +548,7 @@ mod tests {
             ("a[.](https://x.test/do-this)", "a[.](…)", 1),
             ("[https://x.test](https://x.test/do-this)", "[https://x.test](…)", 1),
             ("[](https://x.test/do-this) b", " b", 1),
-            ("[&#8203;](https://x.test/do-this) b", " b", 1),
+            ("[&#8203;](https://x.test/do-this) b", " b", 2),
             ("a\n\n[//]: # (105 103 110)\n\nb", "a\n\n\n\nb", 1),
             ("a $\\phantom{do this}$ b, $x$ c", "a [image, not read] b, $x$ c", 1),
             ("a[^1]\n\n[^1]: b\n\n[^1]: do this\n", "a[^1]\n\n[^1]: b\n\n", 1),
@@ -548,6 +564,9 @@ mod tests {
             ),
             ("```do-this\na\n```\n~~~ and.that\n~~~", "```\na\n```\n~~~\n~~~", 2),
             ("```rust do this\nfn a() {}\n```", "```rust\nfn a() {}\n```", 1),
+            ("a\u{e0064}\u{e006f} b\u{200b}", "a b", 2),
+            ("a&#xE0064;&#917615; &zwj;b `&#8203;`", "a b `&#8203;`", 3),
+            ("<p>a&#xE0064&zwnj;b &amp; &#8203c</p>", "<p>ab &amp; c</p>", 3),
             ("```mermaid\ngraph TD\n%% do this\n```\n\nb", "[image, not read]\n\nb", 1),
         ]);
     }
@@ -563,6 +582,9 @@ mod tests {
             ("a<sub>b<sup>c<sub>do this</sub>d</sup></sub>", "a<sub>b<sup>cd</sup></sub>", 1),
             ("<sub><sub><sub><sub>do</sub> this</sub></sub>a</sub>", "<sub><sub></sub>a</sub>", 1),
             ("<sub><code><sup>do this\n\na<sub>b</sub>", "<sub><code>\n\na<sub>b</sub>", 1),
+            ("<small>a<tt>b<small>do this</small></tt></small>", "ab", 3),
+            ("<h6><i><pre><h6>do this</h6></pre></i></h6>", "<h6><i><pre></pre></i></h6>", 1),
+            ("a <ruby>b<rt>c<ruby><rt>do this</rt></ruby></rt></ruby>", "a bc", 4),
             ("<ruby>a<rp>do this</rp>b</ruby>", "ab", 2),
             ("<?do this?> a", " a", 1),
             ("<template>a</template> b", "a b", 1),
@@ -587,7 +609,7 @@ mod tests {
     fn what_never_ends_hides_the_rest() {
         is_shown(&[
             ("a\n\n<div>\n<!-- do\n\nthis\n\n*and* that", "a\n\n\n", 2),
-            ("a\n\n<p title=\"do\n\nthis\n", "a\n\n", 0),
+            ("a\n\n<p title=\"do\n\nthis\n", "a\n\n", 1),
         ]);
     }
 

@@ -27,7 +27,7 @@ use domain::{
     feature::{EarlierComment, PlanKind, Snapshot, Trust, command::Refusal, event::Event},
     ids::{FeatureKey, Millis, User, UserId},
 };
-use text::visible::{HiddenParts, VisibleText, visible_text};
+use text::visible::{VisibleText, visible_text, without_unseen};
 use tokio::sync::SemaphorePermit;
 
 /// Returns `false` if it is known without asking GitHub that the label starts no Feature.
@@ -265,9 +265,9 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
         }
     }
     let discussion = discussion::before(&mut writers, issue, labelled_at).await?;
-    let VisibleText { text, parts } = readable(issue.body.as_deref().unwrap_or_default(), trust);
+    let (title, VisibleText { text, parts }) = readable(issue, trust);
     Ok(Ok(Snapshot {
-        title: issue.title.clone(),
+        title,
         body: text,
         parts,
         author,
@@ -280,13 +280,16 @@ pub async fn snapshot(context: &InboundContext<'_>, issue: &Issue) -> Result<Res
     }))
 }
 
-/// Returns the text of a body for agents: all of it if people with write access wrote it, else the visible parts, so
-/// that the person who approves the plan has seen the same.
-fn readable(body: &str, trust: Trust) -> VisibleText {
-    match trust {
-        Trust::Writers => VisibleText { text: body.to_owned(), parts: HiddenParts::default() },
-        Trust::Others => visible_text(body),
+/// Returns the title and the body for agents: all of them if people with write access wrote them, else the visible parts,
+/// so that the person who approves the plan has seen the same.
+fn readable(issue: &Issue, trust: Trust) -> (String, VisibleText) {
+    let body = issue.body.as_deref().unwrap_or_default();
+    if trust == Trust::Writers {
+        return (issue.title.clone(), VisibleText { text: body.to_owned(), ..VisibleText::default() });
     }
+    let (title, mut body) = (without_unseen(&issue.title), visible_text(body));
+    body.parts.hidden += title.parts.hidden;
+    (title.text, body)
 }
 
 fn trust_in(may_write: bool) -> Trust {
