@@ -276,6 +276,29 @@ async fn what_cannot_be_priced_or_bounded_is_refused_and_costs_nothing() {
 }
 
 #[tokio::test]
+async fn what_costs_more_at_anthropics_api_is_refused_and_only_because_of_the_terms() {
+    let model = Arc::new("claude-opus-4-8".to_owned().into());
+    for (terms, status) in [(Terms::Messages { model }, 400), (Terms::Any, 200)] {
+        let (address, _heads) = api(ok("connection: close\r\n")).await;
+        let mut rules = route(&format!("http://{address}"));
+        rules.models[0].terms = terms;
+        let world = World::open(rules).await;
+        for member in [
+            r#""model":"claude-opus-4-1""#,
+            r#""speed":"fast""#,
+            r#""inference_geo":"us""#,
+            r#""container":"c""#,
+            r#""tools":[{"type":"code_execution_20250825","name":"x"}]"#,
+            r#""tools":[{"type":"advisor_20260301","name":"x"}]"#,
+        ] {
+            let reply =
+                world.raw(world.post(&format!(r#"{{"model":"claude-opus-4-8","messages":[],{member}}}"#))).await;
+            assert_eq!(reply.status, status, "{member}: {}", reply.body);
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_broken_off_before_it_tells_its_usage_counts_as_the_most() {
     let begun = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: {\"type\":\"response.created\"}\n\n";
     let (address, _heads) = api(begun.to_owned()).await;
@@ -467,12 +490,17 @@ async fn every_call_of_a_model_is_counted_whoever_makes_it_and_ends_at_what_they
 #[tokio::test]
 async fn a_key_that_the_api_repeats_does_not_come_inside() {
     let body = format!("no such key: {KEY}");
-    let length = body.len();
+    let (length, escaped) = (body.len(), KEY.replace('-', "%2D"));
+    let headers = format!("x-request-id: {KEY}\r\nx-ratelimit-key: a {escaped}\r\nretry-after: 3\r\n");
     let (address, _heads) =
-        api(format!("HTTP/1.1 401 Unauthorized\r\ncontent-length: {length}\r\nx-request-id: {KEY}\r\n\r\n{body}"))
-            .await;
+        api(format!("HTTP/1.1 401 Unauthorized\r\ncontent-length: {length}\r\n{headers}\r\n{body}")).await;
     let world = World::open(route(&format!("http://{address}"))).await;
     let reply = world.asks("POST", "/main/v1/messages", "").await;
     assert_eq!((reply.status, reply.body), (401, format!("no such key: {}", "*".repeat(KEY.len()))));
+    let head = reply.head.to_lowercase();
+    assert!(
+        head.contains("retry-after: 3") && !head.contains("x-request-id") && !head.contains("x-ratelimit"),
+        "{head}"
+    );
     assert!(world.door.tally().list().is_empty(), "what was refused costs nothing");
 }

@@ -38,6 +38,12 @@ impl KeyMask {
         Self { forms, held: Vec::new() }
     }
 
+    /// `true` if a text repeats the key in this header's value.
+    pub(super) fn is_in(text: &[u8], header: &str) -> bool {
+        let mut mask = Self::of(header);
+        [mask.pass(text), mask.end()].concat() != text
+    }
+
     /// Passes everything.
     pub(super) fn nothing() -> Self {
         Self::of("")

@@ -124,8 +124,7 @@ async fn forward(
     keep_known(outward.headers_mut(), route);
     outward.headers_mut().extend(route.beside.clone());
     // The door could not read a compressed answer.
-    let plain = HeaderValue::from_static("identity");
-    outward.headers_mut().insert(ACCEPT_ENCODING, plain);
+    outward.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     if outward.headers().contains_key(CONTENT_ENCODING) {
         meter.forget();
         return Ok(out_of_reach(&RequestRefusal::Unreadable));
@@ -174,12 +173,13 @@ fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) 
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
     meter.form = if is_stream { Form::Events } else { Form::Whole };
-    let (_, key) = &route.header;
-    let mask = KeyMask::of(key.expose_secret());
-    let body = ObservedBody::new(body, Arc::clone(&meter.answers), mask, move |piece: &Bytes| meter.observe(piece));
+    let key = route.header.1.expose_secret();
+    let body = ObservedBody::new(body, Arc::clone(&meter.answers), KeyMask::of(key), move |piece| meter.observe(piece));
     let mut inward = Response::new(body.map_err(Into::into).boxed());
     *inward.status_mut() = head.status;
-    *inward.headers_mut() = headers::inward(&head.headers);
+    let passing = headers::inward(&head.headers);
+    let passing = passing.iter().filter(|(_, value)| !KeyMask::is_in(value.as_bytes(), key));
+    *inward.headers_mut() = passing.map(|(name, value)| (name.clone(), value.clone())).collect();
     inward
 }
 
