@@ -219,3 +219,6 @@ struct Refused {
     what: String,
     why: Refusal,
 }
+
+#[cfg(test)]
+mod tests;

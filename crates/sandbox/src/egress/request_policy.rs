@@ -350,7 +350,10 @@ impl RequestPolicy {
 #[cfg(test)]
 mod tests {
     use super::{RequestPolicy, RequestRefusal, Terms};
-    use crate::egress::tests::corpus;
+    use crate::egress::{
+        messages_api::{MEMBERS, is_small},
+        tests::corpus,
+    };
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -591,10 +594,14 @@ mod tests {
         all_are(RequestRefusal::Unreadable, &["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\""]);
     }
 
-    /// Returns the result for a request that arrives in pieces of these lengths; the last piece is the rest.
-    fn in_pieces(mut request: &[u8], pieces: &[usize]) -> Result<Option<u64>, RequestRefusal> {
-        let model = Arc::new("gpt-5.4".to_owned().into());
-        let mut policy = RequestPolicy::under(Terms::Priced { model });
+    /// Returns the result for a recording that arrives in pieces of these lengths; the last piece is the rest.
+    fn in_pieces(name: &str, mut request: &[u8], pieces: &[usize]) -> Result<Option<u64>, RequestRefusal> {
+        let model = |name: &str| Arc::new(name.to_owned().into());
+        let mut policy = RequestPolicy::under(if name.contains("messages") {
+            Terms::Messages { model: model("claude-opus-4-8") }
+        } else {
+            Terms::Priced { model: model("gpt-5.4") }
+        });
         for length in pieces.iter().copied().chain([request.len()]) {
             let (piece, rest) = request.split_at(length.min(request.len()));
             request = rest;
@@ -606,13 +613,13 @@ mod tests {
     #[test]
     fn requests_of_programs_are_read_however_they_are_split() {
         let files = corpus("model_request");
-        assert!(files.len() >= 8, "{:?}", files.keys());
+        assert!(files.len() >= 11, "{:?}", files.keys());
         for (name, request) in files {
-            let whole = in_pieces(&request, &[]);
+            let whole = in_pieces(&name, &request, &[]);
             assert_eq!(whole.is_ok(), !name.starts_with("refused"), "{name}: {whole:?}");
             for length in 1..64 {
                 let pieces = vec![length; request.len()];
-                assert_eq!(in_pieces(&request, &pieces), whole, "{name} {length}");
+                assert_eq!(in_pieces(&name, &request, &pieces), whole, "{name} {length}");
             }
         }
     }
@@ -624,19 +631,23 @@ mod tests {
             changes in prop::collection::vec((any::<prop::sample::Index>(), "[\\[\\]{}\":,\\\\a-z0-9]{0,6}"), 0..4),
             pieces in prop::collection::vec(0_usize..20, 0..40),
         ) {
-            let corpus: Vec<Vec<u8>> = corpus("model_request").into_values().collect();
-            let mut request = known.get(&corpus).clone();
+            let corpus: Vec<(String, Vec<u8>)> = corpus("model_request").into_iter().collect();
+            let (name, mut request) = known.get(&corpus).clone();
             for (at, with) in changes {
                 let from = at.index(request.len() + 1);
                 let to = from.saturating_add(with.len()).min(request.len());
                 request.splice(from..to, with.into_bytes());
             }
-            let whole = in_pieces(&request, &[]);
-            prop_assert_eq!(in_pieces(&request, &pieces), whole.clone());
+            let whole = in_pieces(&name, &request, &[]);
+            prop_assert_eq!(in_pieces(&name, &request, &pieces), whole.clone());
             // Another reader sees no more in the bytes that pass.
             if let (Ok(_), Ok(seen)) = (whole, serde_json::from_slice::<serde_json::Value>(&request)) {
-                prop_assert_eq!(&seen["model"], "gpt-5.4");
+                let model = seen["model"].as_str().unwrap_or_default();
+                prop_assert!(model == "gpt-5.4" || model == "claude-opus-4-8" || is_small(model), "{}", model);
                 prop_assert_ne!(&seen["background"], true);
+                let mut members = seen.as_object().into_iter().flatten();
+                let is_known = |(member, _): (&String, _)| MEMBERS.contains(&member.to_lowercase().as_bytes());
+                prop_assert!(!name.contains("messages") || members.all(is_known));
             }
         }
     }
