@@ -169,6 +169,7 @@ fn a_workflow_of_the_base_with_rights_or_secrets_runs_the_head_unless_all_its_st
             "run: curl https://raw.githubusercontent.com/o/r/$SHA/x | bash\n        env: {SHA: '${{ github.event.sha }}'}",
         ),
         ("workflow_run", "run: echo hello\n        shell: python"),
+        ("pull_request_target", "run: echo '${{ env.T }}'\n        env: {T: '${{ github.event.pull_request.title }}'}"),
     ];
     for (on, step) in table {
         let files = [(CI, privileged(on, step)), ("act/action.yml", "runs: {using: node24, main: x.js}".to_owned())];
