@@ -32,44 +32,46 @@ pub struct ObeyedFile {
     pub path: String,
 }
 
-/// The names of files and folders, in lower case. They count in any folder, since any folder can be opened. A name that
-/// starts with `*` is the end of a file's name; one with a slash is a name in a folder of that name.
+/// The names of files and folders, in lower case. They count in any folder, since any folder can be opened. A star stands
+/// for the rest of a name; a name with a slash is one in a folder of that name.
 const NAMES: [(FileUser, &str); 5] = [
     (
         FileUser::Editor,
         ".vscode .devcontainer .devcontainer.json .idea .fleet .zed .vs .exrc .vimrc .lvimrc .nvimrc .nvim.lua \
          .dir-locals.el .dir-locals-2.el .gitpod.yml .gitpod .replit .idx .codesandbox devfile.yaml .helix .nova \
-         .ycm_extra_conf.py .pylintrc pylintrc .flake8 .rubocop.yml .bsp hie.yaml .formatter.exs .lazy.lua .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project \
-         .eslintrc .eslintrc.json .eslintrc.yml .eslintrc.yaml .eslintrc.js .eslintrc.cjs eslint.config.js eslint.config.cjs eslint.config.mjs eslint.config.ts .prettierrc .prettierrc.json .prettierrc.json5 .prettierrc.yml .prettierrc.yaml .prettierrc.toml .prettierrc.js \
-         .prettierrc.cjs .prettierrc.mjs prettier.config.js prettier.config.cjs prettier.config.mjs .stylelintrc .stylelintrc.json .stylelintrc.yml .stylelintrc.yaml .stylelintrc.js \
-         .stylelintrc.cjs stylelint.config.js stylelint.config.cjs stylelint.config.mjs tailwind.config.js \
-         tailwind.config.cjs tailwind.config.mjs tailwind.config.ts svelte.config.js svelte.config.cjs svelte.config.mjs",
+         .ycm_extra_conf.py .pylintrc pylintrc .flake8 .rubocop.yml .bsp hie.yaml .formatter.exs .lazy.lua \
+         .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project .eslintrc* eslint.config.* \
+         .prettierrc* prettier.config.* .stylelintrc* stylelint.config.* tailwind.config.* svelte.config.* \
+         .golangci.* .latexmkrc latexmkrc .luarc.json .mypy.ini mypy.ini .php-cs-fixer* rust-analyzer.toml \
+         .rust-analyzer.toml .solargraph.yml",
     ),
     (
         FileUser::Shell,
         ".envrc .direnv .autoenv .autoenv.zsh .autoenv_leave.zsh .mise .mise.toml mise.toml .mise.local.toml \
-         mise.local.toml .config/mise .config/mise.toml mise/config.toml .env .rtx.toml .tool-versions .rvmrc .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc \
-         .rprofile .renviron *-gdb.py",
+         mise.local.toml .config/mise .config/mise.toml mise/config.toml .env .rtx.toml .tool-versions .rvmrc \
+         .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc .rprofile .renviron *-gdb.py .prototools \
+         .sdkmanrc sitecustomize.py",
     ),
     (
         FileUser::Git,
-        ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml \
-         lefthook.toml lefthook.json lefthook-local.yml lefthook-local.yaml .pre-commit-config.yaml .pre-commit-hooks.yaml \
-         .overcommit.yml .simple-git-hooks.json simple-git-hooks.json .simple-git-hooks.cjs simple-git-hooks.cjs hk.pkl \
-         prek.toml captainhook.json .trunk .lintstagedrc .lintstagedrc.json .lintstagedrc.js .lintstagedrc.cjs .lintstagedrc.mjs .gitconfig .lfsconfig",
+        ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.* .lefthook.* lefthook-local.* \
+         .pre-commit-config.yaml .pre-commit-hooks.yaml .overcommit.yml .simple-git-hooks.json simple-git-hooks.json \
+         .simple-git-hooks.cjs simple-git-hooks.cjs hk.pkl prek.toml captainhook.json .trunk .lintstagedrc* \
+         .gitconfig .lfsconfig commitlint.config.* .commitlintrc* lint-staged.config.*",
     ),
     (
         FileUser::PackageManager,
         ".npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs .pnpmfile.mjs .pnp.cjs bunfig.toml .cargo rust-toolchain \
-         rust-toolchain.toml .mvn .bundle nuget.config .bazelrc .bazeliskrc .bazelversion tools/bazel .buckconfig .buckconfig.local pip.conf uv.toml .pnp.loader.mjs .corepack.env \
-         pnpm-workspace.yaml directory.build.props directory.build.targets .sbtopts .jvmopts",
+         rust-toolchain.toml .mvn .bundle nuget.config .bazelrc .bazeliskrc .bazelversion tools/bazel .buckconfig \
+         .buckconfig.local pip.conf uv.toml .pnp.loader.mjs .corepack.env pnpm-workspace.yaml directory.build.props \
+         directory.build.targets .sbtopts .jvmopts gradle/wrapper gradlew gradlew.bat mvnw mvnw.cmd",
     ),
     (
         FileUser::Agent,
-        ".agent .cursorrules .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .kiro .junie \
-         .aider.conf.yml .continue .continuerules .amazonq .augment .augment-guidelines .trae .goosehints .openhands \
-         .openhands_instructions .qwen qwen.md .crush.json crush.json crush.md warp.md .aiassistant .factory .rules agent.md \
-         .claude-plugin mcp.json",
+        ".agent .cursorrules .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .kiro \
+         .junie .aider.conf.yml .continue .continuerules .amazonq .augment .augment-guidelines .trae .goosehints \
+         .openhands .openhands_instructions .qwen qwen.md .crush.json crush.json crush.md warp.md .aiassistant \
+         .factory .rules agent.md .claude-plugin mcp.json .goose .kilocodemodes .qodo .zencoder replit.md",
     ),
 ];
 
@@ -87,9 +89,11 @@ fn obeyed(path: &str) -> Option<ObeyedFile> {
         let path = parts.get(..=depth)?.join("/");
         let lower = path.to_lowercase();
         let is_last = depth + 1 == parts.len();
-        let is_named = |name: &str| match name.strip_prefix('*') {
-            Some(end) => is_last && lower.ends_with(end),
-            None => lower.strip_suffix(name).is_some_and(|above| above.is_empty() || above.ends_with('/')),
+        let last = lower.rsplit('/').next().unwrap_or_default();
+        let is_named = |name: &str| match (name.strip_prefix('*'), name.strip_suffix('*')) {
+            (Some(end), _) => is_last && last.ends_with(end),
+            (None, Some(start)) => is_last && last.starts_with(start),
+            (None, None) => lower.strip_suffix(name).is_some_and(|above| above.is_empty() || above.ends_with('/')),
         };
         let mut table = NAMES.iter();
         let (by, _) = table.find(|(_, names)| names.split_whitespace().any(is_named))?;
@@ -117,7 +121,12 @@ mod tests {
             "src/tools/bazel.rs",
             "config/mise/config.yml",
             "hie.yaml",
+            "rust-analyzer.toml",
+            "web/eslint.config.mts",
+            "web/commitlint.config.ts",
+            "gradle/wrapper/gradle-wrapper.properties",
             "docs/npmrc.md",
+            "docs/eslint.config.mts/notes.md",
             "src/vscode.rs",
             "Makefile",
             "package.json",
@@ -130,10 +139,14 @@ mod tests {
                 (".VSCode", FileUser::Editor),
                 (".vscode", FileUser::Editor),
                 ("hie.yaml", FileUser::Editor),
+                ("rust-analyzer.toml", FileUser::Editor),
                 ("team.code-workspace", FileUser::Editor),
+                ("web/eslint.config.mts", FileUser::Editor),
                 ("a/.envrc", FileUser::Shell),
                 ("a/.config/mise", FileUser::Shell),
                 (".husky", FileUser::Git),
+                ("web/commitlint.config.ts", FileUser::Git),
+                ("gradle/wrapper", FileUser::PackageManager),
                 ("tools/bazel", FileUser::PackageManager),
                 ("web/.npmrc", FileUser::PackageManager),
                 (".cursorrules", FileUser::Agent),
