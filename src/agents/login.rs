@@ -58,13 +58,11 @@ pub(crate) struct ModelAccount {
 impl PersonLogin {
     /// Looks for log-ins by this process's variables, with this clock.
     pub fn of_process(now: fn() -> Millis) -> Self {
-        let variables = ACCOUNT.into_iter().filter_map(|name| {
+        let variables = ACCOUNT.into_iter().chain(CLOUDS).filter_map(|name| {
             let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
             Some((name.to_owned(), value))
         });
-        let clouds = CLOUDS.into_iter().filter(|name| std::env::var_os(name).is_some());
-        let clouds = clouds.map(|name| (name.to_owned(), "1".to_owned()));
-        Self::new(variables.chain(clouds), now)
+        Self::new(variables, now)
     }
 
     /// Looks for log-ins by these variables, with this clock.
@@ -251,7 +249,7 @@ mod tests {
         let at = ".claude/.credentials.json";
         let gateway =
             r#"{"env": {"ANTHROPIC_AUTH_TOKEN": "g", "ANTHROPIC_BASE_URL": "https://g.test/x", "OTHER": "o"}}"#;
-        let table: [(Named<'_>, Named<'_>, Result<&str, LoginProblem>); 9] = [
+        let table: [(Named<'_>, Named<'_>, Result<&str, LoginProblem>); 10] = [
             (&[], &[], Err(LoginProblem::Missing)),
             (&[], &[(at, &fresh)], Ok("Bearer t in CLAUDE_CODE_OAUTH_TOKEN")),
             (&[], &[(at, &over)], Err(LoginProblem::Expired)),
@@ -264,6 +262,7 @@ mod tests {
             ),
             (&[("ANTHROPIC_BASE_URL", "http://g.test")], &[(at, &fresh)], Err(LoginProblem::NotLendable)),
             (&[("CLAUDE_CODE_USE_BEDROCK", "1")], &[(at, &fresh)], Err(LoginProblem::NotLendable)),
+            (&[("CLAUDE_CODE_USE_BEDROCK", "0")], &[(at, &fresh)], Ok("Bearer t in CLAUDE_CODE_OAUTH_TOKEN")),
             (
                 &[],
                 &[(at, &fresh), (".claude/settings.json", r#"{"apiKeyHelper": "give"}"#)],

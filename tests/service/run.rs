@@ -52,6 +52,15 @@ pub fn whole(output: &Output) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_no_log_in_can_be_lent_to_is_named() {
+    let own = Own::new(None).await;
+    let agent = own.agent();
+    let words = ["plan", "../issue.md", "--agent", &agent, "--use-my-login"];
+    let said = whole(&own.autobuild("", &words).output().await.unwrap());
+    assert!(said.contains("This agent gets nothing") && !said.contains("your own log-in of"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_issue_becomes_a_branch_and_the_work_tree_stays_as_it_is() {
     let own = Own::new(None).await;
     fs::create_dir(own.repository.join("sub")).unwrap();

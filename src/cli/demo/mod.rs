@@ -88,7 +88,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     local::session::look_for_git("demo").await?;
     let mut material = Material::gather(demo.repo.as_deref(), demo.issue.as_deref(), demo.agent.as_deref())?;
     material.can_be_imported().await?;
-    material.access = models::access(demo.use_my_login)?;
+    material.access = models::access(demo.use_my_login, material.agent.as_ref())?;
     let folder = files::private_folder()?;
     let mut stage = Stage::build(Setup {
         cast: material.cast().await,

@@ -295,7 +295,7 @@ pub(super) async fn own_agent(command: &AgentCommand, sandbox: &Sandbox) -> Row 
             let backend = Backend::new(command, sandbox, &[], home.path(), access);
             backend.check().await.map_err(anyhow::Error::msg)
         };
-        let with_key = models::access(false)?;
+        let with_key = models::access(false, None)?;
         let Err(error) = check(&with_key).await else {
             return Ok(agent(&name, &Ok(())));
         };

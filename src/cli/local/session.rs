@@ -142,12 +142,13 @@ impl Session {
             FollowOutcome::Interrupted => return Ok(ExitCode::from(INTERRUPTED)),
             FollowOutcome::Free(lock) => lock,
         };
+        let agent = order.agent.parse().context("--agent")?;
         let job = Job {
             repository: &self.repository,
             orders: &self.orders,
             number: order.number,
-            agent: order.agent.parse().context("--agent")?,
-            access: models::access(who.use_my_login || order.own_login)?,
+            access: models::access(who.use_my_login || order.own_login, Some(&agent))?,
+            agent,
             secrets: &self.secrets,
             screen: &self.screen,
             left_out,
