@@ -90,6 +90,10 @@ async fn no_program_that_a_folder_names_is_started_by_looking_at_it() {
         assert_eq!(programs, "", "{words:?}: {said}");
     }
     assert_eq!(own.git("show autobuild/notes:notes.md").await, "# Notes\n");
+    // Without the defence, a look is enough.
+    own.types("git status || true").await;
+    let programs = fs::read_to_string(&started).unwrap_or_default();
+    assert!(programs.contains("filter.named.clean"), "{programs}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,11 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a test that cannot go on has failed")]
 
-use std::{os::unix::fs::PermissionsExt, path::Path, process::Output};
+use std::{
+    os::unix::fs::{MetadataExt, PermissionsExt},
+    path::Path,
+    process::Output,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
@@ -127,6 +131,29 @@ async fn the_first_processes_of_a_container_get_the_isolation_of_the_machine() {
         let found = isolation(&[&own_list[..], parents].concat(), folder.path()).await;
         assert_eq!(found.as_ref(), Some(&usual), "{parents:?}");
     }
+}
+
+/// The user `nobody`.
+const NOBODY: u32 = 65_534;
+
+/// Returns the owner of the files in `/proc` of a program that waits until somebody reads its output. The system gives
+/// them to root if no other program of its user may read its memory.
+async fn owner_in_proc(program: &str, arguments: &[&str], user: u32) -> u32 {
+    let (reader, writer) = rustix::pipe::pipe().unwrap();
+    rustix::pipe::fcntl_setpipe_size(&writer, 4_096).unwrap();
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().stdout(std::process::Stdio::from(writer)).uid(user).kill_on_drop(true);
+    let waiting = command.spawn().unwrap();
+    assert_eq!(rustix::io::read(&reader, &mut [0]), Ok(1), "it runs");
+    std::fs::metadata(format!("/proc/{}/environ", waiting.id().unwrap())).unwrap().uid()
+}
+
+#[tokio::test]
+async fn no_other_program_of_its_user_reads_its_memory() {
+    let own = rustix::process::getuid();
+    let user = if own.is_root() { NOBODY } else { own.as_raw() };
+    assert_eq!(owner_in_proc(env!("CARGO_BIN_EXE_autobuild"), &["completions", "bash"], user).await, 0);
+    assert_eq!(owner_in_proc("yes", &[], user).await, user, "without the defence");
 }
 
 #[tokio::test]
