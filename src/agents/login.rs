@@ -24,7 +24,7 @@ const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 const CLOUDS: [&str; 3] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_VERTEX"];
 
 /// The variables that choose an account or name the folder of its files. Besides these, only [`CLOUDS`] are read.
-const ACCOUNT: [&str; 7] = [
+const ACCOUNT: [&str; 8] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "ANTHROPIC_BASE_URL",
@@ -32,6 +32,7 @@ const ACCOUNT: [&str; 7] = [
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "HOME",
+    "OPENAI_BASE_URL",
 ];
 
 /// Finds the log-in of a person's own Claude Code or Codex.
@@ -141,8 +142,11 @@ impl PersonLogin {
         let key = text(&login, &["OPENAI_API_KEY"]);
         let is_by_key = text(&login, &["auth_mode"]).is_some_and(|mode| mode == "apikey");
         let token = text(&login, &["tokens", "access_token"]).filter(|_| !is_by_key);
+        let upstream = self.variable("OPENAI_BASE_URL").map(|address| safe_address(&address));
+        let upstream = upstream.transpose().map_err(|_| LoginProblem::NotLendable)?;
         let Some(token) = token else {
-            return Ok(ModelAccount::bearer(&key.ok_or(LoginProblem::Missing)?, "OPENAI_API_KEY"));
+            let account = ModelAccount::bearer(&key.ok_or(LoginProblem::Missing)?, "OPENAI_API_KEY");
+            return Ok(ModelAccount { upstream, ..account });
         };
         let ends = end_of(&token);
         // Without it, the program could name another account of this person.
@@ -150,7 +154,7 @@ impl PersonLogin {
         let id = id.ok_or(LoginProblem::NotLendable)?;
         Ok(ModelAccount {
             beside: HeaderMap::from_iter([(HeaderName::from_static("chatgpt-account-id"), id)]),
-            upstream: Url::parse(CHATGPT).ok(),
+            upstream: upstream.or(Url::parse(CHATGPT).ok()),
             ..ModelAccount::bearer(&self.unless_over(token, ends)?, "OPENAI_API_KEY")
         })
     }
@@ -297,5 +301,10 @@ mod tests {
             let found = lent(Provider::OpenAi, &[], files);
             assert_eq!(found.as_deref(), expected.as_ref().map(|text| *text), "{files:?}");
         }
+        let gateway = [("OPENAI_BASE_URL", "https://g.test/v1")];
+        let by_key = lent(Provider::OpenAi, &gateway, &[(at, r#"{"OPENAI_API_KEY": "k"}"#)]);
+        assert_eq!(by_key.as_deref(), Ok("Bearer k in OPENAI_API_KEY https://g.test/v1"));
+        let by_token = lent(Provider::OpenAi, &gateway, &[(at, &login(&fresh))]).unwrap();
+        assert!(by_token.contains(" https://g.test/v1 "), "{by_token}");
     }
 }

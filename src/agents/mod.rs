@@ -34,6 +34,7 @@ mod scripted;
 mod session;
 mod unreported_usage;
 
+pub(crate) use access::Provider;
 pub use access::{Access, Login};
 pub use ask::ValidAnswer;
 pub use backend::Backend;
