@@ -96,7 +96,7 @@ pub fn hides(c: char) -> bool {
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
             | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// `true` if such a character is part of normal writing: the end of a line, a joiner inside a word or an emoji, or the
@@ -105,7 +105,7 @@ fn belongs(before: char, c: char, after: char) -> bool {
     match c {
         '\r' => after == '\n',
         '\u{200c}' | '\u{200d}' => !before.is_ascii() && !after.is_ascii() && !hides(after),
-        '\u{fe0e}' | '\u{fe0f}' => !before.is_whitespace() && !hides(before),
+        '\u{fe0e}' | '\u{fe0f}' => !before.is_whitespace() && !before.is_alphabetic() && !hides(before),
         _ => false,
     }
 }

@@ -27,11 +27,28 @@ const LANGUAGES: &str = "bash bat c c# c++ clojure cmake console cpp cs csharp c
                          ruby rust sass scala scss sh shell sql suggestion svelte swift terraform text toml ts tsx txt \
                          typescript vue xml yaml yml";
 
-/// Elements whose text is smaller than the text around them, and how many of them around each other are still read.
-const SMALLER: &str = "code h5 h6 kbd pre rt samp small sub sup tt";
-const MOST_SMALLER: usize = 2;
-/// The element that halves the size.
-const HALF: &str = "rt";
+/// Elements whose text is smaller than the text around them, with its size in percent
+/// (<https://github.com/sindresorhus/github-markdown-css>). A ruby begins a text of normal size.
+const SIZES: [(&str, u32); 12] = [
+    ("code", 85),
+    ("h5", 87),
+    ("h6", 85),
+    ("kbd", 85),
+    ("pre", 85),
+    ("rt", 50),
+    ("ruby", 100),
+    ("samp", 85),
+    ("small", 83),
+    ("sub", 75),
+    ("sup", 75),
+    ("tt", 85),
+];
+/// The smallest size of a text that is still read, in percent.
+const LEAST_SIZE: u32 = 50;
+/// Elements of these that a browser continues in the next paragraph if their end is missing.
+const LASTING: &str = "code h5 h6 pre small tt";
+/// The most elements that may be open in a small one.
+const MOST_OPEN: usize = 100;
 
 /// The most numbers before the text of a line, as nested lists have them, and the most digits of each. More could spell
 /// words.
@@ -93,7 +110,8 @@ pub fn visible_text(markdown: &str) -> VisibleText {
         link: None,
         markup: Markup::Text,
         unshown: None,
-        smaller: Vec::new(),
+        open: Vec::new(),
+        is_tiny: false,
         parts: 0,
         visible: VisibleText::default(),
     };
@@ -115,8 +133,9 @@ pub fn visible_text(markdown: &str) -> VisibleText {
 pub fn without_unseen(text: &str) -> VisibleText {
     let (mut seen, mut was_unseen) = (VisibleText::default(), false);
     for (c, is_unseen) in each_hiding(text) {
-        if !is_unseen {
-            seen.text.push(c);
+        let is_space = matches!(c, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+        if !is_unseen || is_space {
+            seen.text.push(if is_unseen { ' ' } else { c });
         }
         seen.parts.hidden += usize::from(is_unseen && !was_unseen);
         was_unseen = is_unseen;
@@ -124,10 +143,33 @@ pub fn without_unseen(text: &str) -> VisibleText {
     seen
 }
 
-/// `true` if a reference of HTML with this name, such as `#8203`, stands for a character that is drawn as nothing.
-fn stands_for_nothing(name: &str) -> bool {
-    let reference = format!("&{name};");
-    Parser::new(&reference).any(|event| matches!(event, Event::Text(text) if is_unseen(&text)))
+/// Returns the length of a reference of HTML, without its `&`, if it stands for a character that is drawn as nothing.
+/// Browsers read a number of any length, also without the semicolon, and of the names without one `shy`.
+fn reference_to_nothing(text: &str) -> Option<usize> {
+    let hexadecimal = text.strip_prefix("#x").or_else(|| text.strip_prefix("#X"));
+    let (radix, digits) = match (hexadecimal, text.strip_prefix('#')) {
+        (Some(digits), _) => (16, digits),
+        (None, Some(digits)) => (10, digits),
+        (None, None) => return named_reference_to_nothing(text),
+    };
+    let length = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    let (number, rest) = digits.split_at(length);
+    let add = |code: u32, c: char| code.saturating_mul(radix).saturating_add(c.to_digit(radix).unwrap_or_default());
+    let code = number.chars().fold(0, add);
+    // Browsers read the range of C1 controls as the letters of Windows-1252.
+    let is_letter = (0x80..0xa0).contains(&code);
+    char::from_u32(code).filter(|c| !number.is_empty() && code != 0 && !is_letter && hides(*c))?;
+    Some(text.len() - rest.len() + usize::from(rest.starts_with(';')))
+}
+
+fn named_reference_to_nothing(text: &str) -> Option<usize> {
+    if let Some(rest) = text.strip_prefix("shy") {
+        return Some(text.len() - rest.len() + usize::from(rest.starts_with(';')));
+    }
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric()).filter(|end| text.as_bytes().get(*end) == Some(&b';'))?;
+    let reference = format!("&{};", text.get(..end)?);
+    let is_nothing = Parser::new(&reference).any(|event| matches!(event, Event::Text(text) if is_unseen(&text)));
+    is_nothing.then_some(end + 1)
 }
 
 fn is_unseen(text: &str) -> bool {
@@ -177,6 +219,15 @@ struct UnshownElement {
     has_blocks: bool,
 }
 
+/// An element that has not ended.
+struct OpenElement {
+    name: String,
+    /// Its size in percent of the text around it, if it is one of [`SIZES`].
+    size: Option<u32>,
+    /// The number of Markdown's parts around it.
+    parts: usize,
+}
+
 /// A link whose end is not read yet.
 struct OpenLink {
     /// `true` once it has visible words.
@@ -197,8 +248,10 @@ struct Reader<'a> {
     link: Option<OpenLink>,
     markup: Markup,
     unshown: Option<UnshownElement>,
-    /// The number of parts around each open element of small text.
-    smaller: Vec<usize>,
+    /// The open elements of small text, and those inside them.
+    open: Vec<OpenElement>,
+    /// `true` if the text is too small to be read.
+    is_tiny: bool,
     /// The number of Markdown's parts, such as paragraphs, that have not ended.
     parts: usize,
     visible: VisibleText,
@@ -213,7 +266,8 @@ impl Reader<'_> {
             Event::Start(_) => self.parts += 1,
             Event::End(_) => {
                 self.parts = self.parts.saturating_sub(1);
-                self.smaller.retain(|parts| *parts <= self.parts);
+                self.open.retain(|element| element.parts <= self.parts || is_listed(LASTING, &element.name));
+                self.measure();
                 let ends = |unshown: &UnshownElement| unshown.parts > self.parts && !unshown.has_tags;
                 if self.unshown.as_ref().is_some_and(ends) {
                     self.unshown = None;
@@ -262,7 +316,13 @@ impl Reader<'_> {
                     link.has_words |= text.contains(|c: char| c.is_alphanumeric() || c.is_ascii_punctuation());
                 }
                 self.pass_to(place.start);
-                self.show(self.source.get(self.done..place.end).unwrap_or_default());
+                let text = self.source.get(self.done..place.end).unwrap_or_default();
+                let is_address = self.link.as_ref().is_some_and(|link| link.is_address_shown);
+                if is_address || matches!(event, Event::InlineMath(_) | Event::DisplayMath(_)) {
+                    self.show_html(text);
+                } else {
+                    self.show(text);
+                }
                 self.done = place.end;
             }
         }
@@ -270,7 +330,7 @@ impl Reader<'_> {
 
     /// Adds to the visible text, unless HTML hides it.
     fn show(&mut self, text: &str) {
-        if matches!(self.markup, Markup::Text) && self.unshown.is_none() {
+        if matches!(self.markup, Markup::Text) && self.unshown.is_none() && !self.is_tiny {
             self.visible.text.push_str(text);
         }
     }
@@ -394,21 +454,20 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds text of HTML without its references to characters that are drawn as nothing. Browsers also read a reference
-    /// whose semicolon is missing.
+    /// Adds text of HTML without its references to characters that are drawn as nothing.
     fn show_html(&mut self, text: &str) {
         let mut pieces = text.split('&');
         self.show(pieces.next().unwrap_or_default());
         for piece in pieces {
-            let is_decimal = piece.starts_with('#') && !piece.get(1..2).is_some_and(|next| matches!(next, "x" | "X"));
-            let is_of_name = |c: char| c == '#' || c.is_ascii_digit() || c.is_ascii_alphabetic() && !is_decimal;
-            let (name, after) = piece.split_at(piece.find(|c| !is_of_name(c)).unwrap_or(piece.len()));
-            if stands_for_nothing(name) {
-                self.visible.parts.hidden += 1;
-                self.show(after.strip_prefix(';').unwrap_or(after));
-            } else {
-                self.show("&");
-                self.show(piece);
+            match reference_to_nothing(piece) {
+                Some(length) => {
+                    self.visible.parts.hidden += 1;
+                    self.show(piece.get(length..).unwrap_or_default());
+                }
+                None => {
+                    self.show("&");
+                    self.show(piece);
+                }
             }
         }
     }
@@ -471,15 +530,11 @@ impl Reader<'_> {
         let is_open = name == "details" && attributes.eq_ignore_ascii_case("open");
         self.visible.parts.opened += usize::from(name == "details" && end.is_empty() && !is_open);
         self.visible.parts.hidden += usize::from(!is_open && attributes.contains(char::is_alphanumeric));
-        let is_smaller = is_listed(SMALLER, &name);
-        let most = if name == HALF { MOST_SMALLER / 2 } else { MOST_SMALLER };
-        if name == UNSHOWN || self.unshown.is_some() || is_smaller && end.is_empty() && self.smaller.len() >= most {
+        if name == UNSHOWN || self.unshown.is_some() {
             return self.hide(&name, end.is_empty());
         }
-        if is_smaller && end.is_empty() {
-            self.smaller.push(self.parts);
-        } else if is_smaller {
-            self.smaller.pop();
+        if end.is_empty() {
+            self.begin(&name);
         }
         if SHOWN_AS_TEXT.contains(&name.as_str()) {
             self.show(&format!("<{tag}>"));
@@ -490,6 +545,52 @@ impl Reader<'_> {
         } else if !COLLAPSED.contains(&name.as_str()) {
             self.visible.parts.hidden += usize::from(end.is_empty());
         }
+        if !end.is_empty() {
+            self.end(&name);
+        }
+    }
+
+    /// Begins an element, if it is small or in a small one.
+    fn begin(&mut self, name: &str) {
+        let size = SIZES.iter().find(|(known, _)| *known == name).map(|(_, size)| *size);
+        if is_listed("br hr img source wbr", name) || size.is_none() && self.open.is_empty() {
+            return;
+        }
+        // The start of another one ends it.
+        if name == "rt" && self.open.last().is_some_and(|last| last.name == name) {
+            self.open.pop();
+        }
+        let was_tiny = self.is_tiny;
+        if self.open.len() < MOST_OPEN {
+            self.open.push(OpenElement { name: name.to_owned(), size, parts: self.parts });
+        }
+        self.measure();
+        self.visible.parts.hidden += usize::from(self.is_tiny && !was_tiny);
+    }
+
+    /// Ends an element as a browser does: without its start, or with a block between, the tag means nothing.
+    fn end(&mut self, name: &str) {
+        let Some(at) = self.open.iter().rposition(|element| element.name == name) else { return };
+        let is_inline = |name: &str| INLINE.contains(&name) || matches!(name, "rt" | "ruby" | "samp" | "small" | "tt");
+        let mut inside = self.open.split_off(at).into_iter();
+        let Some(ended) = inside.next() else { return };
+        let inside: Vec<OpenElement> = inside.collect();
+        if is_inline(name) && inside.iter().any(|element| !is_inline(&element.name)) {
+            self.open.push(ended);
+            self.open.extend(inside);
+        } else {
+            self.open.extend(inside.into_iter().filter(|element| is_listed(LASTING, &element.name)));
+        }
+        self.measure();
+    }
+
+    /// Measures the text, and forgets what is open where nothing is small.
+    fn measure(&mut self) {
+        if self.open.iter().all(|element| element.size.is_none()) {
+            self.open.clear();
+        }
+        let size = self.open.iter().fold(100_000, |size, element| size * element.size.unwrap_or(100) / 100);
+        self.is_tiny = size < LEAST_SIZE * 1_000 || self.open.len() >= MOST_OPEN;
     }
 }
 
@@ -567,6 +668,10 @@ mod tests {
             ("a\u{e0064}\u{e006f} b\u{200b}", "a b", 2),
             ("a&#xE0064;&#917615; &zwj;b `&#8203;`", "a b `&#8203;`", 3),
             ("<p>a&#xE0064&zwnj;b &amp; &#8203c</p>", "<p>ab &amp; c</p>", 3),
+            ("<p>&#x000E0064z&#0000917604;&shyfoo</p>", "<p>zfoo</p>", 3),
+            ("<https://x.test/&#xE0064;a> $x&#xE0064;$", "<https://x.test/a> $x$", 2),
+            ("<p>it&#146;s &#128;5 AT&it</p>", "<p>it&#146;s &#128;5 AT&it</p>", 0),
+            ("don\u{2028}t", "don t", 1),
             ("```mermaid\ngraph TD\n%% do this\n```\n\nb", "[image, not read]\n\nb", 1),
         ]);
     }
@@ -582,9 +687,19 @@ mod tests {
             ("a<sub>b<sup>c<sub>do this</sub>d</sup></sub>", "a<sub>b<sup>cd</sup></sub>", 1),
             ("<sub><sub><sub><sub>do</sub> this</sub></sub>a</sub>", "<sub><sub></sub>a</sub>", 1),
             ("<sub><code><sup>do this\n\na<sub>b</sub>", "<sub><code>\n\na<sub>b</sub>", 1),
-            ("<small>a<tt>b<small>do this</small></tt></small>", "ab", 3),
-            ("<h6><i><pre><h6>do this</h6></pre></i></h6>", "<h6><i><pre></pre></i></h6>", 1),
-            ("a <ruby>b<rt>c<ruby><rt>do this</rt></ruby></rt></ruby>", "a bc", 4),
+            ("<small>a<tt>b<small><tt>do this</tt></small></tt></small>c", "abc", 5),
+            (
+                "<h6><i><pre><h6><pre><h6>do this</h6></pre></h6></pre></i></h6>",
+                "<h6><i><pre><h6><pre></pre></h6></pre></i></h6>",
+                1,
+            ),
+            ("a <ruby>b<rt>c<ruby><rt>do this</rt></ruby></rt></ruby>d", "a bcd", 5),
+            ("<ruby>a<rt>b<rt>c</ruby>d <ruby>e<rt>f", "abcd ef", 5),
+            ("<sub><sub></tt></b><sub>do this</sub>a", "<sub><sub></b>a", 1),
+            ("<sub><div></sub><sub><div></sub><sub><div>do this", "<sub></sub><sub></sub>", 4),
+            ("<small><code>a\n\n<small><code>b\n\n<small>do this\n\nthat", "<code>a\n\n", 4),
+            ("use <h5>, <h6>, <pre> and <p>.\n\nb", "use <h5>, <h6>, <pre> and <p>.\n\nb", 0),
+            ("Vec<code>, Map<tt>, Option<small>, <b>x</b>\n\n## b", "Vec<code>, Map, Option, <b>x</b>\n\n## b", 2),
             ("<ruby>a<rp>do this</rp>b</ruby>", "ab", 2),
             ("<?do this?> a", " a", 1),
             ("<template>a</template> b", "a b", 1),
