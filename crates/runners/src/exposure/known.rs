@@ -32,9 +32,8 @@ const OF_SURROUNDINGS: [&str; 2] = ["PATH", "_ENV"];
 /// Words by which a script of `actions/github-script` runs something, or has another workflow run it.
 const RUNNING: [&str; 6] = ["require", "import", "exec", "eval", "Function", "ispatch"];
 
-/// The contexts whose values may hold a text of a person, and the last words of values that hold none.
-const OF_PEOPLE: [&str; 5] = ["github.event", "steps", "needs", "env", "inputs"];
-const PLAIN: [&str; 8] = ["number", "id", "node_id", "html_url", "login", "outcome", "conclusion", "result"];
+/// The last words of values of an event that hold no text of a person.
+const PLAIN: [&str; 5] = ["number", "id", "node_id", "html_url", "login"];
 
 fn lists(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|known| known == word)
@@ -87,16 +86,16 @@ fn without_expressions(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// `true` if an expression in lower case names only plain values.
+/// `true` if an expression in lower case names only values that hold no text of a person. Variables, inputs, outputs and a
+/// matrix may hold any.
 fn is_plain(expression: &str) -> bool {
-    let is_of_path = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.');
-    let mut paths = expression.split(|letter| !is_of_path(letter));
-    paths.all(|path| {
-        let is_of =
-            |context: &&str| path.strip_prefix(context).is_some_and(|rest| matches!(rest.get(..1), None | Some(".")));
-        let is_of_people = path == "github" || OF_PEOPLE.iter().any(is_of);
-        let is_value = |last: &str| PLAIN.contains(&last) && !path.contains(".outputs.");
-        !is_of_people || path.rsplit('.').next().is_some_and(is_value)
+    let is_of_path = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '*');
+    let mut paths = expression.split(|letter| !is_of_path(letter)).filter(|path| !path.is_empty());
+    paths.all(|path| match path.split('.').collect::<Vec<_>>().as_slice() {
+        ["github", "event", .., last] => PLAIN.contains(last) && !expression.contains('['),
+        ["steps", _, "outcome" | "conclusion"] | ["needs", _, "result"] => !expression.contains('['),
+        ["github"] | ["github", "event"] | ["" | "env" | "inputs" | "matrix" | "needs" | "steps", ..] => false,
+        _ => true,
     })
 }
 
@@ -110,7 +109,7 @@ mod tests {
             "gh pr edit ${{ github.event.number }} --add-label \"$LABEL\"",
             "set -e\nif [ -n \"$X\" ]; then\n  echo \"a=$(jq -r .a f)\" >> \"$GITHUB_OUTPUT\"\nfi",
             "git config user.name x && git commit -m y && git push",
-            "echo ${{ steps.a.outcome }} ${{ needs.b.result }} ${{ github.actor }} ${{ matrix.env }}",
+            "echo ${{ steps.a.outcome }} ${{ needs.b.result }} ${{ github.actor }}",
         ] {
             assert!(is_harmless_script(script), "{script}");
         }
@@ -130,6 +129,12 @@ mod tests {
             "echo '${{ env.TITLE }}'",
             "echo ${{ inputs.title }}",
             "echo ${{ toJSON(steps) }}",
+            "echo ${{ env.RESULT }} ${{ inputs.number }}",
+            "echo ${{ steps.result['outputs'].title }}",
+            "echo ${{ steps.id .outputs.title }}",
+            "echo ${{ toJSON(steps.id) }}",
+            "echo ${{ matrix.title }}",
+            "echo ${{ github.event.*.title }}",
             "echo ${{ toJSON(github) }}",
             "echo \"${{ github['event'].issue.title }}\"",
             "echo 'x",
