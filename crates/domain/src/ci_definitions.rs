@@ -6,15 +6,15 @@
 use crate::protected_paths::ProtectedPaths;
 use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 
-/// Patterns of names at the root, as in a `.gitignore`, and of the file that Jenkins lets a repository keep in a folder.
-/// None matches a folder of source code, such as `zuul-core`. Some services build each branch to show it.
+/// Patterns of names at the root, as in a `.gitignore`, and of those that
+/// services read in folders. None matches a folder of source code, such as `zuul-core`. Some services build each branch to show it.
 const NAMES: &str = "
     .appveyor.y*ml .azure-pipelines .azuredevops .buildkite .build.y*ml .builds .circleci .cirrus.y*ml .cirrus.star
     .codefresh .do .drone.y*ml .drone.star .drone.jsonnet .evergreen.y*ml .forgejo .gitea .gitlab-ci*.y*ml .harness .jenkins
-    .packit.y*ml .pipelines .readthedocs.y*ml .semaphore .taskcluster.y*ml .teamcity .tekton .travis.y*ml .vela.y*ml .woodpecker .woodpecker.y*ml .zuul.d .zuul.y*ml
+    .packit.y*ml .pipelines .platform .platform.app.y*ml .readthedocs.y*ml .semaphore .taskcluster.y*ml .teamcity .tekton .travis.y*ml .vela.y*ml .woodpecker .woodpecker.y*ml .zuul.d .zuul.y*ml
     */jenkinsfile amplify.y*ml apphosting.y*ml appveyor*.y*ml azure-pipelines*.y*ml bitbucket-pipelines.y*ml bitrise.y*ml buildspec*.y*ml cloudbuild*.y*ml
     cloudbuild.json codefresh.y*ml codemagic.y*ml heroku.y*ml jenkinsfile jenkinsfile.* netlify.toml
-    packit.y*ml railway.json railway.toml readthedocs.y*ml render.y*ml screwdriver.y*ml vercel.json wercker.y*ml zuul.d
+    packit.y*ml railway.json railway.toml readthedocs.y*ml render.y*ml screwdriver.y*ml **/vercel.json wercker.y*ml zuul.d
     zuul.y*ml
 ";
 
@@ -58,7 +58,7 @@ mod tests {
             (".vela.yml", Some(".vela.yml")),
             ("vercel.json", Some("vercel.json")),
             (".do/app.yaml", Some(".do")),
-            ("web/vercel.json", None),
+            ("apps/web/vercel.json", Some("apps/web/vercel.json")),
             ("src/test/resources/Jenkinsfile", None),
             ("web/netlify.toml", None),
             (".github/workflows/ci.yml", None),

@@ -50,11 +50,11 @@ const NAMES: [(FileUser, &str); 5] = [
         ".envrc .direnv .autoenv .autoenv.zsh .autoenv_leave.zsh .mise .mise.toml mise.toml .mise.local.toml \
          mise.local.toml .config/mise .config/mise.toml mise/config.toml .env .rtx.toml .tool-versions .rvmrc \
          .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc .rprofile .renviron *-gdb.py .prototools \
-         .sdkmanrc sitecustomize.py",
+         .sdkmanrc sitecustomize.py usercustomize.py",
     ),
     (
         FileUser::Git,
-        ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.* .lefthook.* lefthook-local.* \
+        ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.yml lefthook.yaml lefthook.toml lefthook.json .lefthook.* lefthook-local.* \
          .pre-commit-config.yaml .pre-commit-hooks.yaml .overcommit.yml .simple-git-hooks.json simple-git-hooks.json \
          .simple-git-hooks.cjs simple-git-hooks.cjs hk.pkl prek.toml captainhook.json .trunk .lintstagedrc* \
          .gitconfig .lfsconfig commitlint.config.* .commitlintrc* lint-staged.config.*",
