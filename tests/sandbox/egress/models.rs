@@ -283,6 +283,7 @@ async fn what_costs_more_at_anthropics_api_is_refused_and_only_because_of_the_te
         let mut rules = route(&format!("http://{address}"));
         rules.models[0].terms = terms;
         let world = World::open(rules).await;
+        assert_eq!(world.raw(world.post(r#"{"model":"claude-opus-4-8","messages":[]}"#)).await.status, 200);
         for member in [
             r#""model":"claude-opus-4-1""#,
             r#""speed":"fast""#,
