@@ -91,7 +91,7 @@ async fn step(tx: &mut Tx, commit: &Commit) -> Result<Committed, StoreError> {
     if event::is_known(tx, &stream, &commit.event.cause).await? {
         return Ok(Committed::KnownCause);
     }
-    let version = match feature::save(tx, &commit.feature, commit.expected).await? {
+    let version = match feature::save(tx, &commit.feature, format_of(commit), commit.expected).await? {
         SaveOutcome::At(version) => version,
         SaveOutcome::LostRace => return Ok(Committed::LostRace),
         SaveOutcome::RunExists => return Ok(Committed::RunExists),
@@ -105,4 +105,12 @@ async fn step(tx: &mut Tx, commit: &Commit) -> Result<Committed, StoreError> {
     }
     effect::insert_all(tx, &commit.effects.iter().collect::<Vec<_>>()).await?;
     Ok(Committed::Done)
+}
+
+/// Returns the format of all JSON that the commit stores.
+fn format_of(commit: &Commit) -> i64 {
+    let tasks = commit.tasks.iter().map(|task| task.data.as_str());
+    let turns = commit.turns.iter().flat_map(|turn| [&turn.report, &turn.decision, &turn.evidence]);
+    let texts = tasks.chain(turns.filter_map(|text| text.as_deref()));
+    feature::format_of(texts.chain([commit.feature.data.as_str()]))
 }

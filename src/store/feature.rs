@@ -20,14 +20,32 @@ pub(super) use columns;
 
 /// The version of the JSON that this program stores for Features, tasks and turns. It also reads the versions of
 /// earlier releases. Raise it with a change that the previous release cannot read.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 2;
+
+/// Format 1 with the words of the JSON that only format 2 knows. A Feature without them is stored as format 1, so that the
+/// previous release goes on with it: during an upgrade, and after going back.
+const FORMAT_1: (i64, &[&str]) = (
+    1,
+    &[
+        r#""anyone""#,
+        r#""certificate""#,
+        r#""closed_registry""#,
+        r#""expired""#,
+        r#""no_programs""#,
+        r#""not_lendable""#,
+        r#""other_commit""#,
+        r#""over_limit""#,
+        r#""unnamed_module""#,
+        r#""waited_for_host""#,
+    ],
+);
 
 statements! {
     READ = concat!("SELECT ", columns!(), " FROM feature WHERE id = $1");
     CREATE = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, branch, \
               pull_number, held, data, format) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING";
     SWAP = "UPDATE feature SET installation_id = $3, state = $4, version = version + 1, branch = $5, pull_number = $6, \
-            held = $7, data = $8, format = $9 WHERE id = $1 AND version = $2";
+            held = $7, data = $8, format = CASE WHEN format > $9 THEN format ELSE $9 END WHERE id = $1 AND version = $2";
 }
 
 /// The row of a Feature, without its Tasks and Turns.
@@ -103,14 +121,26 @@ pub(super) fn read(row: &Row) -> Result<FeatureRow, StoreError> {
 }
 
 /// Writes the row if its version is still `expected`, or creates it if none is expected.
-pub(super) async fn save(tx: &mut Tx, row: &FeatureRow, expected: Option<i64>) -> Result<SaveOutcome, StoreError> {
+pub(super) async fn save(
+    tx: &mut Tx,
+    row: &FeatureRow,
+    format: i64,
+    expected: Option<i64>,
+) -> Result<SaveOutcome, StoreError> {
     match expected {
-        None => create(tx, row).await,
-        Some(version) => swap(tx, row, version).await,
+        None => create(tx, row, format).await,
+        Some(version) => swap(tx, row, format, version).await,
     }
 }
 
-async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<SaveOutcome, StoreError> {
+/// Returns the format of the JSON of a Feature, its tasks or its turns.
+pub(super) fn format_of<'a>(mut texts: impl Iterator<Item = &'a str>) -> i64 {
+    let (before, words) = FORMAT_1;
+    let has_new = |text: &str| words.iter().any(|word| text.contains(word));
+    if texts.any(has_new) { FORMAT } else { before }
+}
+
+async fn create(tx: &mut Tx, row: &FeatureRow, format: i64) -> Result<SaveOutcome, StoreError> {
     const FIRST: i64 = 1;
     let id = row.key.to_string();
     let arguments = args![
@@ -125,7 +155,7 @@ async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<SaveOutcome, StoreError
         row.pull.map(|pull| column(pull.0)).transpose()?,
         i64::from(row.held),
         &row.data,
-        FORMAT,
+        format,
     ];
     match tx.run(CREATE, arguments).await? {
         0 => Ok(SaveOutcome::RunExists),
@@ -133,7 +163,7 @@ async fn create(tx: &mut Tx, row: &FeatureRow) -> Result<SaveOutcome, StoreError
     }
 }
 
-async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<SaveOutcome, StoreError> {
+async fn swap(tx: &mut Tx, row: &FeatureRow, format: i64, version: i64) -> Result<SaveOutcome, StoreError> {
     let id = row.key.to_string();
     let arguments = args![
         &id,
@@ -144,7 +174,7 @@ async fn swap(tx: &mut Tx, row: &FeatureRow, version: i64) -> Result<SaveOutcome
         row.pull.map(|pull| column(pull.0)).transpose()?,
         i64::from(row.held),
         &row.data,
-        FORMAT,
+        format,
     ];
     match tx.run(SWAP, arguments).await {
         Ok(0) => Ok(SaveOutcome::LostRace),

@@ -254,7 +254,7 @@ impl Db {
     /// Begins a transaction that writes, and that survives a power cut once it is committed.
     pub(super) async fn write(&self) -> Result<Tx, StoreError> {
         match &self.pools {
-            Pools::Sqlite { write, .. } => unless_busy!(write.begin(BEGIN).await.map(Tx::Sqlite)),
+            Pools::Sqlite { write, .. } => unless_busy!(write.begin_later(BEGIN).await.map(Tx::Sqlite)),
             Pools::Postgres(pool) => unless_busy!(start(pool.clone(), "BEGIN").await),
         }
     }
@@ -294,7 +294,7 @@ impl Db {
     /// Begins a read transaction that sees one state of the database, without later writes.
     pub(super) async fn snapshot(&self) -> Result<Tx, StoreError> {
         Ok(match &self.pools {
-            Pools::Sqlite { read, .. } => read.begin("BEGIN").await.map(Tx::Sqlite)?,
+            Pools::Sqlite { read, .. } => Tx::Sqlite(read.begin().await?),
             Pools::Postgres(pool) => start(pool.clone(), "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?,
         })
     }
@@ -348,7 +348,7 @@ async fn run_alone(write: &Connections, single: &Single<'_>) -> Result<Written, 
     Ok(written)
 }
 
-/// Begins a transaction together with its first query.
+/// Begins a writing transaction together with its first query. Only its beginning can find the database busy.
 async fn begin_with(
     session: &mut Session,
     begin: &'static str,

@@ -51,8 +51,15 @@ impl Connections {
         Ok(Session { connection: Some(connection), begin: None, idle: self.idle.clone(), permit: Some(permit) })
     }
 
+    /// Begins a transaction.
+    pub(super) async fn begin(&self) -> Result<Session, sqlx::Error> {
+        let mut session = self.session().await?;
+        sqlx::raw_sql("BEGIN").execute(session.connection()?).await?;
+        Ok(session)
+    }
+
     /// Takes a connection whose first query begins a transaction with this statement.
-    pub(super) async fn begin(&self, begin: &'static str) -> Result<Session, sqlx::Error> {
+    pub(super) async fn begin_later(&self, begin: &'static str) -> Result<Session, sqlx::Error> {
         let mut session = self.session().await?;
         session.begin = Some(begin);
         Ok(session)

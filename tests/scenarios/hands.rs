@@ -292,3 +292,18 @@ async fn closing_the_feature_pull_request_cancels_and_reopening_puts_it_in_revie
     assert_eq!(world.state().await, "completed");
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_pull_request_from_the_integration_branch_is_the_persons_own() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    let release = [("release.txt", Some("1\n"))];
+    world.by(WRITER).push(REPO, "release", "Release", &release).await.unwrap();
+    let theirs = world.by(WRITER).open_pull(REPO, INTEGRATION, "release", "For the release", "").await.unwrap();
+    world.by(WRITER).close(REPO, theirs).unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}

@@ -1,11 +1,12 @@
 //! An older program beside a newer one: it leaves rows alone that it cannot read, and works on tables with additions.
 
 use crate::contract::{Database, claim, effect, execute, feature, key, step};
-use autobuild::store::{Commit, Committed, Lane, NewEffect, OpenError, OpenOptions, Store, StoreError};
+use autobuild::store::{Commit, Committed, FeatureRow, Lane, NewEffect, OpenError, OpenOptions, Store, StoreError};
 
 on_both! {
     an_effect_of_a_newer_program_is_left_to_it
     a_feature_of_a_newer_program_is_left_to_it
+    a_feature_is_left_to_the_release_before_unless_it_holds_words_that_are_new
     a_database_that_a_newer_program_added_to_is_used
     a_database_that_a_newer_program_took_from_is_refused
 }
@@ -27,13 +28,26 @@ async fn a_feature_of_a_newer_program_is_left_to_it(db: Database) {
         ..step(key(1, 1), None, "labelled")
     };
     assert_eq!(store.commit(&commit).await.unwrap(), Committed::Done);
-    execute(&db.url, "UPDATE feature SET format = 2").await;
+    execute(&db.url, "UPDATE feature SET format = 3").await;
     assert!(claim(&store, Lane::Agent).await.is_none());
     let read = store.feature(&key(1, 1)).await;
-    assert!(matches!(read, Err(StoreError::Newer { format: 2, known: 1 })), "{read:?}");
+    assert!(matches!(read, Err(StoreError::Newer { format: 3, known: 2 })), "{read:?}");
     execute(&db.url, "UPDATE feature SET format = 1").await;
     assert!(store.feature(&key(1, 1)).await.unwrap().is_some());
     assert!(claim(&store, Lane::Agent).await.is_some());
+}
+
+async fn a_feature_is_left_to_the_release_before_unless_it_holds_words_that_are_new(db: Database) {
+    let store = db.open().await;
+    let (old, new) = (r#"{"why":"an old word"}"#, r#"{"why":{"no_programs":["jest"]}}"#);
+    for (expected, data, is_of_before) in [(None, old, true), (Some(1), new, false), (Some(2), old, false)] {
+        let row = FeatureRow { data: data.to_owned(), ..feature(key(1, 1), "building") };
+        let commit = Commit { feature: row, ..step(key(1, 1), expected, &format!("after {expected:?}")) };
+        assert_eq!(store.commit(&commit).await.unwrap(), Committed::Done);
+        execute(&db.url, "UPDATE feature SET format = format + 1").await;
+        assert_eq!(store.feature(&key(1, 1)).await.is_ok(), is_of_before, "after {expected:?}");
+        execute(&db.url, "UPDATE feature SET format = format - 1").await;
+    }
 }
 
 async fn a_database_that_a_newer_program_added_to_is_used(db: Database) {

@@ -13,7 +13,6 @@ use crate::{
         model::{OpenState, Pull},
         webhook::{EventOrigin, PullEvent, Push, PushKind},
     },
-    store::FoundFeature,
 };
 use domain::{
     feature::{CancelledWhy, Feature, event::Event},
@@ -22,24 +21,27 @@ use domain::{
     task::{PersonDid, Task},
 };
 
-/// Returns the Feature of one of our pull requests, and the task if it is a task's.
-pub async fn of_pull(
+/// Returns the Feature of one of our pull requests, and the task if it is a task's. It is found by its number, or by its
+/// branch if no number is stored yet: a person may act before that. Other pull requests from our branches are people's.
+pub(super) async fn of_pull(
     context: &InboundContext<'_>,
     pull: &Pull,
 ) -> Result<Option<(Feature, Option<TaskId>)>, EffectError> {
-    let Some(found) = find_pull(context, pull).await? else { return Ok(None) };
-    let feature = context.engine.feature(&found.feature.key).await?;
-    Ok(feature.map(|feature| (feature, found.task)))
-}
-
-/// Finds one of our pull requests by its number, or by its branch: a person may act before we have stored the number.
-pub(super) async fn find_pull(context: &InboundContext<'_>, pull: &Pull) -> Result<Option<FoundFeature>, EffectError> {
     let (store, repo) = (&context.engine.store, context.origin.repo.id);
-    Ok(match store.by_pull(repo, pull.number).await? {
-        Some(found) => Some(found),
-        None if pull.is_from(repo) => store.by_branch(repo, &pull.head.branch).await?,
-        None => None,
-    })
+    let (found, is_named) = match store.by_pull(repo, pull.number).await? {
+        Some(found) => (found, true),
+        None if pull.is_from(repo) => match store.by_branch(repo, &pull.head.branch).await? {
+            Some(found) => (found, false),
+            None => return Ok(None),
+        },
+        None => return Ok(None),
+    };
+    let Some(feature) = context.engine.feature(&found.feature.key).await? else { return Ok(None) };
+    let stored = match found.task {
+        Some(task) => feature.task(task).and_then(|task| task.pull),
+        None => feature.pull,
+    };
+    Ok((is_named || stored.is_none()).then_some((feature, found.task)))
 }
 
 /// Handles the closing, merging or reopening of one of our pull requests.

@@ -5,7 +5,7 @@ use crate::{
     engine::{
         Engine,
         ingest::{
-            branches_and_pulls::find_pull,
+            branches_and_pulls::of_pull,
             context::{InboundContext, answers, newest, run_at},
             given_command::{GivenCommand, permission},
             label,
@@ -165,7 +165,8 @@ async fn find_target(
 /// Finds the target by the branch of a pull request whose number is not stored yet. Only GitHub names the branch.
 async fn find_by_branch(context: &InboundContext<'_>, issue: &Issue) -> Result<Option<(Feature, Target)>, EffectError> {
     let pull = context.repo().pull(PullNumber(issue.number.0)).await?;
-    target(context.engine, find_pull(context, &pull).await?).await
+    let found = of_pull(context, &pull).await?;
+    Ok(found.map(|(feature, task)| (feature, task.map_or(Target::Feature, Target::Task))))
 }
 
 async fn target(engine: &Engine, found: Option<FoundFeature>) -> Result<Option<(Feature, Target)>, EffectError> {

@@ -21,6 +21,7 @@ use crate::{
     },
 };
 use domain::{
+    blocked::FailureClass,
     check_boxes::check_boxes,
     design, effect,
     effect::{Reply, ReplyTo, Thread},
@@ -149,7 +150,12 @@ async fn begin(
             return Ok(BeginOutcome::Feature);
         }
         // The run may have ended on GitHub, for example if the label was removed before it was added again.
-        engine.compare_now(run.key).await?;
+        match engine.compare_now(run.key).await {
+            Ok(_) => {}
+            // A fact that GitHub shows no more says nothing about the run.
+            Err(EffectError::Failed { failure, .. }) if failure.rule().class == FailureClass::Lasts => {}
+            Err(error) => return Err(error),
+        }
         if engine.store.unfinished_run(origin.repo.id, issue.number).await?.is_some() {
             return refused(Refusal::RunUnfinished { run: run.key });
         }

@@ -155,9 +155,11 @@ impl<'a> About<'a> {
     async fn waits_after(&self, verdict: Option<&Event>) -> Result<bool, EffectError> {
         let engine = self.context.engine;
         let is_known = engine.store.knows_cause(self.feature.key.repo, &self.cause()).await?;
+        // Read again: the work may have begun to wait since, for example with a question that `resume` answers.
+        let feature = engine.feature(&self.feature.key).await?.unwrap_or_else(|| self.feature.clone());
         let feature = match verdict.filter(|_| !is_known) {
-            Some(verdict) => &step(self.feature.clone(), verdict.clone(), engine.now()).feature,
-            None => &self.feature,
+            Some(verdict) => step(feature, verdict.clone(), engine.now()).feature,
+            None => feature,
         };
         let is_paused = matches!(feature.state, State::Paused { .. });
         Ok(match self.task {
