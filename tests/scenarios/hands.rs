@@ -301,7 +301,8 @@ async fn another_pull_request_from_the_integration_branch_is_the_persons_own() {
     assert_eq!(world.state().await, "in_review");
     let release = [("release.txt", Some("1\n"))];
     world.by(WRITER).push(REPO, "release", "Release", &release).await.unwrap();
-    let theirs = world.by(WRITER).open_pull(REPO, INTEGRATION, "release", "For the release", "").await.unwrap();
+    let theirs =
+        world.by(WRITER).open_pull(REPO, "autobuild/1/integration", "release", "For the release", "").await.unwrap();
     world.by(WRITER).close(REPO, theirs).unwrap();
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
