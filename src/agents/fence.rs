@@ -132,6 +132,7 @@ mod tests {
             ("\u{e0049}\u{e0067}", "\\u{e0049}\\u{e0067}"),
             ("x\u{fe01}\u{fe02}", "x\\u{fe01}\\u{fe02}"),
             ("ok\u{fe0f} ☑\u{fe0f}\u{fe0f}", "ok\\u{fe0f} ☑\u{fe0f}\\u{fe0f}"),
+            ("ℹ\u{fe0f} note", "ℹ\u{fe0f} note"),
             ("a\u{200d}b", "a\\u{200d}b"),
             ("\0", "\\u{0}"),
         ];

@@ -22,23 +22,20 @@ pub(super) use columns;
 /// earlier releases. Raise it with a change that the previous release cannot read.
 pub const FORMAT: i64 = 2;
 
-/// Format 1 with the words of the JSON that only format 2 knows. A Feature without them is stored as format 1, so that the
-/// previous release goes on with it: during an upgrade, and after going back.
-const FORMAT_1: (i64, &[&str]) = (
-    1,
-    &[
-        r#""anyone""#,
-        r#""certificate""#,
-        r#""closed_registry""#,
-        r#""expired""#,
-        r#""no_programs""#,
-        r#""not_lendable""#,
-        r#""other_commit""#,
-        r#""over_limit""#,
-        r#""unnamed_module""#,
-        r#""waited_for_host""#,
-    ],
-);
+/// The format that the previous release reads. A Feature is stored so unless its JSON holds one of [`NEW_WORDS`], so that
+/// the previous release goes on with it: during an upgrade, and after going back.
+const PREVIOUS: i64 = 1;
+
+/// The variants in the JSON that the previous release does not know.
+const NEW_WORDS: [&str; 7] = [
+    r#""certificate""#,
+    r#""closed_registry""#,
+    r#""no_programs""#,
+    r#""other_commit""#,
+    r#""over_limit""#,
+    r#""unnamed_module""#,
+    r#""waited_for_host""#,
+];
 
 statements! {
     READ = concat!("SELECT ", columns!(), " FROM feature WHERE id = $1");
@@ -133,11 +130,10 @@ pub(super) async fn save(
     }
 }
 
-/// Returns the format of the JSON of a Feature, its tasks or its turns.
+/// Returns the format of this JSON of a Feature, its tasks and its turns.
 pub(super) fn format_of<'a>(mut texts: impl Iterator<Item = &'a str>) -> i64 {
-    let (before, words) = FORMAT_1;
-    let has_new = |text: &str| words.iter().any(|word| text.contains(word));
-    if texts.any(has_new) { FORMAT } else { before }
+    let has_new = |text: &str| NEW_WORDS.iter().any(|word| text.contains(word));
+    if texts.any(has_new) { FORMAT } else { PREVIOUS }
 }
 
 async fn create(tx: &mut Tx, row: &FeatureRow, format: i64) -> Result<SaveOutcome, StoreError> {

@@ -105,7 +105,10 @@ fn belongs(before: char, c: char, after: char) -> bool {
     match c {
         '\r' => after == '\n',
         '\u{200c}' | '\u{200d}' => !before.is_ascii() && !after.is_ascii() && !hides(after),
-        '\u{fe0e}' | '\u{fe0f}' => !before.is_whitespace() && !before.is_alphabetic() && !hides(before),
+        // Two letters are emoji: ℹ and Ⓜ.
+        '\u{fe0e}' | '\u{fe0f}' => {
+            !before.is_whitespace() && !hides(before) && (!before.is_alphabetic() || matches!(before, 'ℹ' | 'Ⓜ'))
+        }
         _ => false,
     }
 }
