@@ -1,7 +1,7 @@
 //! Describes programming languages: a folder per language with its queries and one [`Vocabulary`].
 //!
-//! [`of`] finds the language of a path, and [`role`] the part that a path plays for tests, even if its language is
-//! unknown. To add a language, add a folder and a line in [`ALL`]. Nothing here compares versions or judges.
+//! [`language_of`] finds the language of a path, and [`role`] the part that a path plays for tests, even if its
+//! language is unknown. To add a language, add a folder and a line in [`ALL`]. Nothing here compares versions or judges.
 
 mod assertions;
 pub mod bodies;
