@@ -128,6 +128,7 @@ impl Engine {
             expected: before.map(|(version, _)| version),
             event,
             feature: rows.feature,
+            data: rows.data,
             tasks: rows.tasks,
             removed: rows.removed,
             turns: rows.turns,

@@ -45,7 +45,7 @@ struct Account {
 }
 
 pub fn read(stored: &StoredFeature) -> Result<Feature, Unreadable> {
-    let mut feature: Feature = serde_json::from_str(&stored.row.data).map_err(unreadable("Feature"))?;
+    let mut feature: Feature = serde_json::from_str(&stored.data).map_err(unreadable("Feature"))?;
     let mut rows: Vec<&TaskRow> = stored.tasks.iter().collect();
     rows.sort_by_key(|row| row.id);
     for row in rows {
@@ -86,6 +86,8 @@ fn read_turn(row: &TurnRow) -> Result<Turn, Unreadable> {
 
 pub struct Rows {
     pub feature: FeatureRow,
+    /// The rest of the Feature, as JSON.
+    pub data: String,
     pub tasks: Vec<TaskRow>,
     /// Tasks that a new plan no longer has.
     pub removed: Vec<TaskId>,
@@ -94,7 +96,9 @@ pub struct Rows {
 
 /// Returns the rows that differ between `before` and `after`.
 pub fn write(before: Option<&Feature>, after: &Feature) -> Result<Rows, Unreadable> {
-    let mut rows = Rows { feature: feature_row(after)?, tasks: Vec::new(), removed: Vec::new(), turns: Vec::new() };
+    let data = serde_json::to_string(after).map_err(unreadable("Feature"))?;
+    let mut rows =
+        Rows { feature: feature_row(after), data, tasks: Vec::new(), removed: Vec::new(), turns: Vec::new() };
     for task in &after.tasks {
         let old = before.and_then(|before| before.task(task.id));
         if old != Some(task) {
@@ -112,16 +116,15 @@ pub fn write(before: Option<&Feature>, after: &Feature) -> Result<Rows, Unreadab
     Ok(rows)
 }
 
-fn feature_row(feature: &Feature) -> Result<FeatureRow, Unreadable> {
-    Ok(FeatureRow {
+fn feature_row(feature: &Feature) -> FeatureRow {
+    FeatureRow {
         key: feature.key,
         installation: feature.installation,
         state: feature.state.word().to_owned(),
         branch: feature.integration.as_ref().map(|own| own.branch.clone()),
         pull: feature.pull,
         held: feature.is_held(),
-        data: serde_json::to_string(feature).map_err(unreadable("Feature"))?,
-    })
+    }
 }
 
 fn task_row(task: &Task) -> Result<TaskRow, Unreadable> {

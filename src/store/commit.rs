@@ -9,7 +9,7 @@ use crate::store::{
     event,
     event::NewEvent,
     feature,
-    feature::{FeatureRow, SaveOutcome},
+    feature::{FeatureRow, Json, SaveOutcome},
     hold,
     hold::{Fenced, Finish},
     sql::Tx,
@@ -26,6 +26,8 @@ pub struct Commit {
     pub event: NewEvent,
     /// The Feature after the event.
     pub feature: FeatureRow,
+    /// The rest of the Feature, as JSON.
+    pub data: String,
     /// Tasks that are new or changed.
     pub tasks: Vec<TaskRow>,
     /// Tasks that a new plan no longer has.
@@ -91,7 +93,8 @@ async fn step(tx: &mut Tx, commit: &Commit) -> Result<Committed, StoreError> {
     if event::is_known(tx, &stream, &commit.event.cause).await? {
         return Ok(Committed::KnownCause);
     }
-    let version = match feature::save(tx, &commit.feature, format_of(commit), commit.expected).await? {
+    let json = Json { data: &commit.data, format: format_of(commit) };
+    let version = match feature::save(tx, &commit.feature, json, commit.expected).await? {
         SaveOutcome::At(version) => version,
         SaveOutcome::LostRace => return Ok(Committed::LostRace),
         SaveOutcome::RunExists => return Ok(Committed::RunExists),
@@ -112,5 +115,5 @@ fn format_of(commit: &Commit) -> i64 {
     let tasks = commit.tasks.iter().map(|task| task.data.as_str());
     let turns = commit.turns.iter().flat_map(|turn| [&turn.report, &turn.decision, &turn.evidence]);
     let texts = tasks.chain(turns.filter_map(|text| text.as_deref()));
-    feature::format_of(texts.chain([commit.feature.data.as_str()]))
+    feature::format_of(texts.chain([commit.data.as_str()]))
 }

@@ -1,4 +1,5 @@
-//! A Feature's row, and a whole Feature read from one snapshot.
+//! A Feature's row, and a whole Feature read from one snapshot. The row can be read whoever stored it, so that a Feature
+//! of a newer program stops nothing but itself.
 
 use crate::store::{
     error::StoreError,
@@ -10,10 +11,10 @@ use crate::store::{
 };
 use domain::ids::{FeatureKey, InstallationId, PullNumber};
 
-/// The columns of a [`FeatureRow`] and its version.
+/// The columns of a [`FeatureRow`].
 macro_rules! columns {
     () => {
-        "id, installation_id, state, version, branch, pull_number, held, format, data"
+        "id, installation_id, state, branch, pull_number, held"
     };
 }
 pub(super) use columns;
@@ -38,14 +39,14 @@ const NEW_WORDS: [&str; 7] = [
 ];
 
 statements! {
-    READ = concat!("SELECT ", columns!(), " FROM feature WHERE id = $1");
+    READ = concat!("SELECT ", columns!(), ", version, format, data FROM feature WHERE id = $1");
     CREATE = "INSERT INTO feature (id, installation_id, repo_id, issue_number, run, state, version, branch, \
               pull_number, held, data, format) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT DO NOTHING";
     SWAP = "UPDATE feature SET installation_id = $3, state = $4, version = version + 1, branch = $5, pull_number = $6, \
             held = $7, data = $8, format = CASE WHEN format > $9 THEN format ELSE $9 END WHERE id = $1 AND version = $2";
 }
 
-/// The row of a Feature, without its Tasks and Turns.
+/// What can be known of a Feature without its JSON, which a newer program may have stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureRow {
     pub key: FeatureKey,
@@ -58,20 +59,27 @@ pub struct FeatureRow {
     pub pull: Option<PullNumber>,
     /// `true` if its waiting effects (see `waits`) are held back.
     pub held: bool,
-    /// The rest of the Feature, as JSON.
-    pub data: String,
 }
 
 /// A Feature with its Tasks and Turns, all read from one snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFeature {
     pub row: FeatureRow,
+    /// The rest of the Feature, as JSON.
+    pub data: String,
     /// The version. A change must name it, or is refused.
     pub version: i64,
     /// Its Tasks, by wave and name.
     pub tasks: Vec<TaskRow>,
     /// Their Turns, by Task and number.
     pub turns: Vec<TurnRow>,
+}
+
+/// The JSON of a Feature, and the format of all JSON that is stored with it.
+#[derive(Clone, Copy)]
+pub(super) struct Json<'a> {
+    pub(super) data: &'a str,
+    pub(super) format: i64,
 }
 
 /// The result of writing a Feature's row.
@@ -85,7 +93,7 @@ pub(super) enum SaveOutcome {
 }
 
 impl Store {
-    /// Returns the Feature with this key, if there is one.
+    /// Returns the Feature with this key, if there is one. Fails if a newer program stored it.
     pub async fn feature(&self, key: &FeatureKey) -> Result<Option<StoredFeature>, StoreError> {
         let id = key.to_string();
         let mut tx = self.db.snapshot().await?;
@@ -93,19 +101,19 @@ impl Store {
             tx.rollback().await?;
             return Ok(None);
         };
+        let format = row.int("format")?;
+        if format > FORMAT {
+            return Err(StoreError::Newer { format, known: FORMAT });
+        }
         let tasks = task::tasks(&mut tx, &id).await?;
         let turns = task::turns(&mut tx, &id).await?;
         tx.rollback().await?;
-        Ok(Some(StoredFeature { row: read(&row)?, version: row.int("version")?, tasks, turns }))
+        let (data, version) = (row.text("data")?, row.int("version")?);
+        Ok(Some(StoredFeature { row: read(&row)?, data, version, tasks, turns }))
     }
 }
 
-/// Reads a Feature's row, unless a newer program stored it.
 pub(super) fn read(row: &Row) -> Result<FeatureRow, StoreError> {
-    let format = row.int("format")?;
-    if format > FORMAT {
-        return Err(StoreError::Newer { format, known: FORMAT });
-    }
     Ok(FeatureRow {
         key: row.parsed("id")?,
         installation: InstallationId(row.count("installation_id")?),
@@ -113,7 +121,6 @@ pub(super) fn read(row: &Row) -> Result<FeatureRow, StoreError> {
         branch: row.opt_text("branch")?,
         pull: row.opt_count("pull_number")?.map(PullNumber),
         held: row.int("held")? == 1,
-        data: row.text("data")?,
     })
 }
 
@@ -121,12 +128,12 @@ pub(super) fn read(row: &Row) -> Result<FeatureRow, StoreError> {
 pub(super) async fn save(
     tx: &mut Tx,
     row: &FeatureRow,
-    format: i64,
+    json: Json<'_>,
     expected: Option<i64>,
 ) -> Result<SaveOutcome, StoreError> {
     match expected {
-        None => create(tx, row, format).await,
-        Some(version) => swap(tx, row, format, version).await,
+        None => create(tx, row, json).await,
+        Some(version) => swap(tx, row, json, version).await,
     }
 }
 
@@ -136,7 +143,7 @@ pub(super) fn format_of<'a>(mut texts: impl Iterator<Item = &'a str>) -> i64 {
     if texts.any(has_new) { FORMAT } else { PREVIOUS }
 }
 
-async fn create(tx: &mut Tx, row: &FeatureRow, format: i64) -> Result<SaveOutcome, StoreError> {
+async fn create(tx: &mut Tx, row: &FeatureRow, json: Json<'_>) -> Result<SaveOutcome, StoreError> {
     const FIRST: i64 = 1;
     let id = row.key.to_string();
     let arguments = args![
@@ -150,8 +157,8 @@ async fn create(tx: &mut Tx, row: &FeatureRow, format: i64) -> Result<SaveOutcom
         row.branch.as_deref(),
         row.pull.map(|pull| column(pull.0)).transpose()?,
         i64::from(row.held),
-        &row.data,
-        format,
+        json.data,
+        json.format,
     ];
     match tx.run(CREATE, arguments).await? {
         0 => Ok(SaveOutcome::RunExists),
@@ -159,7 +166,7 @@ async fn create(tx: &mut Tx, row: &FeatureRow, format: i64) -> Result<SaveOutcom
     }
 }
 
-async fn swap(tx: &mut Tx, row: &FeatureRow, format: i64, version: i64) -> Result<SaveOutcome, StoreError> {
+async fn swap(tx: &mut Tx, row: &FeatureRow, json: Json<'_>, version: i64) -> Result<SaveOutcome, StoreError> {
     let id = row.key.to_string();
     let arguments = args![
         &id,
@@ -169,8 +176,8 @@ async fn swap(tx: &mut Tx, row: &FeatureRow, format: i64, version: i64) -> Resul
         row.branch.as_deref(),
         row.pull.map(|pull| column(pull.0)).transpose()?,
         i64::from(row.held),
-        &row.data,
-        format,
+        json.data,
+        json.format,
     ];
     match tx.run(SWAP, arguments).await {
         Ok(0) => Ok(SaveOutcome::LostRace),

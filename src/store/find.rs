@@ -39,7 +39,7 @@ macro_rules! by {
 /// The columns of a Feature, prefixed because a joined table has the same names.
 macro_rules! prefixed {
     () => {
-        "f.id, f.installation_id, f.state, f.version, f.branch, f.pull_number, f.held, f.format, f.data"
+        "f.id, f.installation_id, f.state, f.branch, f.pull_number, f.held"
     };
 }
 

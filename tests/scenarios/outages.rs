@@ -186,6 +186,35 @@ async fn execute(world: &World, sql: &'static str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_feature_of_a_newer_version_keeps_no_other_from_its_events() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    world.by(WRITER).push(REPO, "more", "More", &[("more.txt", Some("more\n"))]).await.unwrap();
+    let pull = world.by(WRITER).open_pull(REPO, "more", "main", "More", "").await.unwrap();
+    world.settle().await;
+    execute(&world, "UPDATE feature SET format = 99").await;
+    world.script.plans(&Plan::one());
+    let other = world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, other, "autobuild").unwrap();
+    world.by(WRITER).comment(REPO, pull, "Nothing for AutoBuild.").unwrap();
+    world.settle().await;
+    let built = async || world.feature_of(other).await.unwrap();
+    assert_eq!(built().await.state.word(), "awaiting_approval");
+    // The delivery waits for the newer version, but has reached the Features that can be read.
+    world.forge.suspend(world.installation).unwrap();
+    let mut wakeups = world.engine.store.wakeups();
+    while !built().await.is_held() {
+        wakeups.next().await;
+    }
+    execute(&world, "UPDATE feature SET format = 1").await;
+    world.forge.unsuspend(world.installation).unwrap();
+    world.settle().await;
+    assert!(!built().await.is_held() && !world.feature().await.is_held());
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_effect_whose_feature_cannot_be_told_stays_until_it_can() {
     for (kind, method, path, containing) in
         [("play", "POST", "*/git-receive-pack", "task-001"), ("merge", "PUT", "*/merge", "")]

@@ -1,9 +1,11 @@
 //! Claims: the next effect by lane, subject and order.
 
-use crate::contract::{Database, Held, LATER, LEASE, NOW, cancel, claim, claim_at, claimed_id, effect, feature, key};
+use crate::contract::{
+    Database, Held, LATER, LEASE, NOW, cancel, claim, claim_at, claimed_id, effect, feature, key, step,
+};
 use autobuild::store::{
-    ClaimRequest, Commit, Committed, EffectState, FeatureRow, Fenced, Lane, LaneLimits, Lease, NewEffect, NewEvent,
-    Ordered, Outcome, Ready, Store, Tally,
+    ClaimRequest, Commit, Committed, EffectState, FeatureRow, Fenced, Lane, LaneLimits, Lease, NewEffect, Ordered,
+    Outcome, Ready, Store, Tally,
 };
 use domain::ids::{Millis, RepoId};
 
@@ -192,21 +194,8 @@ async fn every_change_wakes_those_who_wait(db: Database) {
 async fn what_waits_is_not_claimed_while_its_feature_is_held(db: Database) {
     let store = db.open().await;
     let held = |expected, held, cause: &str| Commit {
-        expected,
-        event: NewEvent {
-            kind: "Kind".to_owned(),
-            body: "{}".to_owned(),
-            cause: cause.to_owned(),
-            actor: "somebody".to_owned(),
-            at: NOW,
-        },
         feature: FeatureRow { held, ..feature(key(1, 1), "building") },
-        tasks: Vec::new(),
-        removed: Vec::new(),
-        turns: Vec::new(),
-        cancel: Vec::new(),
-        effects: Vec::new(),
-        finish: None,
+        ..step(key(1, 1), expected, cause)
     };
     assert_eq!(store.commit(&held(None, true, "paused")).await.unwrap(), Committed::Done);
     let waits = NewEffect { waits: true, ..effect("player", Lane::Agent, "task") };

@@ -51,7 +51,7 @@ async fn a_step_is_read_back_as_it_was_stored(db: Database) {
     let mut second = step(key(1, 1), Some(1), "pushed");
     second.feature.branch = Some("autobuild/1/integration".to_owned());
     second.feature.pull = Some(PullNumber(12));
-    second.feature.data = "{\"text\":\"it's \u{1f980}\"}".to_owned();
+    second.data = "{\"text\":\"it's \u{1f980}\"}".to_owned();
     let pushed = TaskRow {
         state: "coach_turn".to_owned(),
         branch: Some("autobuild/1/task-002".to_owned()),
@@ -73,6 +73,7 @@ async fn a_step_is_read_back_as_it_was_stored(db: Database) {
     assert_eq!(store.commit(&second).await.unwrap(), Committed::Done);
     let mut third = step(key(1, 1), Some(2), "decided");
     third.feature = second.feature.clone();
+    third.data = second.data.clone();
     third.turns = vec![ended.clone()];
     assert_eq!(store.commit(&third).await.unwrap(), Committed::Done);
 

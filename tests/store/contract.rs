@@ -91,15 +91,7 @@ pub fn effect(id: &str, lane: Lane, subject: &str) -> NewEffect {
 }
 
 pub fn feature(key: FeatureKey, state: &str) -> FeatureRow {
-    FeatureRow {
-        key,
-        installation: INSTALLATION,
-        state: state.to_owned(),
-        branch: None,
-        pull: None,
-        held: false,
-        data: "{}".to_owned(),
-    }
+    FeatureRow { key, installation: INSTALLATION, state: state.to_owned(), branch: None, pull: None, held: false }
 }
 
 pub fn task(number: u16) -> TaskRow {
@@ -127,6 +119,7 @@ pub fn step(key: FeatureKey, expected: Option<i64>, cause: &str) -> Commit {
             at: NOW,
         },
         feature: feature(key, "building"),
+        data: "{}".to_owned(),
         tasks: Vec::new(),
         removed: Vec::new(),
         turns: Vec::new(),

@@ -1,7 +1,7 @@
 //! An older program beside a newer one: it leaves rows alone that it cannot read, and works on tables with additions.
 
 use crate::contract::{Database, claim, effect, execute, feature, key, step};
-use autobuild::store::{Commit, Committed, FeatureRow, Lane, NewEffect, OpenError, OpenOptions, Store, StoreError};
+use autobuild::store::{Commit, Committed, Lane, NewEffect, OpenError, OpenOptions, Scope, Store, StoreError};
 
 on_both! {
     an_effect_of_a_newer_program_is_left_to_it
@@ -32,6 +32,8 @@ async fn a_feature_of_a_newer_program_is_left_to_it(db: Database) {
     assert!(claim(&store, Lane::Agent).await.is_none());
     let read = store.feature(&key(1, 1)).await;
     assert!(matches!(read, Err(StoreError::Newer { format: 3, known: 2 })), "{read:?}");
+    let rows = store.unfinished(Scope::Repo(key(1, 1).repo)).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [key(1, 1)], "it can be told from others");
     execute(&db.url, "UPDATE feature SET format = 1").await;
     assert!(store.feature(&key(1, 1)).await.unwrap().is_some());
     assert!(claim(&store, Lane::Agent).await.is_some());
@@ -41,8 +43,7 @@ async fn a_feature_is_left_to_the_release_before_unless_it_holds_words_that_are_
     let store = db.open().await;
     let (old, new) = (r#"{"why":"an old word"}"#, r#"{"why":{"no_programs":["jest"]}}"#);
     for (expected, data, is_of_before) in [(None, old, true), (Some(1), new, false), (Some(2), old, false)] {
-        let row = FeatureRow { data: data.to_owned(), ..feature(key(1, 1), "building") };
-        let commit = Commit { feature: row, ..step(key(1, 1), expected, &format!("after {expected:?}")) };
+        let commit = Commit { data: data.to_owned(), ..step(key(1, 1), expected, &format!("after {expected:?}")) };
         assert_eq!(store.commit(&commit).await.unwrap(), Committed::Done);
         execute(&db.url, "UPDATE feature SET format = format + 1").await;
         assert_eq!(store.feature(&key(1, 1)).await.is_ok(), is_of_before, "after {expected:?}");

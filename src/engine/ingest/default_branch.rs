@@ -26,10 +26,12 @@ pub async fn pushed(engine: &Engine, origin: &EventOrigin, push: &Push) -> Resul
     };
     let rows = engine.store.unfinished(Scope::Repo(origin.repo.id)).await?;
     let in_review = State::InReview.word();
+    let mut done = Ok(());
     for row in rows.into_iter().filter(|row| row.state == in_review) {
         let event = Event::DefaultPushed { head: head.clone() };
         let fact = fact(engine, event, format!("default/{head}"), &origin.sender.user);
-        engine.apply(&row.key, fact, None).await?;
+        done = done.and(engine.apply(&row.key, fact, None).await.map(drop));
     }
+    done?;
     Ok(Done::Nothing)
 }

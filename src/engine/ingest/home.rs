@@ -18,7 +18,7 @@ pub async fn follow_installation(engine: &Engine, repo: RepoId) -> Result<u64, E
 }
 
 async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> Result<u64, EffectError> {
-    let mut changed = 0_u64;
+    let (mut changed, mut done) = (0_u64, Ok(()));
     for row in engine.store.unfinished(Scope::Repo(repo)).await? {
         let (event, cause) = match home {
             Some(home) if home == row.installation => continue,
@@ -36,13 +36,15 @@ async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> 
             engine.autobuild.forget_name(repo);
             engine.store.move_effects(&row.key, home).await?;
         }
-        apply(engine, row.key, &event, &cause, "installation").await?;
-        if let Some(home) = home {
+        // A Feature that a newer version stored waits for that version, but keeps no other here.
+        let applied = apply(engine, row.key, &event, &cause, "installation").await;
+        if let (Some(home), Ok(())) = (home, &applied) {
             engine.store.move_effects(&row.key, home).await?;
         }
-        changed = changed.saturating_add(1);
+        changed = changed.saturating_add(u64::from(applied.is_ok()));
+        done = done.and(applied);
     }
-    Ok(changed)
+    done.map(|()| changed)
 }
 
 /// Returns the installation for a delivery about a repository that names `named`. They differ if the repository was

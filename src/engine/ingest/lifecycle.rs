@@ -124,32 +124,37 @@ pub async fn installation(
             engine.store.depart(installation, engine.now()).await?;
             let rows = engine.store.unfinished(scope).await?;
             let repos: BTreeSet<RepoId> = rows.iter().map(|row| row.key.repo).collect();
+            // A failure with one Feature, which a newer version may have stored, keeps no other from the event.
+            let mut done = Ok(());
             for repo in repos {
-                home::follow_installation(engine, repo).await?;
+                done = done.and(home::follow_installation(engine, repo).await.map(drop));
             }
-            Ok(Done::Nothing)
+            done.map(|()| Done::Nothing)
         }
         InstallationEvent::Suspended { at } => {
             engine.autobuild.forget_installation(installation);
+            let mut done = Ok(());
             for row in engine.store.unfinished(scope).await? {
-                suspended(engine, row.key, *at).await?;
+                done = done.and(suspended(engine, row.key, *at).await);
             }
-            Ok(Done::Nothing)
+            done.map(|()| Done::Nothing)
         }
         InstallationEvent::Unsuspended => {
+            let mut done = Ok(());
             for row in engine.store.features(scope).await? {
-                unsuspended(engine, row.key).await?;
+                done = done.and(unsuspended(engine, row.key).await);
             }
             engine.store.hurry(installation, engine.now()).await?;
-            Ok(Done::Nothing)
+            done.map(|()| Done::Nothing)
         }
         InstallationEvent::RepositoriesRemoved(repos) => {
+            let mut done = Ok(());
             for repo in repos {
                 if !engine.store.unfinished(Scope::Repo(repo.id)).await?.is_empty() {
-                    home::follow_installation(engine, repo.id).await?;
+                    done = done.and(home::follow_installation(engine, repo.id).await.map(drop));
                 }
             }
-            Ok(Done::Nothing)
+            done.map(|()| Done::Nothing)
         }
         InstallationEvent::Created | InstallationEvent::RepositoriesAdded(_) => Ok(Done::Nothing),
     }
@@ -187,10 +192,11 @@ pub async fn unsuspended(engine: &Engine, key: FeatureKey) -> Result<(), EffectE
 }
 
 async fn all(engine: &Engine, scope: Scope, event: &Event, cause: &str, actor: &str) -> Result<Done, EffectError> {
+    let mut done = Ok(());
     for row in engine.store.unfinished(scope).await? {
-        apply(engine, row.key, event, cause, actor).await?;
+        done = done.and(apply(engine, row.key, event, cause, actor).await);
     }
-    Ok(Done::Nothing)
+    done.map(|()| Done::Nothing)
 }
 
 pub async fn apply(

@@ -47,14 +47,16 @@ pub async fn rerun(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>)
 /// Returns the unfinished Feature that has one of our check runs on the commit.
 async fn checked_at(context: &InboundContext<'_>, head: &Sha) -> Result<Option<Feature>, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
+    let mut done = Ok(None);
     for row in engine.store.unfinished(Scope::Repo(origin.repo.id)).await? {
-        if let Some(feature) = engine.feature(&row.key).await?
-            && feature.checks(head)
-        {
-            return Ok(Some(feature));
+        match engine.feature(&row.key).await {
+            Ok(Some(feature)) if feature.checks(head) => return Ok(Some(feature)),
+            Ok(_) => {}
+            // The commit may still be another Feature's.
+            Err(error) => done = Err(error.into()),
         }
     }
-    Ok(None)
+    done
 }
 
 /// Builds the context of a refusal. Each person without the right gets one refusal per commit.
