@@ -5,6 +5,7 @@ use crate::{
     world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World},
 };
 use autobuild::config::Role;
+use forge::{Fault, Mishap};
 use serde_json::json;
 
 /// Creates a world in which a Player waits at the named pipes.
@@ -111,6 +112,27 @@ async fn a_person_pushing_while_the_player_works_is_not_overwritten() {
     assert!(std::fs::read_to_string(world.folder().join("files")).unwrap().contains("mine.txt"));
     world.git_says(&["merge-base", "--is-ancestor", &theirs, &branch]);
     assert_eq!(world.feature().await.tasks[0].turns.len(), 1, "no turn is used up");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_pushing_while_the_default_branch_is_merged_is_not_in_the_way() {
+    let (world, mut pipes) = playing_world("records: none").await;
+    pipes.started().await;
+    let base = world.feature().await.integration.unwrap().branch;
+    let push = Fault::on("POST", "*/git-receive-pack", Mishap::Hold).containing(&base);
+    let push = world.forge.order(push);
+    world.by(ADMIN).push(REPO, "main", "More", &[("more.txt", Some("more\n"))]).await.unwrap();
+    world.script.approves(1);
+    pipes.go().await;
+    push.struck().await;
+    world.by(WRITER).push(REPO, &base, "Mine", &[("hello/mine.txt", Some("mine\n"))]).await.unwrap();
+    push.release().await;
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    for (file, text) in [("more.txt", "more\n"), ("hello/mine.txt", "mine\n"), ("hello/1.txt", "hello 1\n")] {
+        assert_eq!(world.file(&base, file).as_deref(), Some(text));
+    }
     world.end().await;
 }
 

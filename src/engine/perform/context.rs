@@ -1,7 +1,7 @@
 //! The context of an effect: its Feature, access to GitHub, and permission to write.
 
 use crate::{
-    config::RepositorySettings,
+    config::{ProcessLimits, RepositorySettings},
     engine::{
         Engine,
         apply::Fact,
@@ -16,12 +16,12 @@ use domain::{
     blocked::{Defect, RepositoryFault},
     effect::Effect,
     feature::{Feature, event::Event},
-    ids::TaskId,
+    ids::{Sha, TaskId},
     protected_paths::ProtectedPaths,
     task,
     task::Task,
 };
-use git::{Mirror, Policy, Remote};
+use git::{Mirror, Policy, Remote, Unpacked};
 use sandbox::egress::Refusals;
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -87,6 +87,28 @@ impl EffectContext<'_> {
         let folder = format!("{}/*", self.feature.key.branch_prefix());
         let (installation, repo) = (self.feature.installation, self.feature.key.repo);
         self.engine.fetch(installation, repo, &[&folder]).await
+    }
+
+    /// Returns `true` if the mirror has a commit, or gets it from the database.
+    pub(super) async fn has_or_unpacks(&self, mirror: &Mirror, head: &Sha) -> Result<bool, EffectError> {
+        if mirror.has_commit(head).await? {
+            return Ok(true);
+        }
+        let Some(pack) = self.engine.store.pack(&self.feature.key, head).await? else {
+            return Ok(false);
+        };
+        match mirror.unpack(&self.held_id(), head, &pack, ProcessLimits::MOST_PACK).await? {
+            Unpacked::Held => Ok(true),
+            Unpacked::Refused(why) => {
+                tracing::error!(commit = %head, %why, "the stored pack of {head} cannot be used");
+                Ok(false)
+            }
+        }
+    }
+
+    /// Returns the name under which the mirror holds the commits of this effect.
+    pub(super) fn held_id(&self) -> String {
+        self.job.effect.id.replace('/', "-")
     }
 
     pub(super) fn task(&self, id: TaskId) -> Result<&Task, EffectError> {

@@ -103,14 +103,15 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Returns the mirror, after fetching this commit if it is missing.
+    /// Returns the mirror with this commit. If it is missing there, it is fetched, or taken from the database: GitHub's
+    /// copies may not have yet what another machine pushed a moment ago.
     pub(super) async fn holding(&self, head: &Sha) -> Result<Mirror, EffectError> {
         let mirror = self.engine.mirrors.mirror(self.feature.key.repo);
         if mirror.has_commit(head).await? {
             return Ok(mirror);
         }
         let mirror = self.fetch_own().await?;
-        if mirror.has_commit(head).await? {
+        if self.has_or_unpacks(&mirror, head).await? {
             Ok(mirror)
         } else {
             Err(EffectError::repository(RepositoryFault::NoCommit { commit: head.clone() }))

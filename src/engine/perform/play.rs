@@ -13,7 +13,7 @@ use crate::{
             give_up,
             ground::{Ground, StartOutcome, ground},
             inspect, left_out, merge,
-            run_result::{FinishedPlayer, MadeCommit, RunResult, held_id, left_behind},
+            run_result::{FinishedPlayer, MadeCommit, RunResult, left_behind},
             sync::fork_of,
             turn,
             turn::PARTIAL,
@@ -312,7 +312,7 @@ async fn keep(
             PlayerOutcome::Held { base, report, left_out, items }
         }));
     };
-    let (held, head) = (held_id(context.job), prepared.sha().clone());
+    let (held, head) = (context.held_id(), prepared.sha().clone());
     prepared.keep(&held).await?;
     items.extend(inspect::findings(context, &context.settings(), &prepared, ground).await?);
     let words = left_out::words(&ground.mirror, &prepared).await?;
@@ -388,7 +388,7 @@ async fn unfinished(
     let (Some(prepared), items) = commit(context, task, turn, ground, &changes, kind).await? else {
         return Ok(None);
     };
-    let held = format!("{}-partial-{}", held_id(context.job), context.job.effect.fence);
+    let held = format!("{}-partial-{}", context.held_id(), context.job.effect.fence);
     prepared.keep(&held).await?;
     // A half-resolved conflict is useless, so the next try starts from both sides again.
     if !ground.conflicts.is_empty() {

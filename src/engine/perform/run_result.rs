@@ -2,9 +2,8 @@
 //! So the next try, a later effect or another machine can push the commit, and the run is not paid again.
 
 use crate::{
-    config::ProcessLimits,
     engine::{
-        job::{Done, EffectError, Job},
+        job::{Done, EffectError},
         perform::{
             context::EffectContext,
             ground,
@@ -25,7 +24,7 @@ use domain::{
     task,
     task::{PlayerOutcome, Task, Turn},
 };
-use git::{CommitInfo, Mirror, Unpacked};
+use git::{CommitInfo, Mirror};
 use serde::{Deserialize, Serialize};
 
 /// The result of a run, as it is recorded with its effect.
@@ -64,11 +63,6 @@ pub(super) struct MadeCommit {
     pub expected_head: Option<Sha>,
     /// The effect that the commit's trailer names.
     pub effect: String,
-}
-
-/// Returns the name under which the mirror holds the commits of an effect.
-pub(super) fn held_id(job: &Job) -> String {
-    job.effect.id.replace('/', "-")
 }
 
 impl RunResult {
@@ -242,19 +236,7 @@ async fn is_at_hand(context: &EffectContext<'_>, task: &Task, head: &Sha) -> Res
         return Ok(true);
     }
     let mirror = ground::fetched(context, task).await?;
-    if mirror.has_commit(head).await? {
-        return Ok(true);
-    }
-    let Some(pack) = context.engine.store.pack(&context.feature.key, head).await? else {
-        return Ok(false);
-    };
-    match mirror.unpack(&held_id(context.job), head, &pack, ProcessLimits::MOST_PACK).await? {
-        Unpacked::Held => Ok(true),
-        Unpacked::Refused(why) => {
-            tracing::error!(commit = %head, %why, "the stored pack of {head} cannot be used");
-            Ok(false)
-        }
-    }
+    context.has_or_unpacks(&mirror, head).await
 }
 
 /// Returns the result of an earlier run that nobody judged. Either the branch's head on GitHub is its commit, or the

@@ -360,10 +360,26 @@ pub enum RepositoryFault {
     NoCommit { commit: Sha },
     /// GitHub was asked to sign a commit, and made this other one.
     OtherCommit { made: Sha },
-    /// Git's message about a branch or object that is missing. It may appear: GitHub's copies lag behind each other.
+    /// Git's message about a branch or object that is missing.
     Missing(String),
     /// A message of git or of a parser.
     Other(String),
+}
+
+impl RepositoryFault {
+    /// `true` if the next try may succeed: GitHub's copies lag behind each other, so a branch or a commit may still
+    /// appear, and others may stop pushing.
+    fn may_pass(&self) -> bool {
+        match self {
+            Self::NoBranch { .. } | Self::NoCommit { .. } | Self::Missing(_) | Self::BranchMoves { .. } => true,
+            Self::UnknownAgent { .. }
+            | Self::ForeignBranch { .. }
+            | Self::NothingToMerge { .. }
+            | Self::NoCommonHistory
+            | Self::OtherCommit { .. }
+            | Self::Other(_) => false,
+        }
+    }
 }
 
 /// An inconsistency in AutoBuild's own data about the work.
@@ -520,7 +536,7 @@ impl Failure {
             Self::GitHubUnclear { .. }            => row("github_unclear",     Unknown, GitHub,     Operator,   Again,     1, NoHelp,  Rest),
             Self::GitHubUnreachable { .. }        => row("github_unreachable", Passes,  GitHub,     Nobody,     Wait,      1, NoHelp,  Rest),
             Self::History { .. }                  => row("history",            Lasts,   Repository, Maintainer, Person,    1, NoHelp,  All),
-            Self::Repository { fault: RepositoryFault::Missing(_) }
+            Self::Repository { fault } if fault.may_pass()
                                                   => row("repository",         Unknown, Repository, Maintainer, Again,     1, NoHelp,  Rest),
             Self::Repository { .. }               => row("repository",         Lasts,   Repository, Maintainer, Person,    1, NoHelp,  Rest),
             Self::DiskFull { .. }                 => row("disk_full",          Passes,  Machine,    Operator,   Wait,      1, NoHelp,  Rest),
