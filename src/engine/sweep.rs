@@ -204,7 +204,9 @@ impl Sweep<'_> {
                 self.engine.store.hurry(feature.installation, self.engine.now()).await?;
                 Ok(1)
             }
-            (Some(Some(_)), Suspension::Suspended) | (Some(None), Suspension::None) => Ok(0),
+            // Another installation, which works, may have the repository now.
+            (Some(Some(_)), Suspension::Suspended) => home::follow_installation(self.engine, feature.key.repo).await,
+            (Some(None), Suspension::None) => Ok(0),
         }
     }
 

@@ -114,6 +114,10 @@ async fn suspensions_and_transfers_are_found_and_the_work_goes_on() {
     assert!(!world.feature().await.is_held());
     quiet(&world).await;
 
+    // The installation that is left behind is suspended, so it answers nothing about the repository.
+    let fault = down(&world);
+    world.forge.suspend(world.installation).unwrap();
+    assert_eq!(up(&world, &fault).await, 1);
     let fault = down(&world);
     world.forge.create_organization("globex");
     let other = world.forge.install("autobuild", "globex", None).unwrap();
@@ -121,7 +125,7 @@ async fn suspensions_and_transfers_are_found_and_the_work_goes_on() {
     assert_eq!(up(&world, &fault).await, 1);
     let feature = world.feature().await;
     assert_eq!(feature.installation, InstallationId(other));
-    assert_eq!(feature.state.word(), "awaiting_approval");
+    assert_eq!((feature.state.word(), feature.is_held()), ("awaiting_approval", false));
     quiet(&world).await;
     let (_, name) = REPO.split_once('/').unwrap();
     let moved = format!("globex/{name}");
