@@ -24,7 +24,7 @@ const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 const CLOUDS: [&str; 3] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_FOUNDRY", "CLAUDE_CODE_USE_VERTEX"];
 
 /// The variables that choose an account or name the folder of its files. Besides these, only [`CLOUDS`] are read.
-const ACCOUNT: [&str; 8] = [
+const ACCOUNT: [&str; 7] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "ANTHROPIC_BASE_URL",
@@ -32,7 +32,6 @@ const ACCOUNT: [&str; 8] = [
     "CLAUDE_CONFIG_DIR",
     "CODEX_HOME",
     "HOME",
-    "OPENAI_BASE_URL",
 ];
 
 /// Finds the log-in of a person's own Claude Code or Codex.
@@ -142,19 +141,24 @@ impl PersonLogin {
         let key = text(&login, &["OPENAI_API_KEY"]);
         let is_by_key = text(&login, &["auth_mode"]).is_some_and(|mode| mode == "apikey");
         let token = text(&login, &["tokens", "access_token"]).filter(|_| !is_by_key);
-        let upstream = self.variable("OPENAI_BASE_URL").map(|address| safe_address(&address));
+        // Codex reads no variable for its address (https://github.com/openai/codex/pull/16720).
+        let upstream = config.get("openai_base_url").map(|address| safe_address(address.as_str().unwrap_or_default()));
         let upstream = upstream.transpose().map_err(|_| LoginProblem::NotLendable)?;
         let Some(token) = token else {
             let account = ModelAccount::bearer(&key.ok_or(LoginProblem::Missing)?, "OPENAI_API_KEY");
             return Ok(ModelAccount { upstream, ..account });
         };
+        // A gateway gets keys that its owner gave out, but not the account of a person.
+        if upstream.is_some() {
+            return Err(LoginProblem::NotLendable);
+        }
         let ends = end_of(&token);
         // Without it, the program could name another account of this person.
         let id = text(&login, &["tokens", "account_id"]).and_then(|id| HeaderValue::try_from(id).ok());
         let id = id.ok_or(LoginProblem::NotLendable)?;
         Ok(ModelAccount {
             beside: HeaderMap::from_iter([(HeaderName::from_static("chatgpt-account-id"), id)]),
-            upstream: upstream.or(Url::parse(CHATGPT).ok()),
+            upstream: Url::parse(CHATGPT).ok(),
             ..ModelAccount::bearer(&self.unless_over(token, ends)?, "OPENAI_API_KEY")
         })
     }
@@ -289,22 +293,24 @@ mod tests {
         let chatgpt = format!("Bearer {fresh} in OPENAI_API_KEY {CHATGPT} chatgpt-account-id=\"a\"");
         let at = ".codex/auth.json";
         let other = (".codex/config.toml", "model_provider = \"mine\"");
-        let table: [(Named<'_>, Result<&str, LoginProblem>); 6] = [
+        let key = (at, r#"{"OPENAI_API_KEY": "k"}"#);
+        let gateway = (".codex/config.toml", "openai_base_url = \"https://g.test/v1\"");
+        let plain = (".codex/config.toml", "openai_base_url = \"http://g.test/v1\"");
+        let table: [(Named<'_>, Result<&str, LoginProblem>); 9] = [
             (&[], Err(LoginProblem::Missing)),
             (&[(at, &login(&fresh))], Ok(&chatgpt)),
             (&[(at, &login(&over))], Err(LoginProblem::Expired)),
-            (&[(at, r#"{"OPENAI_API_KEY": "k"}"#)], Ok("Bearer k in OPENAI_API_KEY")),
+            (&[key], Ok("Bearer k in OPENAI_API_KEY")),
+            (&[key, gateway], Ok("Bearer k in OPENAI_API_KEY https://g.test/v1")),
+            (&[key, plain], Err(LoginProblem::NotLendable)),
+            (&[(at, &login(&fresh)), gateway], Err(LoginProblem::NotLendable)),
             (&[(at, &login(&fresh)), other], Err(LoginProblem::NotLendable)),
             (&[(at, &login(&fresh).replace("account_id", "x"))], Err(LoginProblem::NotLendable)),
         ];
+        let unread = [("OPENAI_BASE_URL", "https://other.test/v1")];
         for (files, expected) in table {
-            let found = lent(Provider::OpenAi, &[], files);
+            let found = lent(Provider::OpenAi, &unread, files);
             assert_eq!(found.as_deref(), expected.as_ref().map(|text| *text), "{files:?}");
         }
-        let gateway = [("OPENAI_BASE_URL", "https://g.test/v1")];
-        let by_key = lent(Provider::OpenAi, &gateway, &[(at, r#"{"OPENAI_API_KEY": "k"}"#)]);
-        assert_eq!(by_key.as_deref(), Ok("Bearer k in OPENAI_API_KEY https://g.test/v1"));
-        let by_token = lent(Provider::OpenAi, &gateway, &[(at, &login(&fresh))]).unwrap();
-        assert!(by_token.contains(" https://g.test/v1 "), "{by_token}");
     }
 }
