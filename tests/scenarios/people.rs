@@ -192,7 +192,8 @@ async fn who_asked_for_changes_takes_that_back_by_approving() {
 async fn a_review_without_the_right_is_shown_to_one_coach_if_the_settings_ask_for_it_and_starts_nothing() {
     let world = approved_world_with("remarks: anyone").await;
     world.review(STRANGER, "REQUEST_CHANGES", WORDS, &[remark("I would<!-- hidden --> not.")]).await;
-    world.review(STRANGER, "APPROVE", "Nice.", &[]).await;
+    let long = format!("Nice.{}<!-- {}hidden -->", "\n".repeat(11_000), "x".repeat(11_000));
+    world.review(STRANGER, "APPROVE", &long, &[remark(&long)]).await;
     world.review(WRITER, "COMMENT", "By the way.", &[]).await;
     assert_eq!((world.tasks().await, turns(&world).await), (vec!["approved".to_owned()], 1));
     let branch = world.branch(1).await;

@@ -56,6 +56,17 @@ enum ReviewerRight {
     Speaks(Asker),
 }
 
+impl ReviewerRight {
+    /// Returns what agents get of a text. Hidden parts go first: a shortened text may have lost the start of one.
+    fn readable(self, text: &str, max: usize) -> String {
+        let text = match self {
+            Self::Speaks(_) => visible_text(text).text,
+            Self::Commands | Self::Writes => text.to_owned(),
+        };
+        shorten::middle(text.trim(), max)
+    }
+}
+
 /// Handles a review of one of our pull requests, or the dismissal of a review.
 pub async fn handle_review(
     context: &InboundContext<'_>,
@@ -188,7 +199,7 @@ impl<'a> About<'a> {
         let id = self.review.id;
         let did = match (self.review.state, standing) {
             (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
-                PersonDid::RequestChanges(self.content(Severity::MustFix, said).await?)
+                PersonDid::RequestChanges(self.content(Severity::MustFix, standing, said).await?)
             }
             (ReviewState::Approved, ReviewerRight::Commands) => {
                 PersonDid::Approve { review: id, commit: self.review.commit.clone() }
@@ -202,10 +213,7 @@ impl<'a> About<'a> {
             }
             (ReviewState::Approved | ReviewState::ChangesRequested, ReviewerRight::Speaks(_))
             | (ReviewState::Commented, _) => {
-                let mut remarks = self.content(Severity::NiceToHave, said).await?;
-                if let ReviewerRight::Speaks(_) = standing {
-                    remarks.items.iter_mut().for_each(keep_visible);
-                }
+                let remarks = self.content(Severity::NiceToHave, standing, said).await?;
                 if remarks.items.is_empty() {
                     return Ok(None);
                 } else {
@@ -221,7 +229,7 @@ impl<'a> About<'a> {
     async fn of_feature(&self, standing: ReviewerRight, said: &Parsed) -> Result<Option<Event>, EffectError> {
         match (self.review.state, standing) {
             (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
-                let asked = self.content(Severity::MustFix, said).await?;
+                let asked = self.content(Severity::MustFix, standing, said).await?;
                 Ok(Some(Event::ReviewRequested(Box::new(asked))))
             }
             (
@@ -249,7 +257,12 @@ impl<'a> About<'a> {
 
     /// Returns the review's text and its comments on lines. They are read from GitHub once, since the event stores
     /// them. A command in the text is left out, but not what `resume` says to the Player.
-    async fn content(&self, severity: Severity, said: &Parsed) -> Result<HumanReview, EffectError> {
+    async fn content(
+        &self,
+        severity: Severity,
+        standing: ReviewerRight,
+        said: &Parsed,
+    ) -> Result<HumanReview, EffectError> {
         let (repo, pull) = (self.context.repo(), self.pull.number);
         let comments = repo.review_comments(pull, self.review.id).await?;
         let item = |problem| Issue { severity, ..Issue::must_fix(problem) };
@@ -259,12 +272,15 @@ impl<'a> About<'a> {
             Parsed::Command(_) | Parsed::Malformed { .. } => "",
         };
         let mut items = Vec::new();
-        if !words.is_empty() {
-            let text = shorten::middle(words, MAX_BODY);
-            items.push(Issue { severity, ..Issue::remark("review", &text) });
+        let body = standing.readable(words, MAX_BODY);
+        if !body.is_empty() {
+            items.push(Issue { severity, ..Issue::remark("review", &body) });
         }
         let shown = comments.iter().take(MOST_COMMENTS);
-        items.extend(shown.map(|comment| on_line(comment, severity)));
+        items.extend(shown.map(|comment| {
+            let text = standing.readable(&comment.body, MAX_COMMENT);
+            Issue { severity, ..on_line(comment, &text) }
+        }));
         let more = comments.len().saturating_sub(MOST_COMMENTS);
         if more > 0 {
             items.push(item(Problem::MoreRemarks(more)));
@@ -291,18 +307,10 @@ impl<'a> About<'a> {
     }
 }
 
-/// Removes the parts of a remark that GitHub does not show.
-fn keep_visible(remark: &mut Issue) {
-    if let Problem::Remark { text, .. } = &mut remark.problem {
-        *text = visible_text(text).text;
-    }
-}
-
-fn on_line(comment: &LineComment, severity: Severity) -> Issue {
+fn on_line(comment: &LineComment, text: &str) -> Issue {
     Issue {
-        severity,
         file: Some(comment.path.clone()).filter(|path| !path.is_empty()),
         line: comment.line.or(comment.original_line),
-        ..Issue::remark("review", &shorten::middle(comment.body.trim(), MAX_COMMENT))
+        ..Issue::remark("review", text)
     }
 }
