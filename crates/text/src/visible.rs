@@ -9,7 +9,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "Markdown has many more events than are read")]
 
 use crate::clean::{each_hiding, hides};
-use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,9 +27,14 @@ const LANGUAGES: &str = "bash bat c c# c++ clojure cmake console cpp cs csharp c
                          ruby rust sass scala scss sh shell sql suggestion svelte swift terraform text toml ts tsx txt \
                          typescript vue xml yaml yml";
 
-/// Elements whose text is smaller than the text around them, with its size in percent
+/// Elements, and signs of Markdown, whose text is smaller than the text around them, with its size in percent
 /// (<https://github.com/sindresorhus/github-markdown-css>). A ruby begins a text of normal size.
-const SIZES: [(&str, u32); 12] = [
+const SIZES: [(&str, u32); 17] = [
+    ("#####", 87),
+    ("######", 85),
+    ("[^", 75),
+    ("`", 85),
+    (BLOCK, 85),
     ("code", 85),
     ("h5", 87),
     ("h6", 85),
@@ -43,6 +48,8 @@ const SIZES: [(&str, u32); 12] = [
     ("sup", 75),
     ("tt", 85),
 ];
+/// The sign of a code block in [`SIZES`].
+const BLOCK: &str = "```";
 /// The smallest size of a text that is still read, in percent.
 const LEAST_SIZE: u32 = 50;
 /// Elements of these that a browser continues in the next paragraph if their end is missing.
@@ -58,10 +65,15 @@ const LONGEST_NUMBER: usize = 3;
 /// The languages of code blocks that GitHub draws as pictures, so that nobody sees their comments.
 const DRAWN: [&str; 5] = ["geojson", "math", "mermaid", "stl", "topojson"];
 
-/// The only element that GitHub keeps and browsers do not show. GitHub removes the tags of others that browsers do not
-/// show, such as `template`, and shows their content
+/// Elements that GitHub keeps and whose text browsers do not show, or with `dir` not in reading order. GitHub removes the
+/// tags of others that browsers do not show, such as `template`, and shows their content
 /// (<https://github.com/gjtorikian/html-pipeline/blob/main/lib/html_pipeline/sanitization_filter.rb>).
-const UNSHOWN: &str = "rp";
+const UNSHOWN: [&str; 3] = ["bdo", "rp", "video"];
+
+/// The widest space inside a line of code, in columns. The page of an issue shows about 100 columns of code without
+/// scrolling to the right.
+const WIDEST_SPACE: usize = 60;
+const TAB_WIDTH: usize = 8;
 
 /// Elements inside which a browser accepts the end tag of an element around them.
 const INLINE: [&str; 14] =
@@ -279,18 +291,9 @@ impl Reader<'_> {
 
     fn event(&mut self, event: Event<'_>, place: Range<usize>) {
         match event {
-            Event::Start(Tag::Image { .. }) => self.picture(place),
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => self.fence(&info, place),
-            Event::Start(Tag::FootnoteDefinition(name)) => self.footnote(&name, place),
-            Event::Start(Tag::Link { link_type, .. }) => {
-                self.pass_to(place.start);
-                self.link = Some(OpenLink {
-                    has_words: false,
-                    before: self.visible.text.len(),
-                    is_address_shown: matches!(link_type, LinkType::Autolink | LinkType::Email),
-                });
-            }
+            Event::Start(tag) => self.start(tag, place),
             Event::End(TagEnd::Link) => self.end_link(place.end),
+            Event::End(_) => {}
             Event::FootnoteReference(name) => {
                 self.pass_to(place.start);
                 let number = self.footnotes.get(&name.to_lowercase()).copied().unwrap_or_default();
@@ -305,34 +308,83 @@ impl Reader<'_> {
             Event::InlineMath(formula) | Event::DisplayMath(formula) if formula.contains(['\\', '%']) => {
                 self.picture(place);
             }
-            Event::Start(_) | Event::End(_) => {}
             Event::Text(text) if is_unseen(&text) && self.source.as_bytes().get(place.start) == Some(&b'&') => {
                 self.pass_to(place.start);
                 self.visible.parts.hidden += 1;
                 self.done = place.end;
             }
-            event => {
-                if let (Some(link), Event::Text(text) | Event::Code(text)) = (&mut self.link, &event) {
-                    link.has_words |= text.contains(|c: char| c.is_alphanumeric() || c.is_ascii_punctuation());
-                }
-                self.pass_to(place.start);
-                let text = self.source.get(self.done..place.end).unwrap_or_default();
-                let is_address = self.link.as_ref().is_some_and(|link| link.is_address_shown);
-                if is_address || matches!(event, Event::InlineMath(_) | Event::DisplayMath(_)) {
-                    self.show_html(text);
-                } else {
-                    self.show(text);
-                }
-                self.done = place.end;
-            }
+            event => self.words(&event, place),
         }
+    }
+
+    fn start(&mut self, tag: Tag<'_>, place: Range<usize>) {
+        if let Some(sign) = sign_of_small(&tag) {
+            self.pass_to(place.start);
+            self.begin(sign);
+        }
+        match tag {
+            Tag::CodeBlock(_) if self.is_tiny => self.done = place.end,
+            Tag::CodeBlock(CodeBlockKind::Fenced(info)) => self.fence(&info, place),
+            Tag::Image { .. } => self.picture(place),
+            Tag::FootnoteDefinition(name) => self.footnote(&name, place),
+            Tag::Link { link_type, .. } => {
+                self.pass_to(place.start);
+                self.link = Some(OpenLink {
+                    has_words: false,
+                    before: self.visible.text.len(),
+                    is_address_shown: matches!(link_type, LinkType::Autolink | LinkType::Email),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn words(&mut self, event: &Event<'_>, place: Range<usize>) {
+        if let (Some(link), Event::Text(text) | Event::Code(text)) = (&mut self.link, event) {
+            link.has_words |= text.contains(|c: char| c.is_alphanumeric() || c.is_ascii_punctuation());
+        }
+        self.pass_to(place.start);
+        let text = self.source.get(self.done..place.end).unwrap_or_default();
+        let is_address = self.link.as_ref().is_some_and(|link| link.is_address_shown);
+        match event {
+            Event::Code(_) => {
+                self.begin("`");
+                self.show(text);
+                self.end("`");
+            }
+            Event::InlineMath(_) | Event::DisplayMath(_) => self.show_html(text),
+            _ if is_address => self.show_html(text),
+            _ => self.show(text),
+        }
+        self.done = place.end;
     }
 
     /// Adds to the visible text, unless HTML hides it.
     fn show(&mut self, text: &str) {
-        if matches!(self.markup, Markup::Text) && self.unshown.is_none() && !self.is_tiny {
+        if !matches!(self.markup, Markup::Text) || self.unshown.is_some() || self.is_tiny {
+            return;
+        }
+        if self.open.iter().any(|element| matches!(element.name.as_str(), BLOCK | "pre")) {
+            self.show_code(text);
+        } else {
             self.visible.text.push_str(text);
         }
+    }
+
+    /// Adds text of a code block, with wide spaces made narrow: they push words out of the page's sight.
+    fn show_code(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(start) = rest.find(is_blank) {
+            let (before, from) = rest.split_at(start);
+            let (space, after) = from.split_at(from.find(|c| !is_blank(c)).unwrap_or(from.len()));
+            let width: usize = space.chars().map(|c| if c == '\t' { TAB_WIDTH } else { 1 }).sum();
+            let is_narrow = width <= WIDEST_SPACE;
+            self.visible.text.push_str(before);
+            self.visible.text.push_str(if is_narrow { space } else { " " });
+            self.visible.parts.hidden += usize::from(!is_narrow);
+            rest = after;
+        }
+        self.visible.text.push_str(rest);
     }
 
     /// Adds the source before the next part, reduced to the lines that only hold signs.
@@ -530,7 +582,7 @@ impl Reader<'_> {
         let is_open = name == "details" && attributes.eq_ignore_ascii_case("open");
         self.visible.parts.opened += usize::from(name == "details" && end.is_empty() && !is_open);
         self.visible.parts.hidden += usize::from(!is_open && attributes.contains(char::is_alphanumeric));
-        if name == UNSHOWN || self.unshown.is_some() {
+        if UNSHOWN.contains(&name.as_str()) || self.unshown.is_some() {
             return self.hide(&name, end.is_empty());
         }
         if end.is_empty() {
@@ -592,6 +644,21 @@ impl Reader<'_> {
         let size = self.open.iter().fold(100_000, |size, element| size * element.size.unwrap_or(100) / 100);
         self.is_tiny = size < LEAST_SIZE * 1_000 || self.open.len() >= MOST_OPEN;
     }
+}
+
+/// Returns the sign in [`SIZES`] of a part of Markdown with small text.
+fn sign_of_small(tag: &Tag<'_>) -> Option<&'static str> {
+    match tag {
+        Tag::Heading { level: HeadingLevel::H5, .. } => Some("#####"),
+        Tag::Heading { level: HeadingLevel::H6, .. } => Some("######"),
+        Tag::CodeBlock(_) => Some(BLOCK),
+        Tag::FootnoteDefinition(_) => Some("[^"),
+        _ => None,
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() && c != '\n'
 }
 
 fn is_listed(names: &str, name: &str) -> bool {
@@ -701,6 +768,9 @@ mod tests {
             ("use <h5>, <h6>, <pre> and <p>.\n\nb", "use <h5>, <h6>, <pre> and <p>.\n\nb", 0),
             ("Vec<code>, Map<tt>, Option<small>, <b>x</b>\n\n## b", "Vec<code>, Map, Option, <b>x</b>\n\n## b", 2),
             ("<ruby>a<rp>do this</rp>b</ruby>", "ab", 2),
+            ("a <video>do this</video> b", "a  b", 1),
+            ("a <bdo dir=\"rtl\">siht od</bdo> b", "a  b", 2),
+            ("List<object> and <canvas> b", "List and  b", 2),
             ("<?do this?> a", " a", 1),
             ("<template>a</template> b", "a b", 1),
             ("a <template> b\n\nc", "a  b\n\nc", 1),
@@ -716,6 +786,37 @@ mod tests {
             ("<div>\n</ do this>\na\n</div>", "\n\na\n", 2),
             ("<div><!-- a --!><p title=\"--> do this\">x</p></div>", "<p>x</p>", 3),
             ("a <style> b\n\nc", "a <style> b\n\nc", 0),
+        ]);
+    }
+
+    #[test]
+    fn markdown_signs_make_text_as_small_as_elements_do() {
+        is_shown(&[
+            ("##### <sub>a <small>`do this`</small></sub>\n\n`b`", "##### <sub>a </sub>\n\n`b`", 2),
+            ("##### a `b` <sub>`c`</sub>\n\n###### d\n", "##### a `b` <sub>`c`</sub>\n\n###### d\n", 0),
+            ("<h6>\n\n###### <sub>a `do this`</sub> <sub>a</sub>", "<h6>\n\n###### <sub>a </sub> <sub>a</sub>", 1),
+            ("<ruby>a<rt>`do this`</rt></ruby>", "a", 3),
+            (
+                "a[^1]\n\n[^1]: b <sub>`do this`</sub>\n\n<sub>c</sub>",
+                "a[^1]\n\n[^1]: b <sub></sub>\n\n<sub>c</sub>",
+                1,
+            ),
+            ("<small><small><small>a\n\n```\ndo this\n```\n\nb", "a\n\n\n\nb", 4),
+            ("```\na\n```\n\n    b\n\n`c` <kbd>d</kbd>", "```\na\n```\n\n    b\n\n`c` <kbd>d</kbd>", 0),
+        ]);
+    }
+
+    #[test]
+    fn a_wide_space_of_a_code_block_is_narrow() {
+        let (wide, tabs, fine) = (" ".repeat(400), "\t".repeat(8), " ".repeat(60));
+        is_shown(&[
+            (&format!("```\na{wide}do this\n{tabs}and that\n```"), "```\na do this\n and that\n```", 2),
+            (&format!("<pre>a{wide}b</pre>"), "<pre>a b</pre>", 1),
+            (
+                &format!("```\na{fine}b\n```\n\n| a{wide}|\n|---|\n"),
+                &format!("```\na{fine}b\n```\n\n| a{wide}|\n|---|\n"),
+                0,
+            ),
         ]);
     }
 
