@@ -25,7 +25,7 @@ words! {
         PullRequestReview = "pull_request_review",
         /// A review has a comment on a line.
         PullRequestReviewComment = "pull_request_review_comment",
-        /// A pull request was opened or changed; runs the workflow of the base.
+        /// A pull request was opened or changed; runs the workflow of the default branch.
         PullRequestTarget = "pull_request_target",
         /// Another workflow ran.
         WorkflowRun = "workflow_run",
@@ -42,7 +42,7 @@ words! {
 
 impl Trigger {
     /// `true` if it starts a workflow on the head of the branch or of the pull request. Otherwise the workflow has the
-    /// base or the default branch, and the head is there only if a step fetches it.
+    /// default branch, and the head is there only if a step fetches it.
     pub fn starts_on_head(self) -> bool {
         match self {
             Self::Push
@@ -106,7 +106,7 @@ pub enum Grant {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unjudged {
-    /// The file is not plain YAML: it has a mistake, or anchors.
+    /// The file has a mistake, or is deeper or more repetitive than allowed.
     NotYaml,
     /// The file is too large.
     TooLarge,

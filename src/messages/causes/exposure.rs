@@ -92,7 +92,7 @@ fn grant(grant: &Grant) -> String {
 fn unjudged(why: &Unjudged) -> String {
     let code = |text: &str| untrusted::code(text, 120);
     match why {
-        Unjudged::NotYaml => "a file is not plain YAML, or uses anchors".to_owned(),
+        Unjudged::NotYaml => "a file cannot be read as YAML".to_owned(),
         Unjudged::TooLarge => "a file is too large to read".to_owned(),
         Unjudged::TooMany => "there are too many files to read".to_owned(),
         Unjudged::UnknownKey { key } => format!("the key {} is not known", code(key)),
@@ -120,7 +120,7 @@ mod tests {
             (Grant::Environment { name: name() }, "the environment `x`"),
             (Grant::Runner { label: name() }, "not GitHub's own (`x`)"),
             (Grant::ForeignWorkflow { uses: name() }, "whatever `x` gives"),
-            (unknown(Unjudged::NotYaml), "not plain YAML"),
+            (unknown(Unjudged::NotYaml), "cannot be read as YAML"),
             (unknown(Unjudged::TooLarge), "too large"),
             (unknown(Unjudged::TooMany), "too many files"),
             (unknown(Unjudged::UnknownKey { key: name() }), "the key `x` is not known"),

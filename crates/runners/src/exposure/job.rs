@@ -1,7 +1,7 @@
 //! Judges what the jobs of a workflow, with the local actions and workflows that they use, give to the code that they
 //! run.
 
-use crate::exposure::{Files, MAX_BYTES, entry, known};
+use crate::exposure::{Files, MAX_BYTES, entry, known, scope::Scope};
 use domain::exposure::{Grant, Unjudged};
 use std::collections::BTreeSet;
 use text::node::{Node, Shape};
@@ -50,7 +50,7 @@ const CHOOSING: [&str; 4] = ["if", "concurrency", "name", "run-name"];
 
 /// Words of steps that fetch the head, or something made from it, in a workflow that does not start on it. Commands of
 /// git have their own list.
-const TAKING: [&str; 20] = [
+const TAKING: [&str; 18] = [
     ".head.",
     "head_ref",
     "head_sha",
@@ -62,8 +62,6 @@ const TAKING: [&str; 20] = [
     "merge_commit_sha",
     "['head']",
     "tojson(github.event",
-    "pr checkout",
-    "pr diff",
     "repo clone",
     "run download",
     "download-artifact",
@@ -100,6 +98,8 @@ pub(super) struct Judge<'f> {
     has_hosted_runners: bool,
     /// The files that are being read, the outermost first.
     open: Vec<String>,
+    /// The values that the part that is being read says itself.
+    scope: Scope,
     pub(super) grants: BTreeSet<Grant>,
     /// `true` if a step fetches the head, or may.
     pub(super) takes_head: bool,
@@ -115,6 +115,7 @@ impl<'f> Judge<'f> {
             files,
             has_hosted_runners,
             open: Vec::new(),
+            scope: Scope::default(),
             grants: BTreeSet::new(),
             takes_head: false,
             has_unknown_steps: false,
@@ -131,10 +132,21 @@ impl<'f> Judge<'f> {
             return self.not_literal("jobs");
         };
         self.open.push(path.to_owned());
+        // A workflow that is called knows nothing of its caller's values.
+        let callers = std::mem::replace(&mut self.scope, Scope::default().within(workflow));
         for (_, job) in jobs {
-            self.job(job, permissions);
+            self.inside(job, |judge| judge.job(job, permissions));
         }
+        self.scope = callers;
         self.open.pop();
+    }
+
+    /// Judges a part with the values that it says itself.
+    fn inside(&mut self, part: &Node, judge: impl FnOnce(&mut Self)) {
+        let inner = self.scope.within(part);
+        let outer = std::mem::replace(&mut self.scope, inner);
+        judge(self);
+        self.scope = outer;
     }
 
     fn job(&mut self, job: &Node, permissions: Option<&Node>) {
@@ -153,7 +165,7 @@ impl<'f> Judge<'f> {
             None => self.not_literal("runs-on"),
         }
         match entry(job, "steps").and_then(Node::items) {
-            Some(steps) => steps.iter().for_each(|step| self.step(step)),
+            Some(steps) => self.steps(steps),
             None => self.not_literal("steps"),
         }
     }
@@ -179,11 +191,18 @@ impl<'f> Judge<'f> {
         }
     }
 
+    fn steps(&mut self, steps: &[Node]) {
+        for step in steps {
+            self.inside(step, |judge| judge.step(step));
+        }
+    }
+
     fn step(&mut self, step: &Node) {
         self.keys(step, &OF_STEP);
         if let Some(script) = entry(step, "run") {
             let is_of_shell = entry(step, "shell").is_none_or(|shell| matches!(shell.text(), Some("bash" | "sh")));
-            self.has_unknown_steps |= !is_of_shell || !script.text().is_some_and(known::is_harmless_script);
+            self.has_unknown_steps |=
+                !is_of_shell || !script.text().is_some_and(|script| known::is_harmless_script(script, &self.scope));
         }
         let Some(uses) = entry(step, "uses") else { return };
         let Some(uses) = uses.text() else {
@@ -195,7 +214,7 @@ impl<'f> Judge<'f> {
             }
             let with = entry(step, "with");
             let script = with.and_then(|with| entry(with, "script")).and_then(Node::text);
-            self.has_unknown_steps |= !known::is_harmless_action(uses, script);
+            self.has_unknown_steps |= !known::is_harmless_action(uses, script, &self.scope);
             self.takes_artifacts |=
                 uses.contains("download-artifact") && with.is_some_and(|with| entry(with, "run-id").is_some());
             let mut inputs = ["ref", "repository"].into_iter().filter_map(|name| entry(with?, name));
@@ -222,7 +241,7 @@ impl<'f> Judge<'f> {
             return;
         };
         self.open.extend(names.first().cloned());
-        steps.iter().for_each(|step| self.step(step));
+        self.steps(steps);
         self.open.pop();
     }
 
@@ -236,7 +255,7 @@ impl<'f> Judge<'f> {
             }
             None => Unjudged::Missing { path: missing() },
             Some(None) => Unjudged::TooLarge,
-            Some(Some(text)) => match Node::from_plain_yaml(text, MAX_BYTES) {
+            Some(Some(text)) => match Node::from_yaml(text, MAX_BYTES) {
                 Ok(node) => return Some(node),
                 Err(_) => Unjudged::NotYaml,
             },

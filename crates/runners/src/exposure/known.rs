@@ -1,7 +1,7 @@
 //! Knows the steps that neither fetch nor run code of others. Any other step of a workflow that starts on the base may
 //! take the head, for example a script that gets the number of the pull request.
 
-use crate::shell;
+use crate::{exposure::scope::Scope, shell};
 
 /// Actions that only install tools, keep files, or call GitHub's API with what their inputs say.
 const ACTIONS: &str = "
@@ -16,12 +16,16 @@ const ACTIONS: &str = "
 
 /// Programs and builtins of the shell that read and write text.
 const PROGRAMS: &str = "
-    : [ basename break cat cd continue cut date declare dirname echo exit export false grep head jq local printf pwd read
-    return set shift sleep sort tail test tr true uniq unset wc
+    : [ basename break cat cd continue cut date declare dirname echo exit export false grep head jq local ls mkdir printf
+    pwd read return set shift sleep sort tail test tr true uniq unset wc
 ";
 
-/// Groups of commands of `gh` that call GitHub's API.
-const OF_GH: &str = "issue label pr";
+/// Commands of `gh` that only call GitHub's API, by their group. `pr checkout`, `pr diff` and `issue develop` bring code.
+const OF_GH: [(&str, &str); 3] = [
+    ("issue", "close comment create delete edit list lock pin reopen status transfer unlock unpin view"),
+    ("label", "clone create delete edit list"),
+    ("pr", "checks close comment create edit list lock merge ready reopen review status unlock update-branch view"),
+];
 
 /// Commands of `git` that bring no other code into a checkout.
 const OF_GIT: &str = "add commit config diff log push rev-parse show status tag";
@@ -29,8 +33,8 @@ const OF_GIT: &str = "add commit config diff log push rev-parse show status tag"
 /// Words by which a step changes the programs that the steps after it find, or what these load.
 const OF_SURROUNDINGS: [&str; 2] = ["PATH", "_ENV"];
 
-/// Words by which a script of `actions/github-script` runs something, or has another workflow run it.
-const RUNNING: [&str; 6] = ["require", "import", "exec", "eval", "Function", "ispatch"];
+/// Functions by which a script of `actions/github-script` runs or loads something.
+const RUNNING: [&str; 5] = ["require", "__original_require__", "import", "eval", "Function"];
 
 /// The last words of values of an event that hold no text of a person.
 const PLAIN: [&str; 5] = ["number", "id", "node_id", "html_url", "login"];
@@ -40,8 +44,8 @@ fn lists(words: &str, word: &str) -> bool {
 }
 
 /// `true` if a script only calls known programs, and no text of the event becomes part of it.
-pub(super) fn is_harmless_script(script: &str) -> bool {
-    let Some(script) = without_expressions(script) else { return false };
+pub(super) fn is_harmless_script(script: &str, scope: &Scope) -> bool {
+    let Some(script) = without_expressions(script, scope) else { return false };
     if OF_SURROUNDINGS.iter().any(|word| script.contains(word)) {
         return false;
     }
@@ -51,7 +55,9 @@ pub(super) fn is_harmless_script(script: &str) -> bool {
 
 fn is_harmless_command(words: &[Option<String>]) -> bool {
     match words {
-        [Some(program), Some(command), ..] if program == "gh" => lists(OF_GH, command),
+        [Some(program), Some(group), Some(command), ..] if program == "gh" => {
+            OF_GH.iter().any(|(known, commands)| known == group && lists(commands, command))
+        }
         [Some(program), Some(command), ..] if program == "git" => lists(OF_GIT, command),
         [Some(program), ..] => lists(PROGRAMS, program),
         [None, ..] | [] => false,
@@ -59,23 +65,40 @@ fn is_harmless_command(words: &[Option<String>]) -> bool {
 }
 
 /// `true` if an action of another repository is known to run nothing. `script` is the input of that name.
-pub(super) fn is_harmless_action(uses: &str, script: Option<&str>) -> bool {
+pub(super) fn is_harmless_action(uses: &str, script: Option<&str>, scope: &Scope) -> bool {
     let uses = uses.to_lowercase();
     let action = uses.split('@').next().unwrap_or_default();
     if action != "actions/github-script" {
         return lists(ACTIONS, action);
     }
-    let script = script.and_then(without_expressions);
-    script.is_some_and(|script| !RUNNING.iter().any(|word| script.contains(word)))
+    let script = script.and_then(|script| without_expressions(script, scope));
+    script.is_some_and(|script| !runs_code(&script))
+}
+
+/// `true` if a script of `actions/github-script` runs or loads something, or has another workflow run it.
+fn runs_code(script: &str) -> bool {
+    let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$');
+    let calls = |word: &str| {
+        let mut uses = script.match_indices(word).filter_map(|(at, _)| {
+            let after = script.get(at + word.len()..)?;
+            Some((script.get(..at)?, after)).filter(|(before, _)| !before.ends_with(is_of_word))
+        });
+        // The object `exec` is not the method of a regular expression.
+        uses.any(|(before, after)| match word {
+            "exec" => !after.starts_with(is_of_word) && !before.ends_with('.'),
+            _ => after.trim_start().starts_with('('),
+        })
+    };
+    script.contains("ispatch") || calls("exec") || RUNNING.into_iter().any(calls)
 }
 
 /// Returns the text with each expression as one word; `None` if an expression may hold a person's text.
-fn without_expressions(text: &str) -> Option<String> {
+fn without_expressions(text: &str, scope: &Scope) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, expression)) = rest.split_once("${{") {
         let (expression, after) = expression.split_once("}}")?;
-        if !is_plain(&expression.to_lowercase()) {
+        if !is_plain(&expression.to_lowercase(), scope) {
             return None;
         }
         plain.push_str(before);
@@ -86,32 +109,36 @@ fn without_expressions(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// `true` if an expression in lower case names only values that hold no text of a person. Variables, inputs, outputs and a
-/// matrix may hold any.
-fn is_plain(expression: &str) -> bool {
+/// `true` if an expression in lower case names only values that hold no text of a person. Inputs, and what the workflow
+/// does not say itself, may hold any.
+fn is_plain(expression: &str, scope: &Scope) -> bool {
     let is_of_path = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '*');
     let mut paths = expression.split(|letter| !is_of_path(letter)).filter(|path| !path.is_empty());
-    paths.all(|path| match path.split('.').collect::<Vec<_>>().as_slice() {
-        ["github", "event", .., last] => PLAIN.contains(last) && !expression.contains('['),
-        ["steps", _, "outcome" | "conclusion"] | ["needs", _, "result"] => !expression.contains('['),
-        ["github"] | ["github", "event"] | ["" | "env" | "inputs" | "matrix" | "needs" | "steps", ..] => false,
-        _ => true,
+    paths.all(|path| {
+        scope.is_plain(path) && !expression.contains('[')
+            || match path.split('.').collect::<Vec<_>>().as_slice() {
+                ["github", "event", .., last] => PLAIN.contains(last) && !expression.contains('['),
+                ["steps", _, "outcome" | "conclusion"] | ["needs", _, "result"] => !expression.contains('['),
+                ["github"] | ["github", "event"] | ["" | "env" | "inputs" | "matrix" | "needs" | "steps", ..] => false,
+                _ => true,
+            }
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_harmless_action, is_harmless_script};
+    use super::{Scope, is_harmless_action, is_harmless_script};
 
     #[test]
     fn a_script_is_harmless_if_it_only_calls_known_programs() {
         for script in [
             "gh pr edit ${{ github.event.number }} --add-label \"$LABEL\"",
             "set -e\nif [ -n \"$X\" ]; then\n  echo \"a=$(jq -r .a f)\" >> \"$GITHUB_OUTPUT\"\nfi",
+            "mkdir -p out && gh pr merge --auto \"$URL\"",
             "git config user.name x && git commit -m y && git push",
             "echo ${{ steps.a.outcome }} ${{ needs.b.result }} ${{ github.actor }}",
         ] {
-            assert!(is_harmless_script(script), "{script}");
+            assert!(is_harmless_script(script, &Scope::default()), "{script}");
         }
         for script in [
             "./ci/preview.sh ${{ github.event.number }}",
@@ -119,6 +146,11 @@ mod tests {
             "$RUN x",
             "gh workflow run ci.yml",
             "gh $X",
+            "gh pr $X",
+            "gh pr -R \"$R\" checkout \"$N\"",
+            "gh  pr  checkout 7",
+            "gh pr \"checkout\" 7",
+            "gh pr diff 7 > a.patch",
             "git -c alias.x=y x",
             "make",
             "echo x >> $GITHUB_PATH",
@@ -139,25 +171,39 @@ mod tests {
             "echo \"${{ github['event'].issue.title }}\"",
             "echo 'x",
         ] {
-            assert!(!is_harmless_script(script), "{script}");
+            assert!(!is_harmless_script(script, &Scope::default()), "{script}");
         }
     }
 
     #[test]
     fn an_action_is_harmless_if_it_is_known_or_its_script_runs_nothing() {
-        assert!(is_harmless_action("actions/labeler@v5", None));
-        assert!(is_harmless_action("Actions/Checkout@0123", None));
-        let script = "await github.rest.issues.addLabels({issue_number: ${{ github.event.issue.number }}})";
-        assert!(is_harmless_action("actions/github-script@v8", Some(script)));
-        for (uses, script) in [
-            ("anthropics/claude-code-action@v1", None),
-            ("actions/labeler/inner@v5", None),
-            ("docker://alpine", None),
-            ("actions/github-script@v8", None),
-            ("actions/github-script@v8", Some("await exec.exec('make')")),
-            ("actions/github-script@v8", Some("const x = `${{ github.event.issue.title }}`")),
+        let is_harmless = |uses: &str, script| is_harmless_action(uses, script, &Scope::default());
+        assert!(is_harmless("actions/labeler@v5", None) && is_harmless("Actions/Checkout@0123", None));
+        for script in [
+            "await github.rest.issues.addLabels({issue_number: ${{ github.event.issue.number }}})",
+            "const important = 1; core.info('A review is required. Please import it')",
+            "const found = /x/.exec(title)",
         ] {
-            assert!(!is_harmless_action(uses, script), "{uses} {script:?}");
+            assert!(is_harmless("actions/github-script@v8", Some(script)), "{script}");
+        }
+        for script in [
+            "await exec.exec('make')",
+            "const run = exec['exec']",
+            "const x = `${{ github.event.issue.title }}`",
+            "require('./x.js')",
+            "const x = await import ('./x.mjs')",
+            "new Function(x)()",
+            "github.rest.actions.createWorkflowDispatch({})",
+        ] {
+            assert!(!is_harmless("actions/github-script@v8", Some(script)), "{script}");
+        }
+        for uses in [
+            "anthropics/claude-code-action@v1",
+            "actions/labeler/inner@v5",
+            "docker://alpine",
+            "actions/github-script@v8",
+        ] {
+            assert!(!is_harmless(uses, None), "{uses}");
         }
     }
 }

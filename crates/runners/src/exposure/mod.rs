@@ -3,6 +3,7 @@
 
 mod job;
 mod known;
+mod scope;
 mod trigger;
 
 pub use crate::exposure::trigger::RunBranches;
@@ -50,12 +51,8 @@ fn exposure(files: &Files, run_branches: &RunBranches, path: &str, text: Option<
     let Some(text) = text else {
         return Some(unjudged(path, Unjudged::TooLarge));
     };
-    let Ok(workflow) = Node::from_plain_yaml(text, MAX_BYTES) else {
-        let with_anchors = Node::from_yaml(text, MAX_BYTES).ok();
-        let on = with_anchors.as_ref().and_then(|workflow| entry(workflow, "on"));
-        let start = on.and_then(|on| trigger::started_by(on, run_branches));
-        let starts_elsewhere = start == Some(Start::By(BTreeSet::new()));
-        return (!starts_elsewhere).then(|| unjudged(path, Unjudged::NotYaml));
+    let Ok(workflow) = Node::from_yaml(text, MAX_BYTES) else {
+        return Some(unjudged(path, Unjudged::NotYaml));
     };
     let started = entry(&workflow, "on").and_then(|on| Some((on, trigger::started_by(on, run_branches)?)));
     let Some((on, start)) = started else {

@@ -115,7 +115,6 @@ fn a_workflow_of_the_base_runs_the_head_if_a_step_fetches_it() {
         "uses: actions/checkout@v5\n        with: {ref: '${{ github.event.pull_request.head.sha }}'}",
         "uses: actions/checkout@v5\n        with: {ref: '${{ steps.find.outputs.sha }}'}",
         "uses: actions/checkout@v5\n        with: {ref: 'refs/pull/${{ github.event.number }}/merge'}",
-        "run: gh pr checkout 7",
         "run: git fetch origin x",
         "run: git -C src --no-pager fetch origin x",
         "run: /usr/bin/git pull",
@@ -187,6 +186,65 @@ fn a_workflow_of_the_base_with_rights_or_secrets_runs_the_head_unless_all_its_st
         ("{push: {branches: [main]}}", "run: ./deploy"),
     ] {
         assert_eq!(judged(&[(CI, &privileged(on, step))]), [], "{on}: {step}");
+    }
+}
+
+/// GitHub reads them since 2025-09-18: <https://github.blog/changelog/2025-09-18-actions-yaml-anchors-and-non-public-workflow-templates/>.
+#[test]
+fn anchors_are_judged_where_they_are_used() {
+    let text = "on: [push, pull_request]\npermissions: &p {contents: read}\njobs:\n  a: {permissions: *p, runs-on: ubuntu-latest, steps: [&co {uses: actions/checkout@v5}]}\n  b: {runs-on: mine, steps: [*co, {run: make}]}\n";
+    let [found] = &judged(&[(CI, text)])[..] else { panic!() };
+    assert_eq!(found.grants, [runner("mine")].into());
+    assert!(found.is_held_by_instruction());
+    let action =
+        "runs: {using: composite, steps: [&co {uses: actions/checkout@v5, with: {ref: '${{ inputs.ref }}'}}, *co]}\n";
+    let calling = privileged("pull_request_target", "uses: ./act");
+    let [found] = &judged(&[(CI, &calling), ("act/action.yml", action)])[..] else { panic!() };
+    assert!(!found.grants.contains(&Grant::Unknown(Unjudged::NotYaml)));
+    assert_eq!(triggers("on: {push: {tags: &t ['v*']}}\njobs: *t\n"), [], "it starts elsewhere");
+}
+
+/// The whole steps and jobs of workflows that many repositories have.
+#[test]
+fn a_value_that_the_workflow_says_itself_is_no_text_of_a_person() {
+    let step = |rest: &str| privileged("pull_request_target", rest);
+    let table = [
+        (step("run: gh pr edit 7 --add-label \"${{ env.LABEL }}\"\n        env: {LABEL: needs review}"), true),
+        (
+            step("run: gh pr edit 7 --add-label ${{ env.LABEL }}")
+                .replace("permissions:", "env: {LABEL: triage}\npermissions:"),
+            true,
+        ),
+        (
+            step("run: echo ${{ env.L }}\n        env: {L: '${{ github.event.pull_request.title }}'}")
+                .replace("permissions:", "env: {L: triage}\npermissions:"),
+            false,
+        ),
+        (step("run: echo ${{ env.L }}\n        env: {L: 'a; make'}"), false),
+        (step("run: ${{ env.L }}\n        env: {L: make}"), false),
+        (step("run: echo ${{ matrix.os }}\n    strategy: {matrix: {os: [linux, 7], include: [{os: mac}]}}"), true),
+        (
+            step(
+                "run: echo ${{ matrix.os }}\n    strategy: {matrix: {os: [linux], include: [{os: '${{ github.head_ref }}'}]}}",
+            ),
+            false,
+        ),
+        (step("run: echo ${{ matrix.os }}\n    strategy: {matrix: '${{ fromJSON(needs.a.outputs.x) }}'}"), false),
+        (
+            step(
+                "uses: actions/create-github-app-token@v2\n        id: app\n      - run: git config user.name '${{ steps.app.outputs.app-slug }}[bot]'",
+            ),
+            true,
+        ),
+        (
+            step(
+                "uses: peter-evans/find-comment@v3\n        id: app\n      - run: echo '${{ steps.app.outputs.comment-body }}'",
+            ),
+            false,
+        ),
+    ];
+    for (text, is_harmless) in table {
+        assert_eq!(judged(&[(CI, &text)]).is_empty(), is_harmless, "{text}");
     }
 }
 
@@ -311,7 +369,6 @@ fn what_cannot_be_judged_is_not_harmless() {
     };
     for text in [
         "on: [unclosed",
-        "on: push\npermissions: &p {}\njobs: {a: {permissions: *p, runs-on: ubuntu-latest, steps: []}}",
         "on: push\non: push\n",
         "on: 7\n",
         "name: nothing starts it\n",
@@ -320,7 +377,6 @@ fn what_cannot_be_judged_is_not_harmless() {
     ] {
         assert!(unknown(text), "{text}");
     }
-    assert_eq!(triggers("on: {push: {tags: &t ['v*']}}\njobs: *t\n"), [], "it starts elsewhere");
     let large = [(CI.to_owned(), None)].into();
     let found = workflows(&large, &run_branches(true));
     assert_eq!(found[0].grants, [Grant::Unknown(Unjudged::TooLarge)].into());
