@@ -11,9 +11,9 @@ use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 const NAMES: &str = "
     .appveyor.y*ml .azure-pipelines .azuredevops .buildkite .build.y*ml .builds .circleci .cirrus.y*ml .cirrus.star
     .codefresh .do .drone.y*ml .drone.star .drone.jsonnet .evergreen.y*ml .forgejo .gitea .gitlab-ci*.y*ml .harness .jenkins
-    .packit.y*ml .pipelines .platform .platform.app.y*ml .readthedocs.y*ml .semaphore .taskcluster.y*ml .teamcity .tekton .travis.y*ml .vela.y*ml .woodpecker .woodpecker.y*ml .zuul.d .zuul.y*ml
+    .packit.y*ml .pipelines **/.platform.app.y*ml .platform/*.y*ml .readthedocs.y*ml .semaphore .taskcluster.y*ml .teamcity .tekton .travis.y*ml .upsun .vela.y*ml .woodpecker .woodpecker.y*ml .zuul.d .zuul.y*ml
     */jenkinsfile amplify.y*ml apphosting.y*ml appveyor*.y*ml azure-pipelines*.y*ml bitbucket-pipelines.y*ml bitrise.y*ml buildspec*.y*ml cloudbuild*.y*ml
-    cloudbuild.json codefresh.y*ml codemagic.y*ml heroku.y*ml jenkinsfile jenkinsfile.* netlify.toml
+    cloudbuild.json codefresh.y*ml codemagic.y*ml heroku.y*ml jenkinsfile jenkinsfile.* **/netlify.toml
     packit.y*ml railway.json railway.toml readthedocs.y*ml render.y*ml screwdriver.y*ml **/vercel.json wercker.y*ml zuul.d
     zuul.y*ml
 ";
@@ -44,7 +44,7 @@ mod tests {
     use super::definition;
 
     #[test]
-    fn a_definition_lies_at_the_root_and_is_no_source_code() {
+    fn a_definition_lies_where_its_service_reads_it() {
         for (path, expected) in [
             (".circleci/config.yml", Some(".circleci")),
             ("Jenkinsfile.release", Some("Jenkinsfile.release")),
@@ -59,8 +59,13 @@ mod tests {
             ("vercel.json", Some("vercel.json")),
             (".do/app.yaml", Some(".do")),
             ("apps/web/vercel.json", Some("apps/web/vercel.json")),
+            ("apps/web/netlify.toml", Some("apps/web/netlify.toml")),
+            ("api/.platform.app.yaml", Some("api/.platform.app.yaml")),
+            (".platform/routes.yaml", Some(".platform/routes.yaml")),
+            (".upsun/config.yaml", Some(".upsun")),
+            (".platform/hooks/prebuild/a.sh", None),
+            (".platform/nginx/a.yml", None),
             ("src/test/resources/Jenkinsfile", None),
-            ("web/netlify.toml", None),
             (".github/workflows/ci.yml", None),
             ("docs/.travis.yml", None),
             ("src/jenkinsfile.rs", None),
