@@ -98,13 +98,14 @@ pub fn skips(message: &str) -> bool {
     without_instructions(message) != message
 }
 
-/// Returns the text without skip instructions: square brackets become round, and the trailer loses its colon.
+/// Returns the text without skip instructions: square brackets become round, and the trailer gets a blank, so that nothing
+/// around it makes it one again.
 pub fn without_instructions(text: &str) -> String {
     let mut clean = text.to_owned();
     for words in IN_BRACKETS {
         clean = replaced(&clean, &format!("[{words}]"), &format!("({words})"));
     }
-    replaced(&clean, AS_TRAILER, AS_TRAILER.trim_end_matches(':'))
+    replaced(&clean, AS_TRAILER, "skip checks:")
 }
 
 /// Replaces `from`, which is in ASCII lower case, ignoring case in `text`.
@@ -420,9 +421,15 @@ mod tests {
 
     #[test]
     fn every_instruction_of_github_is_found_and_broken() {
-        for message in
-            ["x [skip ci]", "[ci skip]", "a\n\n[No CI]", "[skip actions]", "[actions skip]", "x\n\n\nSkip-Checks: true"]
-        {
+        for message in [
+            "x [skip ci]",
+            "[ci skip]",
+            "a\n\n[No CI]",
+            "[skip actions]",
+            "[actions skip]",
+            "x\n\n\nSkip-Checks: true",
+            "skip-checks:: true",
+        ] {
             assert!(skips(message), "{message}");
             assert!(!skips(&without_instructions(message)), "{message}");
         }
