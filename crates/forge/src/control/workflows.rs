@@ -11,6 +11,12 @@ const FOLDER: &str = ".github/workflows";
 /// The instructions that GitHub obeys in the message of a head commit, only on `push` and `pull_request`.
 const SKIPPING: [&str; 5] = ["[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]"];
 
+/// `true` if GitHub obeys an instruction in a message in lower case: one of [`SKIPPING`], or the trailer.
+fn skips(message: &str) -> bool {
+    let is_trailer = |line: &str| line.strip_prefix("skip-checks:").is_some_and(|value| value.trim() == "true");
+    SKIPPING.iter().any(|words| message.contains(words)) || message.lines().any(is_trailer)
+}
+
 /// A job that GitHub would have started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartedJob {
@@ -86,13 +92,13 @@ impl Forge {
 async fn started_by(bare: &BareRepo, event: &WorkflowEvent, secrets: &BTreeMap<String, String>) -> Vec<StartedJob> {
     let message = bare.commit(&event.head).await.ok().flatten().map(|commit| commit.message.to_lowercase());
     let obeys = matches!(event.event.as_str(), "push" | "pull_request");
-    if obeys && message.is_some_and(|message| SKIPPING.iter().any(|words| message.contains(words))) {
+    if obeys && message.is_some_and(|message| skips(&message)) {
         return Vec::new();
     }
     let files = bare.folder(&event.sha, FOLDER).await.ok().flatten().unwrap_or_default();
     let mut started = Vec::new();
     let names = files.into_iter().map(|(_, _, name)| name);
-    for name in names.filter(|name| name.ends_with(".yml")) {
+    for name in names.filter(|name| name.ends_with(".yml") || name.ends_with(".yaml")) {
         let text = bare.file(&event.sha, &format!("{FOLDER}/{name}")).await.ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let workflow: Value = serde_saphyr::from_str(&text).unwrap_or_default();

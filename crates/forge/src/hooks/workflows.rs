@@ -16,8 +16,7 @@ impl State {
         let events = match (event, action) {
             ("push", _) if text(fields, "/after") != NOTHING => of_push(fields),
             ("pull_request", Some(action)) if OF_PULLS.contains(&action) => {
-                let base = text(fields, "/pull_request/base/ref");
-                of_pull(fields, head_of(&base), base)
+                of_pull(fields, head_of(&known.default_branch))
             }
             ("pull_request_review" | "pull_request_review_comment", Some("submitted" | "created")) => {
                 let head = text(fields, "/pull_request/head/sha");
@@ -52,10 +51,12 @@ fn of_push(fields: &Value) -> Vec<WorkflowEvent> {
     names.map(|name| on_branch(name, head.clone(), head.clone(), branch.clone())).collect()
 }
 
-fn of_pull(fields: &Value, head_of_base: String, base: String) -> Vec<WorkflowEvent> {
-    let head = text(fields, "/pull_request/head/sha");
-    let branch = text(fields, "/pull_request/head/ref");
-    let events = [("pull_request", head.clone()), ("pull_request_target", head_of_base)];
+/// Returns the events of a pull request. Since 2025-12-08, `pull_request_target` runs on the default branch, whatever the
+/// base is (`github.blog/changelog/2025-11-07-actions-pull_request_target-and-environment-branch-protections-changes`).
+fn of_pull(fields: &Value, head_of_default: String) -> Vec<WorkflowEvent> {
+    let [head, branch, base] =
+        ["head/sha", "head/ref", "base/ref"].map(|of| text(fields, &format!("/pull_request/{of}")));
+    let events = [("pull_request", head.clone()), ("pull_request_target", head_of_default)];
     let about = |(event, sha)| WorkflowEvent {
         base: Some(base.clone()),
         ..on_branch(event, sha, head.clone(), branch.clone())

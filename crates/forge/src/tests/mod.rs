@@ -12,3 +12,4 @@ mod readers;
 mod refusals;
 mod registration;
 mod webhooks;
+mod workflows;
