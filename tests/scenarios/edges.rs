@@ -229,7 +229,8 @@ async fn files_that_programs_obey_are_named_on_top_of_both_pull_requests() {
     let world = World::new().await;
     let tasks = "{ \"tasks\": [] }\n";
     world.script.plans(&Plan::one()).plays(1).feedback(1, "Say more");
-    world.script.writes(1, &[(".vscode/tasks.json", tasks), ("web/.npmrc", "a=b\n")]);
+    let of_no_program = (".next-editor/tasks.json", tasks);
+    world.script.writes(1, &[(".vscode/tasks.json", tasks), ("web/.npmrc", "a=b\n"), of_no_program]);
     world.script.approves(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
@@ -239,7 +240,9 @@ async fn files_that_programs_obey_are_named_on_top_of_both_pull_requests() {
         for line in ["> - editors: `.vscode`", "> - package managers: `web/.npmrc`"] {
             assert!(body.contains(line), "{line}: {body}");
         }
+        assert!(!body.contains(of_no_program.0), "{body}");
     }
+    assert!(world.file("autobuild/1/integration", of_no_program.0).is_some(), "a file that is not known goes through");
     world.end().await;
 }
 

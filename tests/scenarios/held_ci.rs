@@ -147,6 +147,7 @@ async fn a_merge_by_any_method_brings_no_skip_instruction_to_the_default_branch(
         let world = world(DEPLOY, "").await;
         world.start().await;
         world.say(WRITER, 1, "/autobuild ci").await;
+        assert!(skips(&world.messages("main..autobuild/1/integration")), "the held commits have it");
         let before = world.git_says(&["rev-parse", "main"]);
         let pull = world.feature_pull().await;
         world.by(WRITER).merge(REPO, pull, method).await.unwrap();

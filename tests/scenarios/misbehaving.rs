@@ -1,8 +1,12 @@
 //! Agents that misbehave, and repositories that cannot be tested.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
-use autobuild::config::Role;
+use autobuild::config::{Allowance, NetworkCeiling, Role};
 use forge::{BranchRule, Fault, Mishap, RuleKind};
+use std::{
+    collections::BTreeMap,
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+};
 
 const REPORT: &str = r#"echo '{"summary": "Said it.", "files_modified": [], "files_created": ["hello/1.txt"], "ready_for_validation": true}'
 "#;
@@ -275,24 +279,35 @@ way.sendall(f"CONNECT registry.npmjs.org:443 HTTP/1.1\r\nHost: x\r\nProxy-Author
 sys.exit(0 if b" 200 " in way.recv(100) else 1)
 "#;
 
+/// Returns a world whose set-up asks for npm's registry, which is at this address, if there is a `package.json`.
+async fn world_with_npm_at(address: SocketAddr, file: &str) -> World {
+    let pinned = BTreeMap::from([("registry.npmjs.org".parse().unwrap(), address)]);
+    let network = NetworkCeiling { pinned, ..NetworkCeiling::default() };
+    let setup = Setup::new().only_settings(
+        "setup: if test -e package.json; then python3 tests/reach.py; fi\ntest: sh tests/run.sh\nmode: standard\n",
+    );
+    let setup = setup.allowance(Allowance { network, ..Allowance::default() });
+    setup.with_file("tests/reach.py", REACH).with_file("go.mod", "module tree\n").with_file(file, "{}").build().await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_player_that_opens_a_registry_by_an_empty_manifest_waits_for_a_person() {
-    let world = Setup::new()
-        .only_settings(
-            "setup: if test -e package.json; then python3 tests/reach.py; fi\ntest: sh tests/run.sh\nmode: standard\n",
-        )
-        .with_file("tests/reach.py", REACH)
-        .with_file("go.mod", "module tree\n")
-        .build()
-        .await;
+    let npm = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let files = [("package.json", "{}"), ("hello/1.txt", "hello 1\n")];
-    world.script.plans(&Plan::one()).writes(1, &files);
-    world.start().await;
-    assert_eq!(world.state().await, "blocked");
-    let pull = world.pull(1).await;
-    let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
-    assert!(said.contains("`registry.npmjs.org` is a package registry"), "{said}");
-    world.end().await;
+    for (file_of_main, state) in [("notes.json", "blocked"), ("package.json", "in_review")] {
+        let world = world_with_npm_at(npm.local_addr().unwrap(), file_of_main).await;
+        world.script.plans(&Plan::one()).writes(1, &files);
+        if state == "in_review" {
+            world.script.approves(1);
+        }
+        world.start().await;
+        assert_eq!(world.state().await, state, "{file_of_main}");
+        let pull = world.pull(1).await;
+        let said = format!("{}{:?}", world.answers(pull).await, world.reviews(pull).await);
+        let is_refused = said.contains("`registry.npmjs.org` is a package registry");
+        assert_eq!(is_refused, state == "blocked", "{said}");
+        world.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

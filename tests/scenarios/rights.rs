@@ -236,6 +236,20 @@ async fn repositories(world: &World) -> Vec<(String, u64)> {
     all
 }
 
+/// Returns the number of answers to 30 comments of a person with the right, for whom there is no limit.
+async fn answers_to_a_writer(world: &World, (repo, issue): &(String, u64)) -> usize {
+    world.forge.set_role(repo, WRITER, Role::Write).unwrap();
+    let comments: Vec<u64> =
+        (0..30).map(|_| world.by(WRITER).comment(repo, *issue, "/autobuild approve").unwrap()).collect();
+    world.settle().await;
+    let mut answers = 0;
+    for comment in comments {
+        let reactions = world.forge.look(repo, &format!("issues/comments/{comment}/reactions")).await.unwrap();
+        answers += reactions.as_array().unwrap().len();
+    }
+    answers
+}
+
 /// Plays 200 comments, or the 2,000 of `.ci/thorough flood`.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_strangers_gets_ten_writes_and_holds_nothing_up() {
@@ -269,5 +283,6 @@ async fn a_flood_of_strangers_gets_ten_writes_and_holds_nothing_up() {
         reactions += world.forge.look(repo, &path).await.unwrap().as_array().unwrap().len();
     }
     assert_eq!(reactions, 10, "half of 20 in all");
+    assert_eq!(answers_to_a_writer(&world, &repositories[1]).await, 30);
     world.end().await;
 }
