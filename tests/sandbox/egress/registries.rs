@@ -24,7 +24,10 @@ use tokio_rustls::{
 use uplink::{Authorities, Uplink};
 
 /// The host names of the registry on loopback. The last one is a mirror that the settings name.
-pub const HOSTS: [&str; 10] = [
+pub const HOSTS: [&str; 13] = [
+    "github.com",
+    "release-assets.githubusercontent.com",
+    "services.gradle.org",
     "index.crates.io",
     "static.crates.io",
     "registry.npmjs.org",
@@ -37,7 +40,7 @@ pub const HOSTS: [&str; 10] = [
     "mirror.test",
 ];
 
-/// A registry's answer to a path: a body, or `None` if there is nothing.
+/// A registry's answer to a path: a body, or `None` if there is nothing. A body such as `-> /leafy` is a redirect.
 pub type Shelf = Arc<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
 /// A registry on loopback with its authority, and all bytes of the requests that it got.
@@ -101,7 +104,12 @@ async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shelf: Shelf, got: Arc<
         let is_head = head.starts_with("HEAD ");
         got.lock().unwrap().push(head);
         let body = shelf(&path);
-        let status = if body.is_some() { "200 OK" } else { "404 Not Found" };
+        let to = body.as_ref().and_then(|body| String::from_utf8_lossy(body).strip_prefix("-> ").map(str::to_owned));
+        let status = match (&body, to) {
+            (_, Some(to)) => format!("302 Found\r\nlocation: {to}"),
+            (Some(_), None) => "200 OK".to_owned(),
+            (None, None) => "404 Not Found".to_owned(),
+        };
         let body = body.unwrap_or_default();
         let kind = match body.first() {
             Some(b'<') => "text/html",
@@ -244,6 +252,63 @@ async fn paths_that_lead_to_nothing_are_counted() {
     }
     assert_eq!(missed, 131, "64 KiB");
     assert_eq!(world.decided(NPM), [Outcome::Allowed, Outcome::Refused(Refusal::TooManyMisses)]);
+}
+
+/// services.gradle.org leads to github.com, which leads to a signed address.
+#[tokio::test]
+async fn the_door_follows_gradles_redirect_to_hosts_that_are_closed() {
+    let shelf = |path: &str| {
+        let answer = match path {
+            "/distributions/gradle-8.5-bin.zip" => {
+                "-> https://github.com/gradle/gradle-distributions/releases/download/x"
+            }
+            "/distributions/evil.zip" => "-> https://mirror.test/file",
+            "/gradle/gradle-distributions/releases/download/x" => {
+                "-> https://release-assets.githubusercontent.com/file?sig=s"
+            }
+            "/file?sig=s" | "/file" => "a zip",
+            _ => return None,
+        };
+        Some(answer.as_bytes().to_vec())
+    };
+    let gradle = "services.gradle.org";
+    let registry = Registry::open(Arc::new(shelf)).await;
+    let world = World::open(registry.rules(&[gradle])).await;
+    let answer = said(&world, gradle, &get("/distributions/gradle-8.5-bin.zip", gradle, "Range: bytes=0-\r\n")).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("a zip"), "{answer}");
+    let last = registry.requests().pop().unwrap();
+    let expected = "GET /file?sig=s HTTP/1.1\r\nrange: bytes=0-\r\nhost: release-assets.githubusercontent.com\r\n\
+                    user-agent: AutoBuild\r\n\r\n";
+    assert_eq!(last, expected);
+    let answer = said(&world, gradle, &get("/distributions/evil.zip", gradle, "")).await;
+    assert!(answer.starts_with("HTTP/1.1 302 "), "another host is not followed: {answer}");
+}
+
+/// crates.io redirects every version of a crate to a file, also one that is not there.
+#[tokio::test]
+async fn a_path_that_is_redirected_is_counted_until_its_address_answers() {
+    let redirected = |path: &str| Some(format!("-> https://{NPM}/{}", path.strip_prefix("/to/")?.split('/').next()?));
+    let shelf = move |path: &str| redirected(path).map(String::into_bytes).or_else(|| leafy()(path));
+    let registry = Registry::open(Arc::new(shelf)).await;
+    let world = World::open(registry.rules(&[NPM])).await;
+    let mut stream = connected(&world, NPM).await;
+    let mut ask = async |path: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {NPM}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        Reply::read(&mut stream).await.status
+    };
+    let words = "a".repeat(490);
+    for _ in 0..200 {
+        assert_eq!([ask(&format!("/to/leafy/{words}")).await, ask("/leafy").await], [302, 200]);
+    }
+    let mut redirects = 0;
+    while ask(&format!("/to/nothing/{words}")).await == 302 {
+        redirects += 1;
+        if redirects == 1 {
+            assert_eq!(ask("/nothing").await, 404);
+        }
+    }
+    assert_eq!(redirects, 131, "64 KiB");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 use crate::egress::{
     environment,
+    free_bytes::FreeBytes,
     log::{Decision, Log},
     maven,
     meter::Allowance,
@@ -12,7 +13,6 @@ use crate::egress::{
     trust::Trust,
 };
 use domain::{isolation::Level, network::HostName, refused_host::RefusedHost};
-use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags};
 use secrecy::{ExposeSecret, SecretString};
 use std::{
@@ -23,7 +23,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     os::{fd::AsRawFd, unix::fs::PermissionsExt},
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicUsize},
+    sync::Arc,
     time::Duration,
 };
 use tempfile::TempDir;
@@ -82,8 +82,7 @@ impl Door {
             tally: Arc::default(),
             places: Arc::default(),
             trust,
-            missed: AtomicUsize::default(),
-            counted: Mutex::default(),
+            free_bytes: FreeBytes::default(),
             rules,
             token: token()?,
             log: Log::default(),

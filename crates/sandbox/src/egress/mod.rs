@@ -19,6 +19,7 @@ mod connect;
 mod door;
 mod environment;
 mod errors;
+mod free_bytes;
 mod headers;
 mod key_mask;
 mod log;

@@ -17,7 +17,7 @@ use domain::{
 };
 use http::{
     HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
-    header::{HOST, USER_AGENT},
+    header::{HOST, LOCATION, USER_AGENT},
 };
 use http_body_util::{BodyExt, Empty};
 use hyper::{
@@ -27,24 +27,24 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
-use std::{
-    convert::Infallible,
-    sync::{Arc, atomic::Ordering},
-};
+use std::{convert::Infallible, sync::Arc};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::Mutex,
 };
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 use uplink::{Causes, Stream};
+use url::{Position, Url};
 
-/// The most bytes that a run may choose freely in its requests to registries: paths that lead to nothing, and new
-/// values of headers. Without a limit, it could send any text to a registry's logs.
-const MAX_MISSED: usize = 64 * 1024;
 /// The name that the door gives itself, because some registries refuse requests without one.
 const NAME: HeaderValue = HeaderValue::from_static("AutoBuild");
 /// The number of times that a request is sent. A registry may have closed an idle connection.
 const TRIES: usize = 2;
+
+/// Hosts whose redirects the door follows itself, because the files are at hosts to which anybody can upload: the host
+/// alone chooses which file is read. Gradle's wrapper downloads Gradle this way.
+const FOLLOWED: [(&str, [&str; 2]); 1] =
+    [("services.gradle.org", ["github.com", "release-assets.githubusercontent.com"])];
 
 type Sender = SendRequest<Empty<Bytes>>;
 
@@ -101,17 +101,15 @@ impl RegistryVisit {
     async fn forward(&self, request: &Request<Incoming>) -> Result<Response<Body>, Refused> {
         let refused = |why| Refused { what: self.host.to_string(), why };
         let target = self.target(request)?;
-        if self.shared.missed.load(Ordering::Relaxed) >= MAX_MISSED {
+        let free_bytes = &self.shared.free_bytes;
+        if !free_bytes.count_path(target) {
             return Err(refused(Refusal::TooManyMisses));
         }
-        // Counted before the request, so that parallel requests do not pass the limit together.
-        self.shared.missed.fetch_add(target.len(), Ordering::Relaxed);
         let response = self.ask(request, target).await.map_err(refused)?;
-        if leads_on(response.status()) {
-            self.shared.missed.fetch_sub(target.len(), Ordering::Relaxed);
-        }
+        let response = self.follow(request, response).await.map_err(refused)?;
+        free_bytes.answered(&self.host, target, response.status(), response.headers());
         if response.status() != StatusCode::NOT_MODIFIED {
-            self.shared.count_new(&headers::of_reading(request.headers()));
+            free_bytes.count_values(&headers::of_reading(request.headers()));
         }
         let (mut head, body) = response.into_parts();
         head.headers = headers::onward(&head.headers);
@@ -159,6 +157,27 @@ impl RegistryVisit {
         Err(Refusal::Unreachable)
     }
 
+    /// Follows the redirects of a host in [`FOLLOWED`].
+    async fn follow(
+        &self,
+        asked: &Request<Incoming>,
+        mut response: Response<Incoming>,
+    ) -> Result<Response<Incoming>, Refusal> {
+        let followed = FOLLOWED.iter().find(|(host, _)| *host == self.host.as_str());
+        let Some((_, hosts)) = followed else { return Ok(response) };
+        for _ in hosts {
+            let Some(address) = address_of(&response).filter(|to| hosts.iter().any(|host| to.host_str() == Some(host)))
+            else {
+                break;
+            };
+            let Ok(host) = address.host_str().unwrap_or_default().parse() else { break };
+            let upstream = Mutex::new(Upstream::Lost);
+            let next = Self { host, registry: self.registry, shared: Arc::clone(&self.shared), upstream };
+            response = next.ask(asked, &address[Position::BeforePath..Position::AfterQuery]).await?;
+        }
+        Ok(response)
+    }
+
     fn request(&self, asked: &Request<Incoming>, target: &str) -> Option<Request<Empty<Bytes>>> {
         let mut request = Request::builder().method(asked.method()).uri(target).body(Empty::new()).ok()?;
         *request.headers_mut() = headers::of_reading(asked.headers());
@@ -204,14 +223,11 @@ impl RegistryVisit {
     }
 }
 
-/// `true` if a path led to something. A temporary redirect counts: it names the place of a file, and the program's next
-/// request shows if the file exists.
-fn leads_on(status: StatusCode) -> bool {
-    status.is_success()
-        || matches!(
-            status,
-            StatusCode::NOT_MODIFIED | StatusCode::FOUND | StatusCode::SEE_OTHER | StatusCode::RANGE_NOT_SATISFIABLE
-        )
+/// Returns the address to which an answer leads.
+fn address_of(response: &Response<Incoming>) -> Option<Url> {
+    let location = response.headers().get(LOCATION).filter(|_| response.status().is_redirection())?;
+    let address = Url::parse(location.to_str().ok()?).ok()?;
+    (address.scheme() == "https" && address.port().is_none()).then_some(address)
 }
 
 /// A refused request: its name in the log, and the reason.

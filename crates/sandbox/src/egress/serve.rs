@@ -4,6 +4,7 @@ use crate::egress::{
     call_slots::CallSlots,
     connect, errors,
     errors::Body,
+    free_bytes::FreeBytes,
     log::{ByServer, Log, Outcome, Refusal},
     meter::{Allowance, Flow, Meter, MeteredStream},
     models,
@@ -14,19 +15,11 @@ use crate::egress::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use domain::{network::HostName, refused_host::RefusedHost, registries};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, header::PROXY_AUTHORIZATION};
+use http::{HeaderMap, Method, Request, Response, header::PROXY_AUTHORIZATION};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
-use std::{
-    collections::HashSet,
-    convert::Infallible,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{convert::Infallible, sync::Arc};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::OwnedSemaphorePermit,
@@ -51,26 +44,13 @@ pub(super) struct Shared {
     pub(super) places: Arc<CallSlots>,
     /// The authority for registries and its certificates; `None` if no registry may be reached.
     pub(super) trust: Option<Trust>,
-    /// The bytes that the run chose freely in its requests to registries.
-    pub(super) missed: AtomicUsize,
-    /// The values of headers that were counted.
-    pub(super) counted: Mutex<HashSet<HeaderValue>>,
+    pub(super) free_bytes: FreeBytes,
     /// Fires when the door closes.
     pub(super) closed: CancellationToken,
     pub(super) serving: TaskTracker,
 }
 
 impl Shared {
-    /// Counts the values that no request to a registry had before: a program can write any text there.
-    pub(super) fn count_new(&self, headers: &HeaderMap) {
-        let mut counted = self.counted.lock();
-        for value in headers.values() {
-            if counted.insert(value.clone()) {
-                self.missed.fetch_add(value.len(), Ordering::Relaxed);
-            }
-        }
-    }
-
     pub(super) fn is_token(&self, given: &[u8]) -> bool {
         let token = self.token.expose_secret().as_bytes();
         aws_lc_rs::constant_time::verify_slices_are_equal(given, token).is_ok()

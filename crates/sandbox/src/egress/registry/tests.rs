@@ -2,6 +2,7 @@
 
 use super::{RegistryVisit, Upstream};
 use crate::egress::{
+    free_bytes::FreeBytes,
     log::Log,
     meter::Allowance,
     refusals::Refusals,
@@ -18,10 +19,7 @@ use hyper::{body::Incoming, service::service_fn};
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use proptest::prelude::*;
-use std::{
-    convert::Infallible,
-    sync::{Arc, atomic::AtomicUsize},
-};
+use std::{convert::Infallible, sync::Arc};
 use tokio::{io::AsyncWriteExt, task::yield_now};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -41,8 +39,7 @@ fn visit(host: &str) -> RegistryVisit {
         tally: Arc::default(),
         places: Arc::default(),
         trust: None,
-        missed: AtomicUsize::default(),
-        counted: Mutex::default(),
+        free_bytes: FreeBytes::default(),
         rules: Rules { go_modules: GoModules::of_sums(["rsc.io/Leafy v1.2.3 h1:x="]), ..Rules::default() },
         token: "".into(),
         log: Log::default(),
