@@ -2,8 +2,9 @@
 
 use crate::{
     engine::{
+        Engine,
         ingest::{
-            context::InboundContext,
+            context::{AwaitedTrigger, InboundContext},
             given_command::{GivenCommand, permission},
             right::refused,
         },
@@ -15,7 +16,7 @@ use domain::{
     command::{Button, Parsed},
     effect::{ReplyTo, Thread},
     feature::{
-        command::{Possible, Refusal},
+        command::{Possible, Refusal, Trigger},
         event::Target,
     },
     ids::FeatureKey,
@@ -87,12 +88,35 @@ fn out_of_date(task: &Task, button: Button) -> Option<Refusal> {
 }
 
 /// Returns the Feature or task that a check run is about. A check run's external id is the id of the effect that made it.
-pub fn subject(external_id: &str) -> Option<(FeatureKey, Target)> {
+fn subject(external_id: &str) -> Option<(FeatureKey, Target)> {
     let mut parts = external_id.split('/');
     let key: Vec<&str> = parts.by_ref().take(3).collect();
     let named = parts.next()?;
     let target = if named == "publish_wave_check" { Target::Feature } else { Target::Task(named.parse().ok()?) };
     Some((key.join("/").parse().ok()?, target))
+}
+
+/// Returns the trigger for a button, wherever its check run belongs now.
+pub(super) async fn awaited(
+    engine: &Engine,
+    run: &PressedCheckRun,
+    identifier: &str,
+    delivery: &str,
+) -> Option<AwaitedTrigger> {
+    Button::from_identifier(identifier)?;
+    let (key, on) = subject(run.external_id.as_deref()?)?;
+    let feature = engine.feature(&key).await.ok().flatten();
+    let pull = match on {
+        Target::Task(id) => feature.and_then(|feature| feature.task(id)?.pull),
+        Target::Feature => None,
+    };
+    Some(AwaitedTrigger {
+        trigger: Trigger::Button,
+        thread: pull.map_or(Thread::Issue(key.issue), Thread::Pull),
+        // The delivery's id is part of the cause, because a button can be pressed again.
+        cause: format!("button/{}/{identifier}/{delivery}", run.id),
+        comment: None,
+    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::{
         Engine,
         ingest::{
             branches_and_pulls::of_pull,
-            context::{InboundContext, answers, newest, run_at},
+            context::{AwaitedTrigger, InboundContext, answers, newest, run_at},
             given_command::{GivenCommand, permission},
             label,
             label::PlanCommand,
@@ -23,7 +23,11 @@ use crate::{
 use domain::{
     command::{Command, Parsed, parse},
     effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread, answer},
-    feature::{EarlierComment, Feature, command::Refusal, event::Target},
+    feature::{
+        EarlierComment, Feature,
+        command::{Refusal, Trigger},
+        event::Target,
+    },
     ids::PullNumber,
 };
 
@@ -185,12 +189,25 @@ fn unheard(
     refusal: Refusal,
 ) -> Done {
     let (thread, to) = (thread(issue), ReplyTo::Comment(comment.id));
-    let effects = match command {
-        Some(Command::Help) => vec![
+    // Only the list of commands needs no Feature.
+    let effects = if command == Some(Command::Help) {
+        vec![
             Effect::React { on: ReactOn::Comment(comment.id), reaction: Reaction::Rocket },
             Effect::Reply { thread, to, reply: Reply::Help },
-        ],
-        _ => answer(thread, to, Reply::Refused(refusal)),
+        ]
+    } else {
+        answer(thread, to, Reply::Refused(refusal))
     };
     answers(engine, origin, issue.number, &effects)
+}
+
+/// Returns the trigger for a comment with a command.
+pub(super) fn awaited(issue: &Issue, comment: &Comment) -> Option<AwaitedTrigger> {
+    let ours = parse(&comment.body) != Parsed::None && comment.via_app.is_none();
+    ours.then(|| AwaitedTrigger {
+        trigger: Trigger::Command,
+        thread: thread(issue),
+        cause: cause(comment),
+        comment: Some(comment.id),
+    })
 }

@@ -14,10 +14,10 @@ use domain::{
     effect::{Effect, Thread},
     feature::{
         Feature,
-        command::{Asker, Refusal},
+        command::{Asker, Refusal, Trigger},
         event::{Event, NewerRun},
     },
-    ids::{FeatureKey, IssueNumber, Millis, RepoId, User},
+    ids::{CommentId, FeatureKey, IssueNumber, Millis, RepoId, User},
 };
 
 /// The context of an inbound event, for the functions that interpret it.
@@ -26,6 +26,15 @@ pub(in crate::engine) struct InboundContext<'a> {
     pub(super) origin: &'a EventOrigin,
     pub(super) since: Millis,
     pub(super) delivery: &'a str,
+}
+
+/// A trigger by a person, and the place of the answer.
+pub(in crate::engine) struct AwaitedTrigger {
+    pub(super) trigger: Trigger,
+    pub(super) thread: Thread,
+    /// The id of the trigger. A repeat has the same id.
+    pub(super) cause: String,
+    pub(super) comment: Option<CommentId>,
 }
 
 impl InboundContext<'_> {

@@ -6,7 +6,7 @@ use crate::{
         Engine,
         apply::ApplyOutcome,
         ingest::{
-            context::{InboundContext, answers, fact, newest, one},
+            context::{AwaitedTrigger, InboundContext, answers, fact, newest, one},
             discussion,
             discussion::Writers,
             right,
@@ -19,13 +19,18 @@ use crate::{
         model::{AccountType, Conversation, Issue, OpenState},
         webhook::EventOrigin,
     },
+    store::StoreError,
 };
 use domain::{
     blocked::FailureClass,
     check_boxes::check_boxes,
     design, effect,
     effect::{Reply, ReplyTo, Thread},
-    feature::{EarlierComment, PlanKind, Snapshot, Trust, command::Refusal, event::Event},
+    feature::{
+        EarlierComment, PlanKind, Snapshot, Trust,
+        command::{Refusal, Trigger},
+        event::Event,
+    },
     ids::{FeatureKey, Millis, User, UserId},
 };
 use text::visible::{VisibleText, visible_text, without_unseen};
@@ -334,4 +339,23 @@ async fn answer(context: &InboundContext<'_>, issue: &Issue, label: &str, reply:
             Ok(answers(engine, origin, issue.number, &effects))
         }
     }
+}
+
+/// Returns the trigger for a label if it was ours when the settings were last read, or probably is if they never were.
+pub(super) async fn awaited(
+    engine: &Engine,
+    origin: &EventOrigin,
+    issue: &Issue,
+    name: &str,
+) -> Result<Option<AwaitedTrigger>, StoreError> {
+    let labels = engine.last_labels(origin.repo.id, &origin.repo.name).await?;
+    if labels.request_of_label(name).is_none() || issue.conversation != Conversation::Issue {
+        return Ok(None);
+    }
+    Ok(Some(AwaitedTrigger {
+        trigger: Trigger::Label,
+        thread: Thread::Issue(issue.number),
+        cause: cause(issue, name),
+        comment: None,
+    }))
 }

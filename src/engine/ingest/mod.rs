@@ -19,15 +19,15 @@ pub(super) mod unseen;
 use crate::{
     engine::{
         Engine,
-        ingest::context::InboundContext,
+        ingest::context::{AwaitedTrigger, InboundContext},
         job::{Done, EffectError, Job},
         perform::on_heap,
     },
     github::{
         model::AccountType,
-        webhook::{EventOrigin, Inbound, IssueEvent, RepoEvent, parse},
+        webhook::{EventOrigin, Inbound, IssueEvent, RepoEvent, ReviewChange, parse},
     },
-    store::{Lane, NewEffect, Ordered},
+    store::{Lane, NewEffect, Ordered, StoreError},
 };
 use domain::{
     blocked::Defect,
@@ -147,6 +147,31 @@ async fn interpret(of: &InboundContext<'_>, event: &RepoEvent) -> Result<Done, E
         RepoEvent::Pull { pull, event } => on_heap(|| branches_and_pulls::pull(of, pull, *event)).await,
         RepoEvent::Push(push) => on_heap(|| branches_and_pulls::push(engine, origin, push)).await,
         RepoEvent::Repository(event) => on_heap(|| lifecycle::repository(engine, origin, *event)).await,
+    }
+}
+
+/// Returns the trigger in a delivery that is given up, if a person waits for its answer.
+async fn awaited(
+    engine: &Engine,
+    origin: &EventOrigin,
+    event: &RepoEvent,
+    delivery: &str,
+) -> Result<Option<AwaitedTrigger>, StoreError> {
+    match event {
+        RepoEvent::Issue { issue, event: IssueEvent::Labeled(Some(name)) } => {
+            label::awaited(engine, origin, issue, name).await
+        }
+        RepoEvent::CommentCreated { issue, comment } => Ok(comment::awaited(issue, comment)),
+        RepoEvent::Review { pull, review, event: ReviewChange::Submitted } => {
+            review::awaited(engine, origin, pull, review).await
+        }
+        RepoEvent::CheckAction { run, identifier } => Ok(button::awaited(engine, run, identifier, delivery).await),
+        RepoEvent::Issue { .. }
+        | RepoEvent::Review { .. }
+        | RepoEvent::Pull { .. }
+        | RepoEvent::Push(_)
+        | RepoEvent::Rerun { .. }
+        | RepoEvent::Repository(_) => Ok(None),
     }
 }
 

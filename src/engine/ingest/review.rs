@@ -4,10 +4,11 @@
 use crate::{
     config::{Permission, Remarks},
     engine::{
+        Engine,
         apply::Fact,
         ingest::{
             branches_and_pulls::{of_pull, person},
-            context::{InboundContext, fact, one},
+            context::{AwaitedTrigger, InboundContext, fact, one},
             given_command::{GivenCommand, permission},
             right,
             right::{Right, no_permission},
@@ -17,8 +18,9 @@ use crate::{
     },
     github::{
         model::{AccountType, LineComment, Pull, Review, ReviewState},
-        webhook::ReviewChange,
+        webhook::{EventOrigin, ReviewChange},
     },
+    store::StoreError,
 };
 use domain::{
     command::{Command, Parsed, parse},
@@ -26,7 +28,7 @@ use domain::{
     effect::{ReplyTo, Thread},
     feature::{
         Feature, State,
-        command::{Asker, Refusal, review_refused},
+        command::{Asker, Refusal, Trigger, review_refused},
         event::{Event, Target},
         step::step,
     },
@@ -98,7 +100,7 @@ struct About<'a> {
 
 impl<'a> About<'a> {
     fn cause(&self) -> String {
-        format!("review/{}", self.review.id)
+        cause(self.review)
     }
 
     fn fact(&self, event: Event, cause: String) -> Fact {
@@ -313,4 +315,31 @@ fn on_line(comment: &LineComment, text: &str) -> Issue {
         line: comment.line.or(comment.original_line),
         ..Issue::remark("review", text)
     }
+}
+
+fn cause(review: &Review) -> String {
+    format!("review/{}", review.id)
+}
+
+/// Returns the trigger for a review of our pull requests that has a verdict or a command.
+pub(super) async fn awaited(
+    engine: &Engine,
+    origin: &EventOrigin,
+    pull: &Pull,
+    review: &Review,
+) -> Result<Option<AwaitedTrigger>, StoreError> {
+    let decides = match review.state {
+        ReviewState::Approved | ReviewState::ChangesRequested => true,
+        ReviewState::Commented | ReviewState::Dismissed | ReviewState::Other => parse(&review.body) != Parsed::None,
+    };
+    let (store, branch) = (&engine.store, &pull.head.branch);
+    if !decides || store.by_branch(origin.repo.id, branch).await?.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(AwaitedTrigger {
+        trigger: Trigger::Review,
+        thread: Thread::Pull(pull.number),
+        cause: cause(review),
+        comment: None,
+    }))
 }

@@ -14,9 +14,6 @@ mod tests;
 
 pub use admission::{Admission, OwnApps, Summary, admit};
 pub use headers::{DeliveryHeaders, HeaderError};
-pub use inbound::{
-    EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepoEvent,
-    RepositoryEvent, ReviewChange,
-};
+pub use inbound::*;
 pub use parse::{WebhookError, parse};
 pub use signature::{Signature, SignatureError, verify};
