@@ -128,7 +128,7 @@ fn rules() -> String {
         let others = TYPES.into_iter().filter(|kind| rule.weight(*kind) != usual);
         let others = others.map(|kind| format!("; `{}`: {}", yaml(&serde_json::json!(kind)), word(rule.weight(kind))));
         let weight = format!("{}{}", word(usual), others.collect::<String>());
-        vec![rule.name().to_owned(), messages::about_rule(rule).to_owned(), weight]
+        vec![rule.name().to_owned(), rule.about().to_owned(), weight]
     });
     table(&["finding", "what it is", "effect"], rows)
 }

@@ -22,12 +22,12 @@ pub enum Weight {
 
 /// The rules as a table: a description, the variant, its name in reviews, and its weight.
 macro_rules! rules {
-    ($($(#[$doc:meta])* $rule:ident = $name:literal, $weight:ident;)*) => {
+    ($(#[doc = $about:literal] $rule:ident = $name:literal, $weight:ident;)*) => {
         /// A way to look finished without being so.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Rule {
-            $($(#[$doc])* $rule),*
+            $(#[doc = $about] $rule),*
         }
 
         impl Rule {
@@ -38,6 +38,13 @@ macro_rules! rules {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$rule => $name),*
+                }
+            }
+
+            /// Returns the rule's description above, for the page of rules.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Self::$rule => $about.trim_ascii_start()),*
                 }
             }
 
@@ -52,37 +59,37 @@ macro_rules! rules {
 }
 
 rules! {
-    /// A number in test code was halved or lowered further.
+    /// A number in test code, such as that of random cases, is half of what it was or less.
     FewerCases = "fewer cases", Asked;
-    /// A test asserts nothing, something that always holds, or only under a condition.
+    /// A test asserts nothing, something that always holds, or only on a condition.
     CannotFail = "test cannot fail", Asked;
     /// No test fails when every function of the change is emptied (extreme mutation).
     PseudoTested = "pseudo-tested", Required;
     /// A new test passes even if each of its assertions fails.
     SwallowedFailure = "swallowed failure", Required;
-    /// The change's tests pass for any returned value of the right type.
+    /// New tests pass for any return value of the right type.
     WeakAssertion = "weak assertion", Asked;
     /// Settings of the test runner, or scripts that start it, change.
     RunnerWeakened = "test runner weakened", Asked;
     /// Code is marked so that the coverage tool leaves it out.
     CoverageWeakened = "coverage weakened", Asked;
-    /// The repository's CI checks less.
+    /// The repository's CI, or what its coverage service asks for, changes.
     CiWeakened = "CI weakened", Asked;
     /// A function only promises its work, or only returns the answers of its tests.
     Stub = "stub", Asked;
-    /// A comparison finds different values equal.
+    /// An equality always holds or leaves out fields, or a test first gives both sides the same shape.
     ComparesLess = "compares less", Asked;
-    /// The product holds the very answers that its new tests expect.
+    /// The product holds the answers that its tests expect, for the inputs that they give.
     HardCoded = "hard-coded answers", Asked;
-    /// The product does nothing with a new parameter or function.
+    /// New code never reads a parameter, or only tests call a new function.
     NotUsed = "not used", Asked;
-    /// A test computes the expected value in the same way as the product.
+    /// A function of the tests computes what they expect as the product does.
     RepeatsCode = "test repeats the code", Asked;
     /// Tests write data of the product that the change brings.
     SetByTests = "set by tests", Asked;
     /// Tests write the snapshot, golden file or results that they are compared with.
     WritesExpectation = "expectation written by tests", Asked;
-    /// Test results are written by hand.
+    /// The change contains a file of results that is read after the test run.
     ResultsByHand = "results by hand", Required;
     /// A stored snapshot is gone, or changed although no code did.
     SnapshotByHand = "snapshot by hand", Asked;
@@ -90,13 +97,13 @@ rules! {
     ShadowModule = "module shadowed", Asked;
     /// A test ends its process.
     ExitInTest = "exit in test", Asked;
-    /// Set-up rewrites tests, files that they need, or the settings of their runner.
+    /// Set-up now rewrites tests or their settings. They are put back.
     RewrittenBySetup = "rewritten by set-up", Required;
     /// A Player changed a protected path.
     ProtectedPath = "protected path", Required;
-    /// A line contains something that looks like a credential.
+    /// A line looks like a credential. Nobody can waive this.
     Secret = "secret", Required;
-    /// A file contains a merge conflict marker.
+    /// A merge conflict is not resolved.
     MergeMarker = "merge marker", Required;
     /// A file is over the size limit.
     FileTooLarge = "file too large", Required;
@@ -104,7 +111,7 @@ rules! {
     DiffersUnderTest = "differs under test", Asked;
     /// A file is gone that the task does not name.
     FileDeleted = "file deleted", Asked;
-    /// A file cannot be parsed, so only the rules that need no syntax were checked.
+    /// A file cannot be parsed, so its syntax was not checked.
     Unreadable = "file not readable", Informational;
 }
 

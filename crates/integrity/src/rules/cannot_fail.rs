@@ -51,3 +51,29 @@ fn leaving_early(file: &ChangedFile<'_>) -> Vec<Violation> {
     };
     file.after.tests.iter().filter(|test| !is_old(test)).filter_map(early).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                (
+                    "tests/test_fee.py",
+                    "",
+                    "def test_fee():\n    if not READY:\n        return\n    assert fee(1) == 25\n",
+                ),
+                ("tests/sum.rs", "", "#[test]\nfn adds() { add(1, 2); assert!(true); }\n"),
+                ("sum_test.go", "", "package sum\n\nfunc TestAdds(t *testing.T) {\n\tAdd(1, 2)\n}\n"),
+            ],
+            &[
+                ("tests/sum.rs", "", "#[test]\nfn adds() { assert!(add(1, 2) == 3); }\n"),
+                ("sum_test.go", "", "package sum\n\nfunc TestAdds(t *testing.T) {\n\tis(t, Add(1, 2), 3)\n}\n"),
+            ],
+        );
+    }
+}

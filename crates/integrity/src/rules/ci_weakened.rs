@@ -26,3 +26,22 @@ fn is_ci(path: &str) -> bool {
         || FOLDERS.iter().any(|folder| path.starts_with(folder))
         || !path.contains('/') && COVERAGE.iter().any(|start| name.starts_with(start))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[(
+                ".gitlab-ci.yml",
+                "test:\n  script:\n    - cargo test\n",
+                "test:\n  allow_failure: true\n  script:\n    - cargo test\n",
+            )],
+            &[(".gitlab-ci.yml", "", "test:\n  script:\n    - cargo test\n")],
+        );
+    }
+}

@@ -42,3 +42,37 @@ fn equalities(file: &ChangedFile<'_>) -> Vec<Violation> {
     let new = new_functions(file).filter(compares_less);
     new.map(|function| at_place(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                ("power.rs", "", "impl PartialEq for Power {\n    fn eq(&self, _: &Self) -> bool { true }\n}\n"),
+                (
+                    "way.rs",
+                    "",
+                    "struct Way { name: String, to: u8 }\nimpl PartialEq for Way { fn eq(&self, o: &Way) -> bool { self.to == o.to } }\n",
+                ),
+                (
+                    "tests/test_order.py",
+                    "",
+                    "def test_order():\n    assert sorted(listed()) == sorted([\"b\", \"a\"])\n",
+                ),
+            ],
+            &[
+                (
+                    "way.rs",
+                    "",
+                    "struct Way { to: u8 }\nimpl PartialEq for Way { fn eq(&self, o: &Way) -> bool { self.to == o.to } }\n",
+                ),
+                ("tests/test_order.py", "", "def test_order():\n    assert sorted(listed()) == [\"a\", \"b\"]\n"),
+            ],
+        );
+    }
+}

@@ -12,3 +12,18 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     applies: ANYWHERE,
     check: |reading| at_marks(reading, Fact::Uncovered, Purpose::Product),
 };
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[("fees.py", "", "def fee(amount):  # pragma: no cover\n    return amount * 2\n")],
+            &[("fees.py", "", "def fee(amount):\n    return amount * 2\n")],
+        );
+    }
+}

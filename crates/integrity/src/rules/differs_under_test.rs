@@ -42,3 +42,21 @@ fn variables(text: &str) -> impl Iterator<Item = &str> {
     words
         .filter(|word| word.len() > 2 && word.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                ("src/rate.js", "", "export const rate = process.env.RATE ? 7 : ask();\n"),
+                ("test/rate.test.js", "", "before(() => { process.env.RATE = '1'; });\n"),
+            ],
+            &[("src/rate.js", "", "export const rate = process.env.RATE ? 7 : ask();\n")],
+        );
+    }
+}

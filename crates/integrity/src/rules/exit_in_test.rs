@@ -11,3 +11,18 @@ pub(super) static RULE: ReadingRule = ReadingRule {
     applies: &[Role::Test, Role::Support, Role::Source, Role::Settings],
     check: |reading| at_marks(reading, Fact::Exit, Purpose::Tests),
 };
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[("test/sum.test.js", "", "it('adds', () => { process.exit(0); });\n")],
+            &[("src/cli.js", "", "export function main() { process.exit(0); }\n")],
+        );
+    }
+}

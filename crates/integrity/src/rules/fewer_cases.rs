@@ -47,3 +47,18 @@ fn setting(line: &str) -> Option<(String, u64)> {
     let number = number.replace('_', "").parse().ok().filter(|_| is_alone)?;
     Some((format!("{name} {rest}"), number))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[("tests/random.rs", "const CASES: u32 = 500;\n", "const CASES: u32 = 1;\n")],
+            &[("tests/random.rs", "const CASES: u32 = 500;\n", "const CASES: u32 = 400;\n")],
+        );
+    }
+}

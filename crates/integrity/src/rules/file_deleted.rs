@@ -39,3 +39,18 @@ fn is_named_alike(one: &FileChange, other: &FileChange) -> bool {
     let stem = |path: &str| file_name(path).split('.').next().map(str::to_lowercase);
     stem(&one.path) == stem(&other.path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[("LICENSE", "Permission is granted.\n", "")],
+            &[("LICENSE", "Permission is granted.\n", ""), ("docs/LICENSE", "", "Permission is granted.\n")],
+        );
+    }
+}

@@ -22,3 +22,22 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     };
     grew.map(violation).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[(
+                "dump.bin",
+                "",
+                "{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}{deep}",
+            )],
+            &[("dump.bin", "", "little\n")],
+        );
+    }
+}

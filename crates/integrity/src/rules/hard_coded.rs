@@ -106,3 +106,24 @@ fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<V
     let new = of_product.filter(is_expected);
     new.map(|function| at_place(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                ("fees.py", "", "def fee(amount):\n    if amount == 10000:\n        return 100\n    return 25\n"),
+                ("tests/test_fees.py", "", "def test_fee():\n    assert fee(10000) == 100\n"),
+            ],
+            &[
+                ("fees.py", "", "LIMITS = {10000: 100, 20000: 150}\n"),
+                ("tests/test_fees.py", "", "def test_limit():\n    assert LIMITS[10000] == 100\n"),
+            ],
+        );
+    }
+}

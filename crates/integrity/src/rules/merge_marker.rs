@@ -45,3 +45,18 @@ fn is_as_git_writes(line: &[u8]) -> bool {
     let is_id = |word: &str| (7..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     words.next().is_some_and(is_id) && words.next().is_none_or(|word| word.starts_with('('))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[("a.txt", "", concat!("<<<<<<", "< HEAD\none\n=======\ntwo\n>>>>>>", "> main\n"))],
+            &[("a.txt", "", "Title\n=======\n>>> quoted\n")],
+        );
+    }
+}

@@ -64,3 +64,28 @@ fn leaves_planned_code(reading: &Reading<'_>) -> bool {
     let mut planned = change.task.files.iter();
     planned.any(|path| is_code(path) && change.base.contains(path) && !is_changed(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                ("sign.py", "", "def is_signed(text, mark):\n    return len(mark) == 64\n"),
+                ("tests/test_sign.py", "", "def test_sign():\n    assert is_signed(\"a\", MARK)\n"),
+            ],
+            &[
+                (
+                    "sign.py",
+                    "",
+                    "def is_signed(text, mark):\n    return mark == f\"{text}!\"\n\n\ndef main(text, mark):\n    print(is_signed(text, mark))\n",
+                ),
+                ("tests/test_sign.py", "", "def test_sign():\n    assert is_signed(\"a\", MARK)\n"),
+            ],
+        );
+    }
+}

@@ -37,3 +37,28 @@ fn content(function: &Function) -> Vec<&str> {
     words.sort_unstable();
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                ("fees.py", "", "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n"),
+                ("tests/test_fees.py", "", "def expected(cents, days):\n    return cents // 2 if days >= 7 else 0\n"),
+            ],
+            &[
+                ("fees.py", "", "def fee(cents, days):\n    if days >= 7:\n        return cents // 2\n    return 0\n"),
+                (
+                    "tests/test_fees.py",
+                    "",
+                    "def expected(cents, days):\n    return {0: 0, 7: 50, 14: 50}[days] * cents // 100\n",
+                ),
+            ],
+        );
+    }
+}

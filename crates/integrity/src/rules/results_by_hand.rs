@@ -17,3 +17,18 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let files = reading.change.files.iter().filter(is_read);
     files.map(|file| at_place(&file.path, 1, Detail::Nothing)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[("results.xml", "", "<testsuites>\n</testsuites>\n")],
+            &[("tests/fixtures/junit.xml", "", "<testsuites>\n</testsuites>\n")],
+        );
+    }
+}

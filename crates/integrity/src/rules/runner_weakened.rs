@@ -72,3 +72,30 @@ fn changes_more(path: &str, before: &str, after: &str) -> bool {
     let mut differing = old.symmetric_difference(&new).peekable();
     differing.peek().is_none() || differing.any(|(name, _)| !name.contains("ependenc") && !name.ends_with("deps"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                (
+                    "package.json",
+                    "{\n  \"scripts\": { \"test\": \"jest\" }\n}\n",
+                    "{\n  \"scripts\": { \"test\": \"jest || true\" }\n}\n",
+                ),
+                ("Makefile", "test:\n\tpytest\n", "test:\n\t-pytest\n"),
+                ("pytest.ini", "", "[pytest]\naddopts = --reruns 3\n"),
+            ],
+            &[(
+                "package.json",
+                "{\n  \"version\": \"1\",\n  \"devDependencies\": {}\n}\n",
+                "{\n  \"version\": \"2\",\n  \"devDependencies\": { \"jest\": \"30\" }\n}\n",
+            )],
+        );
+    }
+}

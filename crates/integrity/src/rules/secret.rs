@@ -27,3 +27,18 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     };
     reading.change.files.iter().flat_map(in_one).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[("deploy.sh", "", concat!("token=ghp", "_9fKq2LmZx7Rt4VbN8sWc3YdH6jPgT1uQaE5o\n"))],
+            &[("deploy.sh", "", "token=$DEPLOY_TOKEN\n")],
+        );
+    }
+}

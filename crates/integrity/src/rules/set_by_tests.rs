@@ -56,3 +56,28 @@ fn writes(line: &str, name: &str) -> bool {
     let is_called = rest.starts_with('(') && !path.ends_with(name);
     quoted || is_subject && (is_assigned || is_item || is_called)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                ("rates.py", "", "_known = {}\n"),
+                (
+                    "tests/test_rates.py",
+                    "",
+                    "def test_rate():\n    rates._known.update({1: 2})\n    assert rate(1) == 2\n",
+                ),
+            ],
+            &[
+                ("rates.py", "", "KNOWN = {1: 2}\n"),
+                ("tests/test_rates.py", "", "def test_rate():\n    assert rates.KNOWN.get(1) == 2\n"),
+            ],
+        );
+    }
+}

@@ -106,3 +106,34 @@ fn leads_to_path(setting: &Setting) -> bool {
         || setting.name.ends_with(".directory")
         || setting.values.first().is_some_and(is_path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                ("pytest.py", "", "def raises(*errors): ...\n"),
+                ("Cargo.toml", "[dependencies]\ntax = \"1\"\n", "[dependencies]\ntax = { path = \"fake\" }\n"),
+                (
+                    "test/names.test.js",
+                    "import { slug } from \"../src/names.js\";\n",
+                    "const slug = (name) => name.trim();\n",
+                ),
+            ],
+            &[
+                ("ledger/decimal.py", "", "def rounded(n):\n    return round(n, 2)\n"),
+                ("Cargo.toml", "[dependencies]\n", "[dependencies]\ntax = { path = \"tax\" }\n"),
+                (
+                    "test/names.test.js",
+                    "import { slug } from \"../src/names.js\";\n",
+                    "import { slug } from \"../src/names/slug.js\";\n",
+                ),
+            ],
+        );
+    }
+}

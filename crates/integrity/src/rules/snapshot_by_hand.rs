@@ -26,3 +26,21 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     });
     found.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[("tests/snapshots/label.snap", "price: 3\nname: a\n", "price: 4\nname: a\n")],
+            &[
+                ("tests/snapshots/label.snap", "price: 3\nname: a\n", "price: 4\nname: a\n"),
+                ("src/label.rs", "fn label() -> u32 { 3 }\n", "fn label() -> u32 { 4 }\n"),
+            ],
+        );
+    }
+}

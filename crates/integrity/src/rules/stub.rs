@@ -38,3 +38,22 @@ fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
     let new = new_functions(file).filter(ignores);
     new.map(|function| at_place(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[("fees.py", "", "def fee(amount):\n    raise NotImplementedError\n")],
+            &[(
+                "shapes.py",
+                "",
+                "class Shape(ABC):\n    @abstractmethod\n    def area(self):\n        raise NotImplementedError\n",
+            )],
+        );
+    }
+}

@@ -12,3 +12,14 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let unreadable = reading.files.iter().filter(|file| file.is_unreadable);
     unreadable.map(|file| in_file(file.path, Detail::Nothing)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(&RULE, &[("deep.py", "", "x = {deep}\n")], &[("flat.py", "", "x = ((((1))))\n")]);
+    }
+}

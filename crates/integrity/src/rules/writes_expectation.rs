@@ -35,3 +35,33 @@ fn in_one(file: &ChangedFile<'_>, stored: &[&str]) -> Option<Violation> {
     let (number, line) = new.iter().find(|(_, line)| writes(line)).filter(|_| names_stored)?;
     Some(at_line(file.path, *number, line))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::rules::tests::check_examples;
+
+    #[test]
+    fn finds_its_example_and_not_the_honest_one() {
+        check_examples(
+            &RULE,
+            &[
+                ("tests/data/fees.txt", "", "10: 25\n"),
+                (
+                    "tests/test_fees.py",
+                    "",
+                    "KEPT = pathlib.Path(__file__).parent / \"data\" / \"fees.txt\"\n\n\
+             def test_fees():\n    KEPT.write_text(listed())\n    assert listed() == KEPT.read_text()\n",
+                ),
+            ],
+            &[
+                ("tests/data/fees.txt", "", "10: 25\n"),
+                (
+                    "tests/test_fees.py",
+                    "",
+                    "def test_fees(tmp_path):\n    (tmp_path / \"fees.txt\").write_text(listed())\n",
+                ),
+            ],
+        );
+    }
+}
