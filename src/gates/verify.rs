@@ -20,7 +20,7 @@ use crate::gates::{
     unrun_tests::unrun_tests,
 };
 use domain::{
-    evidence::{Evidence, Excuse, Excused, GateReport, Weight},
+    evidence::{Evidence, Excuse, Excused, Gate, GateReport, Weight},
     plan::Check,
     question::{Question, Topic},
     test_outcome::TestOutcome,
@@ -31,7 +31,8 @@ use tokio_util::sync::CancellationToken;
 
 /// One Gate of a task, or one step towards it.
 struct GateRow {
-    name: &'static str,
+    /// The Gate; `None` for a step towards others.
+    gate: Option<Gate>,
     needs: Needs,
     /// Returns its weight for a task; `None` if the task does without it.
     weight: fn(&Run<'_>) -> Option<Weight>,
@@ -51,37 +52,37 @@ enum Needs {
 /// The Gates after set-up and tests, in their order.
 static GATES: &[GateRow] = &[
     GateRow {
-        name: "tests of the base",
+        gate: Some(Gate::BaseTests),
         needs: Needs::Sound,
         weight: |_| Some(Weight::Required),
         run: |judging, weight| Box::pin(judging.read_table(weight)),
     },
     GateRow {
-        name: "checks on the base",
+        gate: None,
         needs: Needs::Ready,
         weight: |_| Some(Weight::Required),
         run: |judging, _| Box::pin(witness::note_base(judging.run, judging.table.as_ref(), &mut judging.checks)),
     },
     GateRow {
-        name: "experiments",
+        gate: Some(Gate::Experiments),
         needs: Needs::Sound,
         weight: |_| Some(Weight::Informational),
         run: |judging, weight| Box::pin(judging.experiment(weight)),
     },
     GateRow {
-        name: "red before green",
+        gate: Some(Gate::RedBeforeGreen),
         needs: Needs::Ready,
         weight: |run| run.weight_of_witness(),
         run: |judging, weight| Box::pin(judging.find_witness(weight)),
     },
     GateRow {
-        name: "coverage",
+        gate: Some(Gate::Coverage),
         needs: Needs::Sound,
         weight: |run| Some(coverage::weight(run.subject.task.kind)),
         run: |judging, weight| Box::pin(judging.measure(weight)),
     },
     GateRow {
-        name: "integrity",
+        gate: Some(Gate::Integrity),
         needs: Needs::Nothing,
         weight: |_| Some(Weight::Required),
         run: |judging, weight| Box::pin(judging.inspect(weight)),
@@ -131,7 +132,7 @@ pub async fn verify(
     let met = judging.needs_met(is_ready);
     for row in GATES.iter().filter(|row| row.needs <= met) {
         if let Some(weight) = (row.weight)(&run) {
-            tracing::debug!(gate = row.name, "a Gate runs");
+            tracing::debug!(gate = ?row.gate, "a Gate runs");
             (row.run)(&mut judging, weight).await?;
         }
     }
