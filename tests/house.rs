@@ -677,8 +677,7 @@ fn a_sentence_is_found_in_whatever_form_it_is_written() {
     assert_eq!(counted("src/web/inquire.rs", &format!("html! {{ {sentence} }}")), 0);
 }
 
-/// The most product lines of each room: all lines but those of tests, in thousands as docs/architecture.md shows them.
-/// A larger number needs a reason beside it.
+/// The most product lines of each room, from docs/architecture.md: all lines but those of tests.
 fn budgets() -> BTreeMap<String, usize> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
     let page = fs::read_to_string(page).unwrap();
@@ -704,9 +703,7 @@ fn too_large(sources: &[Source], budgets: &BTreeMap<String, usize>) -> Vec<Strin
     large
         .map(|(room, size)| {
             let most = budgets.get(room);
-            format!(
-                "`{room}` has {size} lines; docs/architecture.md allows {most:?}: take some out, or say there why not"
-            )
+            format!("`{room}` has {size} lines; docs/architecture.md allows {most:?}: take some out, or raise it")
         })
         .collect()
 }
@@ -821,7 +818,8 @@ fn files_are_finished_and_explained() {
 }
 
 /// The files that each language has, and the names by which others would know one.
-const OF_A_LANGUAGE: [&str; 11] = [
+const OF_A_LANGUAGE: [&str; 12] = [
+    "words.toml",
     "tests.scm",
     "functions.scm",
     "assertions.scm",
@@ -875,20 +873,15 @@ const OF_ONE_LANGUAGE: [&str; 18] = [
     "ImportError",
 ];
 
-/// Rules, experiments and the table contain no word of a language; only the examples of rules do.
+/// Rules, experiments and the table contain no word of a language; only their tests do.
 fn words_of_languages(source: &Source) -> Vec<String> {
     let rooms = ["integrity/rules/", "gates/mutation/", "gates/table/"];
     if !rooms.iter().any(|room| source.path.contains(room)) {
         return Vec::new();
     }
-    let mut is_example = false;
-    let lines = source.lines(Part::Product).into_iter().filter(|(_, line)| {
-        is_example |= line.contains("static RULE");
-        let is_code = !is_example && !line.trim_start().starts_with("//");
-        is_example &= !line.starts_with("};");
-        is_code && OF_ONE_LANGUAGE.iter().any(|word| line.contains(word))
-    });
-    lines.map(|(number, _)| source.at(number, "a word of one language belongs into its folder")).collect()
+    let lines = source.lines(Part::Product).into_iter();
+    let named = lines.filter(|(_, line)| OF_ONE_LANGUAGE.iter().any(|word| line.contains(word)));
+    named.map(|(number, _)| source.at(number, "a word of one language belongs into its folder")).collect()
 }
 
 #[test]
@@ -897,7 +890,7 @@ fn words_of_a_language_stand_in_its_folder() {
     let found = |path: &str, line: &str| words_of_languages(&Source::new(path, line)).len();
     let names = "let is_test = line.contains(\"pytest\");";
     assert_eq!(found("src/gates/mutation/emptied.rs", names), 1);
-    assert_eq!(found("crates/integrity/src/rules/stub.rs", names), 1);
+    assert_eq!(found("crates/integrity/src/rules/stub.rs", &format!("static RULE: R = r;\n{names}")), 1);
     assert_eq!(found("crates/integrity/src/language/python/mod.rs", names), 0);
 }
 
