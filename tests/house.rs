@@ -720,6 +720,9 @@ fn no_room_is_larger_than_its_budget() {
 /// Verbs that do not describe a function's action. `report`, `record`, `render`, `notify`, `mask`, `count`, `clamp` do.
 const EMPTY_VERBS: [&str; 4] = ["told", "tell", "said", "say"];
 
+/// The longest name of a function, in characters: a test's name can be read in one breath.
+const LONGEST_NAME: usize = 80;
+
 /// Participles and other words that describe neither a function's action nor its result. They may be useful as a part
 /// of a name.
 const EMPTY_FUNCTIONS: [&str; 35] = [
@@ -745,7 +748,8 @@ fn empty_names(source: &Source) -> Vec<String> {
             // The name of a test is a sentence.
             let is_product = *at < product;
             let mut words = name.split('_');
-            EMPTY_VERBS.contains(&name)
+            name.len() > LONGEST_NAME
+                || EMPTY_VERBS.contains(&name)
                 || EMPTY_FUNCTIONS.contains(&name)
                 || is_product && words.any(|word| EMPTY_VERBS.contains(&word))
         };
@@ -802,6 +806,7 @@ fn names_say_what_things_do_and_hold() {
     assert_eq!(found("fn moved(task: Task) -> Step {"), 1);
     assert_eq!(found("fn moved_to(task: Task) -> Step {"), 0);
     assert_eq!(found("pub struct Seen(u8);"), 1);
+    assert_eq!(found(&format!("fn {}() {{}}", "a".repeat(LONGEST_NAME + 1))), 1);
     assert_eq!(found("pub struct SeenCommit(u8);"), 0);
     assert_eq!(found("#[cfg(test)]\nmod tests {\n    fn what_people_say_is_kept() {}\n}"), 0);
 }

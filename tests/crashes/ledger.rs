@@ -162,7 +162,7 @@ async fn a_run_whose_end_was_not_written_down_counts_with_its_share_and_is_done_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_whose_end_was_written_down_counts_once_for_each_time_and_a_player_is_not_paid_again() {
+async fn a_run_whose_end_was_stored_counts_once_and_its_player_is_not_paid_again() {
     for (role, _) in USED {
         let (_, runs) = killed(role, Point::BeforeTheRecord).await;
         let mut times = BTreeMap::new();

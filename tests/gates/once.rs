@@ -73,7 +73,7 @@ async fn a_turn_sets_up_once() {
 }
 
 #[tokio::test]
-async fn where_set_up_copies_the_code_nothing_is_believed_of_other_code_before_set_up_ran_on_it() {
+async fn if_set_up_copies_the_code_it_runs_again_for_other_code() {
     let stage = Stage::without_isolation().await;
     let fork = copying(&stage, "built");
     let honest = tests("add(2, 3), 5", MORE);

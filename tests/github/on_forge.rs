@@ -254,7 +254,7 @@ async fn the_coach_may_reject_what_autobuild_may_only_comment_on() {
 }
 
 #[tokio::test]
-async fn annotations_are_appended_fifty_at_a_time_and_counted_so_that_a_repeat_knows_where_to_go_on() {
+async fn annotations_are_appended_fifty_at_a_time_and_a_repeat_goes_on() {
     let world = World::new().await;
     let head = world.branches().await;
     let output = CheckOutput { title: "Turn 1".to_owned(), summary: "Three findings".to_owned() };

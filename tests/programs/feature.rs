@@ -107,7 +107,7 @@ async fn a_whole_feature_is_built_with_the_real_claude() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_whole_feature_is_built_with_the_real_claude_by_way_of_the_agent_client_protocol() {
+async fn a_whole_feature_is_built_with_the_real_claude_by_acp() {
     if let Some(folder) = crate::real("claude-agent-acp") {
         builds("acp:claude-agent-acp", &folder, [3, 3, 3]).await;
     }

@@ -94,7 +94,7 @@ async fn a_smoke_command_that_fails_is_the_criterion_of_the_repair() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conflict_with_the_default_branch_is_resolved_by_a_task_that_lands_with_both_parents() {
+async fn a_conflict_with_the_default_branch_is_resolved_by_a_task() {
     let world = Setup::new().settings("merge: human").build().await;
     world.script.plans(&Plan::of([Task::new(1), Task::new(2).needs(&[1])])).succeeds(1).succeeds(2);
     world.script.writes_as("TASK-SYNC-1", &[("hello/1.txt", "hello 1\ntheirs\n")]);
@@ -152,7 +152,7 @@ async fn a_push_to_the_default_branch_that_merges_disturbs_nobody_in_review() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_the_integration_branch_moves_while_a_conflict_is_resolved_the_result_is_verified_again() {
+async fn a_resolved_conflict_is_verified_again_if_the_integration_branch_moved() {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
@@ -208,7 +208,7 @@ async fn a_request_for_changes_on_the_feature_pull_request_becomes_a_task_of_its
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_push_to_the_integration_branch_in_review_runs_the_gate_again_and_what_it_broke_is_mended() {
+async fn a_push_in_review_runs_the_gate_again_and_its_defects_are_repaired() {
     let world = World::new().await;
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;

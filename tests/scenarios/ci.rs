@@ -246,7 +246,7 @@ async fn a_tasks_ci_is_not_looked_at_where_the_settings_ignore_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn failed_ci_on_the_feature_pull_request_is_repaired_by_a_task_whatever_the_settings_say() {
+async fn failed_ci_on_the_feature_pull_request_is_repaired_by_a_task() {
     for policy in ["wait", "ignore"] {
         let red =
             NewCiJob { branches: "autobuild/*/integration", ..job(Some("failure"), "lint: hello/1.txt is too short") };

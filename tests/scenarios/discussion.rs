@@ -54,7 +54,7 @@ async fn comments_of_people_with_write_access_before_the_label_are_part_of_the_s
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_long_discussion_the_newest_20_000_characters_count_and_each_person_is_asked_once() {
+async fn of_a_long_discussion_the_newest_20_000_characters_count() {
     let world = world().await;
     world.open_issue(WRITER, "Say hello in files");
     for number in 0..250 {

@@ -137,7 +137,7 @@ async fn a_person_pushing_while_the_default_branch_is_merged_is_not_in_the_way()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn instructions_that_a_person_pushes_to_a_task_reach_no_agent_and_stay_on_the_branch() {
+async fn pushed_instructions_reach_no_agent_and_stay_on_the_branch() {
     let (world, mut pipes) = playing_world("").await;
     pipes.started().await;
     let branch = world.branch(1).await;

@@ -64,7 +64,7 @@ async fn a_push_of_the_settings_changes_which_label_is_ours() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_settings_of_the_organisation_are_read_without_a_fetch_and_heard_when_they_change() {
+async fn changed_settings_of_the_organisation_are_read_without_a_fetch() {
     let world = Setup::new().only_settings("").build().await;
     let shared = [(".github/autobuild.yml", "label: ours\n")];
     world.forge.create_repo("acme/.github", RepoSource::Files(&shared), Settings::default()).await.unwrap();

@@ -107,7 +107,7 @@ echo hello 1 > hello/1.txt
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_player_that_meets_its_time_goes_on_once_from_what_it_did_and_then_a_person_hears() {
+async fn a_player_out_of_time_goes_on_once_and_then_blocks() {
     let world = played(&format!("{SLOW}{REPORT}"), "timeouts: {player: 5s}").await;
     assert_eq!(world.state().await, "blocked");
     let pull = world.pull(1).await;
@@ -186,7 +186,7 @@ async fn a_merge_alone_is_nothing_that_a_player_left() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_finished_run_that_merged_the_default_branch_is_pushed_later_without_another_run() {
+async fn a_finished_run_with_a_merged_default_branch_is_pushed_later_without_another() {
     let second = format!("echo run >> \"$WORLD/runs\"\necho more > hello/2.txt\n{REPORT}");
     let world = behind_the_default_branch(&second).await;
     let (pattern, kind) = (world.branch(1).await, RuleKind::RequiredSignatures);
@@ -352,7 +352,7 @@ echo '* filter=x' > .git/info/attributes
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fifos_devices_and_links_in_the_checkout_hang_nothing_and_leave_the_repository_in_no_way() {
+async fn fifos_devices_and_links_in_the_checkout_hang_nothing_and_do_not_leave_it() {
     let script = working("mkfifo pipe\nln -s /etc/passwd secret\nln -s ../../.. up\nln -s hello/1.txt fine");
     let world = Setup::new().settings("max_turns: 1").command(Role::Player, &script).build().await;
     world.script.plans(&Plan::one());

@@ -95,7 +95,7 @@ impl World {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_for_changes_starts_a_turn_with_its_words_and_no_approval_is_given_over_it() {
+async fn a_request_for_changes_starts_a_turn_and_no_approval_overrides_it() {
     let world = approved_world().await;
     let pull = world.pull(1).await;
     let review = world.review(WRITER, "REQUEST_CHANGES", WORDS, &[remark("Say it louder.")]).await;
@@ -116,7 +116,7 @@ async fn a_request_for_changes_starts_a_turn_with_its_words_and_no_approval_is_g
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_for_changes_that_says_resume_gives_its_words_to_the_turn_that_it_starts() {
+async fn a_request_for_changes_that_says_resume_gives_its_words_to_the_turn() {
     let world = approved_world().await;
     let pull = world.pull(1).await;
     world.review(WRITER, "REQUEST_CHANGES", "/autobuild resume 'Say it louder.'", &[]).await;
@@ -189,7 +189,7 @@ async fn who_asked_for_changes_takes_that_back_by_approving() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_review_without_the_right_is_shown_to_one_coach_if_the_settings_ask_for_it_and_starts_nothing() {
+async fn a_review_without_the_right_is_only_shown_to_one_coach() {
     let world = approved_world_with("remarks: anyone").await;
     world.review(STRANGER, "REQUEST_CHANGES", WORDS, &[remark("I would<!-- hidden --> not.")]).await;
     let long = format!("Nice.{}<!-- {}hidden -->", "\n".repeat(11_000), "x".repeat(11_000));

@@ -125,7 +125,7 @@ async fn a_refused_plan_goes_back_once_and_then_the_feature_has_failed_until_pla
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_isolation_a_plan_with_a_command_or_smoke_waits_for_approval_whatever_the_settings_say() {
+async fn without_isolation_a_plan_with_a_command_waits_for_approval() {
     let criteria = json!([{"text": "It runs", "check": {"command": "test -s hello/1.txt"}}]);
     for plan in [
         Plan::one().with("smoke", json!("test -s hello/1.txt")),

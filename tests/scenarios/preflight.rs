@@ -73,7 +73,7 @@ async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_resumed_task_that_waits_for_the_default_branch_takes_guidance_on_its_pull_request() {
+async fn a_task_that_waits_for_the_default_branch_takes_guidance_on_its_pull_request() {
     let world = red_base().await;
     settings(&world, "test: ./no-such-runner\nmode: standard\n").await;
     let pull = world.pull(1).await;
@@ -131,7 +131,7 @@ async fn a_default_branch_on_which_no_test_passes_blocks_with_output_and_remedy(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_criterion_that_names_a_test_blocks_where_the_tests_have_no_names_and_a_missing_program_is_said() {
+async fn a_criterion_that_names_a_test_blocks_if_the_tests_have_no_names() {
     let criteria = |check: serde_json::Value| json!([{"text": "It says hello", "check": check}]);
     let world =
         Setup::new().only_settings("test: sh tests/quiet.sh").with_file("tests/quiet.sh", "echo fine\n").build().await;

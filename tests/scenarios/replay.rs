@@ -197,7 +197,7 @@ async fn a_label_that_is_added_again_after_an_unheard_removal_starts_another_run
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_label_that_was_missed_before_a_transfer_starts_the_work_where_the_repository_is_now() {
+async fn a_label_that_was_missed_before_a_transfer_starts_the_work_in_the_new_place() {
     let world = Setup::new().settings("plan_approval: always").build().await;
     let fault = down(&world);
     world.start().await;

@@ -114,7 +114,7 @@ async fn keys_that_nobody_knows_are_ignored_and_shown_in_the_review() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn approve_on_a_blocked_pull_request_overrides_the_coach_and_dismisses_its_review_by_name() {
+async fn approve_on_a_blocked_pull_request_overrides_the_coach() {
     let world = blocked_world().await;
     let pull = world.pull(1).await;
     world.say(WRITER, pull, "/autobuild approve").await;

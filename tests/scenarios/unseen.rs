@@ -27,7 +27,7 @@ fn newest(world: &World, event: &str, action: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_label_whose_issue_cannot_be_asked_about_is_answered_once_and_started_when_sent_again() {
+async fn a_label_whose_issue_cannot_be_read_is_answered_once_and_starts_when_sent_again() {
     let world = Setup::new().settings("plan_approval: always").build().await;
     world.open_issue(WRITER, "Say hello in files");
     let fault = world.forge.order(Fault::on("POST", "/api/graphql", Mishap::fail(404)).always());
@@ -121,7 +121,7 @@ async fn what_passes_is_waited_for_without_an_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_and_a_button_that_could_not_be_looked_at_are_answered_where_they_were_given() {
+async fn a_command_and_a_button_that_are_given_up_are_answered_in_their_threads() {
     let world = Setup::new().settings("max_turns: 1").build().await;
     world.script.plans(&Plan::one());
     world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");

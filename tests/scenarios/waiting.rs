@@ -201,7 +201,7 @@ async fn what_is_too_long_from_the_start_is_asked_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_fallback_answers_for_a_limited_model_and_is_asked_at_once_until_that_one_serves() {
+async fn the_fallback_answers_until_a_limited_model_serves_again() {
     let world = with_a_fallback(LONG).await;
     world.script.plans(&Plan::one());
     world

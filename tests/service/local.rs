@@ -315,7 +315,7 @@ async fn what_could_not_begin_has_no_runs_to_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_misspelt_name_is_answered_with_the_nearest_and_errors_are_json_where_json_is_asked_for() {
+async fn a_misspelt_name_is_answered_with_the_nearest_also_as_json() {
     let own = Own::new(None).await;
     assert!(own.run(&[]).await.status.success());
     for (words, expected) in [

@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_judges_the_code_if_it_points_at_files_or_also_reports_without_a_pull_request() {
+    fn a_check_judges_the_code_if_it_names_files_or_runs_without_a_pull_request() {
         use BeforeChange::{Differs, FailedAlike, Missing};
         use CheckOrigin::{CodeJob, Elsewhere, PullJob};
         let table = [

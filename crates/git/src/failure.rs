@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
-    fn a_file_that_a_checkout_could_not_write_on_a_disk_with_hardly_any_room_is_want_of_room() {
+    fn a_checkout_that_cannot_write_on_a_nearly_full_disk_needs_room() {
         let stderr =
             "error: unable to write file big8.txt\nerror: unable to write file big9.txt\nfatal: Could not reset";
         match checkout_failure(&output(stderr), 900_000) {

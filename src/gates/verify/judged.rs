@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "a table")]
-    fn what_instructs_agents_is_protected_as_file_folder_or_link_at_any_depth_whatever_the_settings_list() {
+    fn instructions_of_agents_are_protected_at_any_depth_whatever_the_settings_list() {
         let settings = "protected_paths: [infra/**, a/b/*, 'c/', '**/d/**', 'e/**/*']";
         let settings = RepositorySettings::parse(settings, &Offer::default()).unwrap();
         let task = PlannedTask {

@@ -57,7 +57,7 @@ fn find_on_green(report: &PlayerReport) -> Vec<Discrepancy> {
 }
 
 #[test]
-fn another_spelling_an_ignored_file_and_an_earlier_turn_are_no_lie_and_an_invention_is() {
+fn only_an_invented_file_is_a_false_claim() {
     let report = PlayerReport {
         files_modified: strings(&[
             "./src//a.rs",

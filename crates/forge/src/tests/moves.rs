@@ -86,7 +86,7 @@ async fn a_push_moves_its_pull_request_and_a_lease_guards_it() {
 }
 
 #[tokio::test]
-async fn a_head_pushed_to_its_base_is_a_merged_pull_request_and_a_deleted_branch_closes_it() {
+async fn a_head_pushed_to_its_base_is_merged_and_a_deleted_branch_closes_the_pull_request() {
     let world = World::new().await;
     let bob = world.forge.as_user("bob").unwrap();
     let head = bob.push(REPO, "x", "x", &[("x.txt", Some("x"))]).await.unwrap();

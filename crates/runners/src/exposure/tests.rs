@@ -158,7 +158,7 @@ fn privileged(on: &str, step: &str) -> String {
 }
 
 #[test]
-fn a_workflow_of_the_base_with_rights_or_secrets_runs_the_head_unless_all_its_steps_are_known() {
+fn a_workflow_with_rights_is_exposed_unless_all_its_steps_are_known() {
     let table = [
         ("pull_request_target", "run: ./ci/preview.sh ${{ github.event.number }}"),
         ("pull_request_target", "uses: ./act"),
@@ -326,7 +326,7 @@ fn a_machine_that_is_not_githubs_own_is_named() {
 }
 
 #[test]
-fn local_actions_and_workflows_are_judged_by_their_own_files_and_others_are_not_harmless() {
+fn local_actions_and_workflows_are_judged_by_their_own_files() {
     let calling = |job: &str| format!("on: push\npermissions: {{}}\njobs:\n  a:\n    {job}\n");
     let local = "uses: ./.github/workflows/called.yml";
     let grants = |job: &str, called: &str| {

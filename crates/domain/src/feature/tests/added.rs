@@ -277,7 +277,7 @@ fn what_stands_against_a_merged_commit_may_be_mended_in_a_newer_one() {
 }
 
 #[test]
-fn a_red_wave_gate_opens_a_repair_in_the_same_wave_with_the_failing_tests_as_its_criteria() {
+fn a_red_wave_gate_opens_a_repair_with_the_failing_tests_as_its_criteria() {
     let mut story = one();
     story.complete(ONE, 20);
     let merged = story.task(ONE).merged_as().cloned();
@@ -319,7 +319,7 @@ fn the_third_red_gate_of_a_wave_blocks_and_resume_allows_two_repairs_more() {
 }
 
 #[test]
-fn a_red_gate_before_the_pull_request_runs_again_when_resumed_also_if_nothing_is_new() {
+fn a_red_gate_before_the_pull_request_runs_again_when_resumed() {
     let mut story = one();
     story.complete(ONE, 20);
     story.wave_gate(30, green());
@@ -378,7 +378,7 @@ fn repaired(story: &mut Story, k: u16) -> Vec<&'static str> {
 }
 
 #[test]
-fn failed_ci_on_the_feature_pull_request_opens_repairs_with_its_checks_as_criteria_and_then_blocks() {
+fn failed_ci_on_the_feature_pull_request_opens_repairs_and_then_blocks() {
     let mut story = Story::in_review();
     assert_eq!(ci_ends(&mut story, failed()), ["publish_wave_check", "play", "living"]);
     let fix = story.task(FIX);
@@ -441,7 +441,7 @@ fn no_other_task_starts_while_a_conflict_is_resolved() {
 }
 
 #[test]
-fn a_resolved_merge_lands_by_itself_also_where_people_merge_and_is_verified_again_if_the_branch_moved() {
+fn a_resolved_merge_is_verified_again_if_the_branch_moved() {
     let by_hand = crate::feature::Rules { merge: MergePolicy::Human, ..rules() };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), by_hand);
     story.turn(ONE, 20, approval());

@@ -448,7 +448,7 @@ fn a_living_comment_that_cannot_be_written_is_not_tried_for_ever() {
 }
 
 #[test]
-fn what_could_not_be_done_to_a_pull_request_is_told_once_also_when_the_feature_has_ended() {
+fn a_failed_act_on_a_pull_request_is_reported_once_also_after_the_end() {
     let mut story = one();
     let closing = |number| failed_act(PublicAct::Close { pull: PullNumber(number) }, Some(ONE), Replacement::Nothing);
     story.turn(ONE, 20, approval());

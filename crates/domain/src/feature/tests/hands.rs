@@ -105,7 +105,7 @@ fn a_push_while_the_coach_looks_is_where_the_next_turn_starts() {
 }
 
 #[test]
-fn an_approval_of_a_commit_that_is_not_the_head_is_not_said_and_the_head_is_verified() {
+fn an_approval_of_an_older_commit_is_not_posted_and_the_head_is_verified() {
     let mut story = one();
     story.push(ONE, 20);
     story.person(ONE, PersonDid::Push { head: sha(30) });
@@ -186,7 +186,7 @@ fn a_feature_pull_request_merged_before_its_number_was_known_completes() {
 }
 
 #[test]
-fn a_push_to_the_integration_branch_in_review_runs_the_gate_again_and_only_the_newest_counts() {
+fn a_push_in_review_runs_the_gate_again_and_only_the_newest_counts() {
     let mut story = Story::in_review();
     story.apply(Event::IntegrationPushed { head: sha(31) });
     let first = story.feature.checking.unwrap();
@@ -211,7 +211,7 @@ fn a_request_for_changes_starts_a_turn_beyond_the_limit() {
 }
 
 #[test]
-fn a_request_for_changes_during_a_turn_is_kept_for_the_next_and_no_approval_is_said_over_it() {
+fn a_request_for_changes_during_a_turn_counts_for_the_next_and_over_an_approval() {
     let mut story = one();
     story.push(ONE, 20);
     story.person(ONE, review(1));

@@ -71,7 +71,7 @@ fn a_late_or_repeated_design_changes_nothing() {
 }
 
 #[test]
-fn a_designer_that_is_given_up_blocks_without_a_turn_and_resume_and_retry_ask_it_again() {
+fn a_designer_that_is_given_up_blocks_and_resume_and_retry_ask_it_again() {
     for did in [PersonDid::Resume { guidance: None, turns: 2 }, PersonDid::Retry { turns: 2 }] {
         let mut story = building(PreLoop::Due);
         let emission = story.emission(ONE);

@@ -125,7 +125,7 @@ fn said_again(story: &mut Story, n: u64) {
 }
 
 #[test]
-fn every_commit_that_a_gate_holds_for_is_said_again_after_review_and_behind_a_newer_head() {
+fn every_commit_that_a_gate_passed_gets_its_check_again_also_behind_a_newer_head() {
     let mut story = shown_on_31();
     story.apply(Event::ReviewRequested(review_of_feature(7)));
     for n in [30, 31] {
