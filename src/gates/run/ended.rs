@@ -10,7 +10,7 @@ use crate::gates::{
 };
 use domain::evidence::{Absence, Evidence, Fact, Finding, StartFailure, Symptoms, TestNames};
 use git::blocking;
-use runners::{results, results::Read};
+use runners::{results, results::RunResults};
 use sandbox::{
     Exit, Finished,
     egress::{Door, Outcome},
@@ -126,7 +126,7 @@ impl SandboxedCheckout {
 
     /// Adds the results to a finding. Foreign programs choose the names, so they are masked and shortened like all
     /// output.
-    fn with_results(&self, finding: Finding, read: Read) -> Finding {
+    fn with_results(&self, finding: Finding, read: RunResults) -> Finding {
         let all = |names: Vec<String>| names.iter().map(|name| self.name(name)).collect::<Vec<_>>();
         Finding {
             counts: read.counts,

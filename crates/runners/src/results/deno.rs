@@ -42,12 +42,12 @@ fn deno(text: &str) -> Option<Tally> {
         } else if let Some((_, path)) = line.strip_prefix("running ").and_then(|rest| rest.split_once(" from ")) {
             file = own_path(path);
         } else if let Some(path) = line.strip_prefix("Uncaught error from ") {
-            tally.mention(own_path(path.trim_end_matches("FAILED")));
+            tally.record_mentioned(own_path(path.trim_end_matches("FAILED")));
         } else if let Some((name, outcome)) = result(line) {
             // With `--parallel`, each line names its file itself.
             let own = name.split_once(" => ").filter(|_| file.is_empty());
             let (file, name) = own.map_or((file, name), |(path, name)| (own_path(path), name));
-            tally.test(&joined([file].into_iter(), " > ", name), outcome);
+            tally.record_name(&joined([file].into_iter(), " > ", name), outcome);
         }
     }
     has_summary.then_some(tally)

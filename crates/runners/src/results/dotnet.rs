@@ -37,7 +37,7 @@ fn dotnet(text: &str) -> Option<Tally> {
         } else if trimmed.starts_with("Total tests: ") || line.starts_with("No test is available in ") {
             has_summary = true;
         } else if let Some((name, outcome)) = result(line) {
-            tally.test(name, outcome);
+            tally.record_name(name, outcome);
         } else if let Some((word, number)) = trimmed.split_once(": ") {
             let number = number.trim().parse::<u32>().unwrap_or(0);
             match word {

@@ -93,7 +93,7 @@ impl<'a> TestOutput<'a> {
             (self.running, self.failed) = (Some((name, "")), None);
         } else if let Some(text) = printed(line).filter(|text| is_text(text)) {
             match (self.failed.take(), &mut self.running) {
-                (Some(test), _) => tally.because(test, text),
+                (Some(test), _) => tally.record_failure(test, text),
                 (None, Some((_, last))) => *last = text,
                 (None, None) => {}
             }
@@ -104,7 +104,7 @@ impl<'a> TestOutput<'a> {
         let said = self.running.take_if(|(running, _)| *running == name).map(|(_, text)| text);
         self.failed = match (outcome, said.filter(|text| !text.is_empty())) {
             (Outcome::Failed, Some(text)) => {
-                tally.because(name, text);
+                tally.record_failure(name, text);
                 None
             }
             (Outcome::Failed, None) => Some(name),

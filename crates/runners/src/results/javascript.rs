@@ -103,7 +103,7 @@ pub(super) fn jest(text: &str) -> Option<Tally> {
             // jest counts it as a suite, not as a test.
             tally.record(&format!("{} (did not run)", file.unwrap_or("a test file")), Outcome::Failed);
         } else if let Some(name) = trimmed.strip_prefix("● ").filter(|name| name.contains(" › ")) {
-            tally.mention(&joined(file.into_iter(), " › ", name));
+            tally.record_mentioned(&joined(file.into_iter(), " › ", name));
         } else if let Some(file) = file.filter(|_| !trimmed.is_empty()) {
             verbose(line, trimmed, file, &mut titles, &mut tally);
         }
@@ -131,7 +131,7 @@ fn verbose<'a>(line: &'a str, trimmed: &'a str, file: &str, titles: &mut Vec<(us
     .unwrap_or(title);
     let groups = titles.iter().map(|(_, title)| *title);
     let groups = [file].into_iter().chain(groups);
-    tally.test(&joined(groups, " › ", without_time(title, "s)")), outcome);
+    tally.record_name(&joined(groups, " › ", without_time(title, "s)")), outcome);
 }
 
 /// Reads `Tests  1 failed | 2 passed | 1 skipped (4)`; with the verbose reporter, one line per test before it.
@@ -154,11 +154,11 @@ pub(super) fn vitest(text: &str) -> Option<Tally> {
                 Some((path, _)) if !name.contains(" > ") => {
                     tally.record(&format!("{path} (did not run)"), Outcome::Failed);
                 }
-                _ if name.contains(" > ") => tally.mention(name),
+                _ if name.contains(" > ") => tally.record_mentioned(name),
                 _ => {}
             }
         } else if let Some((name, outcome)) = vitest_line(line) {
-            tally.test(name, outcome);
+            tally.record_name(name, outcome);
         }
     }
     seen.map(|()| tally)
@@ -240,7 +240,7 @@ fn spec<'a>(line: &'a str, titles: &mut Vec<(usize, &'a str)>, tally: &mut Tally
         },
     };
     let suites = titles.iter().map(|(_, title)| *title);
-    tally.test(&joined(suites, " ", without_time(title, "ms)")), outcome);
+    tally.record_name(&joined(suites, " ", without_time(title, "ms)")), outcome);
 }
 
 /// Reads a listed failure: `1) suite`, then each inner title on its own line, the last one with a colon.
@@ -253,7 +253,7 @@ fn read_listed<'a>(line: &'a str, failure: &mut Vec<&'a str>, tally: &mut Tally)
     }
     let whole = failure.last().and_then(|last| last.strip_suffix(':'));
     if let (Some(last), Some((_, suites))) = (whole, failure.split_last()) {
-        tally.mention(&suites.iter().copied().chain([last]).collect::<Vec<_>>().join(" "));
+        tally.record_mentioned(&suites.iter().copied().chain([last]).collect::<Vec<_>>().join(" "));
         failure.clear();
     }
 }

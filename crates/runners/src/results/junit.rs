@@ -1,7 +1,7 @@
 //! Reads JUnit's XML, which many runners can write. The file may be malformed, since its author is not trusted.
 
 use crate::{
-    results::tally::{Outcome, Read, Tally},
+    results::tally::{Outcome, RunResults, Tally},
     xml,
     xml::{Element, NotXml, Part},
 };
@@ -22,22 +22,22 @@ pub enum NotAReport {
 }
 
 /// Returns the results of a report.
-pub fn read(bytes: &[u8]) -> Result<Read, NotAReport> {
+pub fn read(bytes: &[u8]) -> Result<RunResults, NotAReport> {
     let mut report = JunitReport::default();
     xml::read(bytes, |part| report.take(part))?;
-    if report.has_suites { Ok(report.tally.read()) } else { Err(NotAReport::NoSuite) }
+    if report.has_suites { Ok(report.tally.into_results()) } else { Err(NotAReport::NoSuite) }
 }
 
 /// Returns the results of several reports of one run; `None` if there are none. A report that could not be read leaves
 /// the number of tests unknown.
-pub fn read_all(reports: &[Option<Vec<u8>>]) -> Option<Read> {
+pub fn read_all(reports: &[Option<Vec<u8>>]) -> Option<RunResults> {
     let one = |bytes: &Option<Vec<u8>>| {
         let mut report = JunitReport::default();
         let read = bytes.as_ref().map(|bytes| xml::read(bytes, |part| report.take(part)));
         report.tally.has_uncounted = !matches!(read, Some(Ok(()))) || !report.has_suites;
         report.tally
     };
-    Tally::sum_of(reports.iter().map(one).collect()).map(Tally::read)
+    Tally::sum_of(reports.iter().map(one).collect()).map(Tally::into_results)
 }
 
 /// Returns the results of every report in a command's output.
@@ -103,7 +103,7 @@ impl JunitReport {
                 if let Some(case) = self.case.take_if(|case| case.depth == self.depth) {
                     self.tally.record(&case.name, case.outcome);
                     if let Some(line) = case.failure.filter(|line| !line.is_empty()) {
-                        self.tally.because(&case.name, &line);
+                        self.tally.record_failure(&case.name, &line);
                     }
                 }
             }

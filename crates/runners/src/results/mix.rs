@@ -48,7 +48,7 @@ fn exunit(text: &str) -> Option<Tally> {
                         _ => Outcome::Passed,
                     };
                     has_failures |= outcome == Outcome::Failed;
-                    sum.test(&name, outcome);
+                    sum.record_name(&name, outcome);
                 }
                 None if !name.contains(' ') => module = name,
                 None => {}
@@ -56,7 +56,7 @@ fn exunit(text: &str) -> Option<Tally> {
         }
     }
     if !has_failures {
-        failures.iter().for_each(|name| sum.mention(name));
+        failures.iter().for_each(|name| sum.record_mentioned(name));
     }
     Some(sum)
 }

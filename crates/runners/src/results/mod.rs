@@ -28,7 +28,7 @@ pub use failures::{error_lines, system_error, unfit};
 pub use junit::{read as junit, read_all as junit_files};
 pub use jvm::report_folders;
 pub(crate) use rust::is_documented;
-pub use tally::Read;
+pub use tally::RunResults;
 
 /// Every runner, in the order in which output is read.
 pub(crate) static RUNNERS: &[&Runner] = &[
@@ -61,12 +61,12 @@ pub(crate) static RUNNERS: &[&Runner] = &[
 ];
 
 /// Reads both output streams of a finished command, free of colours.
-pub fn read(stdout: &str, stderr: &str) -> Read {
+pub fn read(stdout: &str, stderr: &str) -> RunResults {
     let text = format!("{stdout}\n{stderr}");
     let by = |runner: &Runner| {
         let mut tally = (runner.read?)(&text)?;
         if let Some(layout) = &runner.failures {
-            failures::find(&text, layout, |test, line| tally.because(test, line));
+            failures::find(&text, layout, |test, line| tally.record_failure(test, line));
         }
         Some(tally)
     };
@@ -76,8 +76,8 @@ pub fn read(stdout: &str, stderr: &str) -> Read {
         tallies.extend(by(&tap::PLAIN));
     }
     match Tally::sum_of(tallies) {
-        Some(sum) => sum.read(),
-        None => Read { counts: Counts::Unknown, failing: Vec::new(), names: None, texts: Vec::new() },
+        Some(sum) => sum.into_results(),
+        None => RunResults { counts: Counts::Unknown, failing: Vec::new(), names: None, texts: Vec::new() },
     }
 }
 

@@ -134,7 +134,7 @@ impl<'a> Tree<'a> {
         let with = |wanted: &[EntryKind]| {
             let mut named = tally.clone();
             for entry in self.found.iter().filter(|entry| wanted.contains(&entry.kind)) {
-                named.test(&entry.name, entry.outcome);
+                named.record_name(&entry.name, entry.outcome);
             }
             named
         };

@@ -65,7 +65,7 @@ fn phpunit(text: &str) -> Option<Tally> {
             && number.parse::<u32>().is_ok()
             && let Some((class, method)) = name.split_once("::")
         {
-            tally.mention(&format!("{}.{method}", class.replace('\\', ".")));
+            tally.record_mentioned(&format!("{}.{method}", class.replace('\\', ".")));
         }
     }
     has_summary.then_some(tally)

@@ -103,20 +103,20 @@ fn results(text: &str, tally: &mut Tally) {
                 failures.insert(name.to_owned());
             }
             match seen.insert(name.to_owned()) {
-                true => tally.test(name, outcome),
+                true => tally.record_name(name, outcome),
                 // The test itself passed, but its teardown failed.
-                false if outcome == Outcome::Failed => tally.test(&format!("{name} (error)"), outcome),
+                false if outcome == Outcome::Failed => tally.record_name(&format!("{name} (error)"), outcome),
                 false => {}
             }
         } else if let Some(name) = read_listed(line, "PASSED ").map(str::trim_end) {
             if seen.insert(name.to_owned()) {
-                tally.test(name, Outcome::Passed);
+                tally.record_name(name, Outcome::Passed);
             }
         } else if let Some(name) = failed(line) {
             // A parameter may contain the separator between name and message: then the name is cut short.
             let next = failures.range::<str, _>((Bound::Included(name), Bound::Unbounded)).next();
             if !next.is_some_and(|known| known.starts_with(name)) {
-                tally.test(name, Outcome::Failed);
+                tally.record_name(name, Outcome::Failed);
                 failures.insert(name.to_owned());
             }
         }

@@ -61,7 +61,7 @@ fn minitest(text: &str) -> Option<Tally> {
     for line in text.lines() {
         if is_failure {
             is_failure = false;
-            sum.mention(&without_number(line.split(" [").next().unwrap_or(line).trim_end_matches(':')));
+            sum.record_mentioned(&without_number(line.split(" [").next().unwrap_or(line).trim_end_matches(':')));
         } else if let Some((_, outcome)) = line.trim_start().split_once(") ").filter(|_| line.starts_with("  ")) {
             is_failure = ["Failure:", "Error:"].contains(&outcome);
         } else if let Some(runs) = before(line, "runs").filter(|_| line.contains(" assertions, ")) {
@@ -143,7 +143,7 @@ fn test_unit(text: &str) -> Option<Tally> {
             class = name.trim();
         } else if let Some(failure) = line.strip_prefix("Failure: ").or_else(|| line.strip_prefix("Error: ")) {
             let (test, class) = failure.rsplit_once('(').unwrap_or((failure, ""));
-            sum.mention(&format!("{}#{test}", class.trim_end_matches(')')));
+            sum.record_mentioned(&format!("{}#{test}", class.trim_end_matches(')')));
         }
     }
     has_summary.then(|| exact_or(listed, sum))
@@ -160,7 +160,7 @@ fn rspec(text: &str) -> Option<Tally> {
     let mut sum = Tally::default();
     sum.sum(all.saturating_sub(failed).saturating_sub(pending), failed, pending);
     for line in text.lines().filter(|line| line.starts_with("rspec ")) {
-        sum.mention(line.split_once(" # ").map_or("", |(_, name)| name));
+        sum.record_mentioned(line.split_once(" # ").map_or("", |(_, name)| name));
     }
     Some(exact_or(documented(text), sum))
 }

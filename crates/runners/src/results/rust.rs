@@ -160,9 +160,9 @@ pub(super) fn libtest(text: &str) -> Option<Tally> {
         } else if let (OutputPart::Results(announced), "failures:") = (part, line) {
             part = OutputPart::Printed(announced);
         } else if let (OutputPart::Results(_), Some((name, outcome))) = (part, result(line)) {
-            tally.test(name, outcome);
+            tally.record_name(name, outcome);
         } else if let (OutputPart::Printed(_), Some(name)) = (part, printed(line)) {
-            tally.mention(without_mark(name));
+            tally.record_mentioned(without_mark(name));
         }
     }
     if matches!(part, OutputPart::Results(_)) {
@@ -193,7 +193,7 @@ fn broken_off(tally: &mut Tally, printed: Option<Sum>) {
     tally.has_uncounted = true;
     match printed {
         Some(sum) => add(tally, sum),
-        None => tally.mention("a test binary (did not finish)"),
+        None => tally.record_mentioned("a test binary (did not finish)"),
     }
 }
 
@@ -249,9 +249,9 @@ pub(super) fn nextest(text: &str) -> Option<Tally> {
         } else if let Some((name, outcome)) = status(line) {
             match seen {
                 // Failures are listed again at the end.
-                Some(()) if outcome == Outcome::Failed => tally.mention(name),
+                Some(()) if outcome == Outcome::Failed => tally.record_mentioned(name),
                 Some(()) => {}
-                None => tally.test(name, outcome),
+                None => tally.record_name(name, outcome),
             }
         }
     }

@@ -6,7 +6,7 @@ use text::shorten;
 
 /// The results of the tests according to the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct RunResults {
     /// The numbers of passed, failed and skipped tests.
     pub counts: Counts,
     /// The failing tests for people, each once.
@@ -51,7 +51,7 @@ pub(super) enum Outcome {
 
 impl Tally {
     /// Records a test's result by name without counting it.
-    pub(super) fn test(&mut self, name: &str, outcome: Outcome) {
+    pub(super) fn record_name(&mut self, name: &str, outcome: Outcome) {
         let name = name.trim();
         if !name.is_empty() && self.tests.len() < 3 * TestNames::MOST {
             self.tests.push((name.to_owned(), outcome));
@@ -61,7 +61,7 @@ impl Tally {
     /// Records a test's result by name and counts it.
     pub(super) fn record(&mut self, name: &str, outcome: Outcome) {
         self.count(outcome, 1);
-        self.test(name, outcome);
+        self.record_name(name, outcome);
     }
 
     pub(super) fn count(&mut self, outcome: Outcome, number: u32) {
@@ -80,7 +80,7 @@ impl Tally {
     }
 
     /// Records a failing test that the output mentions outside a list of results.
-    pub(super) fn mention(&mut self, name: &str) {
+    pub(super) fn record_mentioned(&mut self, name: &str) {
         let name = name.trim();
         if !name.is_empty() && self.mentioned.len() < MOST_FAILING && !self.mentioned.iter().any(|known| known == name)
         {
@@ -89,7 +89,7 @@ impl Tally {
     }
 
     /// Records the first line of a test's failure.
-    pub(super) fn because(&mut self, test: &str, line: &str) {
+    pub(super) fn record_failure(&mut self, test: &str, line: &str) {
         if self.texts.len() < TestNames::MOST {
             let short = |text: &str| shorten::start(text, LONGEST_TEXT);
             self.texts.push((short(test), short(line)));
@@ -119,7 +119,7 @@ impl Tally {
         for tally in [first].into_iter().chain(tallies) {
             // One runner may name all its failures while another only mentions them: only the mentions contain both.
             for name in tally.failing() {
-                sum.mention(&name);
+                sum.record_mentioned(&name);
             }
             sum.sum(tally.passed, tally.failed, tally.skipped);
             sum.has_uncounted |= tally.has_uncounted;
@@ -138,7 +138,7 @@ impl Tally {
     }
 
     /// Converts the tally into counts and names for evidence.
-    pub(super) fn read(self) -> Read {
+    pub(super) fn into_results(self) -> RunResults {
         let failing = self.failing();
         let counts = if self.has_uncounted {
             Counts::Unknown
@@ -171,7 +171,7 @@ impl Tally {
                 names.failed.push(name);
             }
         }
-        Read { counts, failing, names: Some(names), texts: self.texts }
+        RunResults { counts, failing, names: Some(names), texts: self.texts }
     }
 }
 

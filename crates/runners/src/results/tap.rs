@@ -37,7 +37,7 @@ pub(super) fn prove(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();
     for line in text.lines().filter(|line| line.contains("(Wstat: ")) {
         tally.count(Outcome::Failed, after(line, "Failed").unwrap_or(0));
-        tally.mention(line.split("(Wstat: ").next().unwrap_or_default());
+        tally.record_mentioned(line.split("(Wstat: ").next().unwrap_or_default());
     }
     tally.passed = tests.saturating_sub(tally.failed);
     Some(tally)

@@ -55,7 +55,7 @@ pub(super) fn unittest(text: &str) -> Option<Tally> {
             let outcome = lines.by_ref().find(|line| !line.trim().is_empty()).unwrap_or_default();
             sum(&mut tally, ran, outcome);
         } else if let Some(name) = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: ")) {
-            tally.mention(&full_name(name));
+            tally.record_mentioned(&full_name(name));
         } else {
             open = result(line, open, &mut listed);
         }
