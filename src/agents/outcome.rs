@@ -34,12 +34,12 @@ impl From<Failure> for Unfinished {
 }
 
 /// Returns the way in which a program was ended before its output was complete; `None` if its output counts.
-pub(crate) fn by_force(spec: &RunSpec, ended: &SessionEnd, said_all: bool) -> Option<Unfinished> {
+pub(crate) fn forced_end(spec: &RunSpec, ended: &SessionEnd, is_complete: bool) -> Option<Unfinished> {
     match (&ended.stopped, ended.finished.exit) {
         (Some(EndReason::Failed(failure)), _) => Some(failure.clone().into()),
         (Some(EndReason::Lingered), _) => None,
         (None, Exit::Cancelled) => Some(Unfinished::Cancelled),
-        (None, Exit::TimedOut) if !said_all => {
+        (None, Exit::TimedOut) if !is_complete => {
             Some(Unfinished::Failed(Failure::TimedOut { seconds: spec.deadline.as_secs() }))
         }
         (None, Exit::TooMuchOutput) => Some(Unfinished::Failed(Failure::TooMuchOutput {
@@ -54,7 +54,7 @@ pub(crate) fn by_force(spec: &RunSpec, ended: &SessionEnd, said_all: bool) -> Op
 }
 
 /// Returns the failure of a program that ended without reporting a result.
-pub(crate) fn without_a_word(secrets: &Secrets, finished: &Finished) -> Failure {
+pub(crate) fn no_output(secrets: &Secrets, finished: &Finished) -> Failure {
     let how = match describe_exit(finished.exit) {
         Ok(how) => how,
         Err(why) => return fault(why),
@@ -121,7 +121,7 @@ pub(crate) struct ReportedUsage {
 }
 
 /// Combines a run's outcome with the record of the run.
-pub(crate) fn printed(
+pub(crate) fn unchecked_run(
     outcome: Result<AgentAnswer, Unfinished>,
     reported: ReportedUsage,
     journal: Journal,

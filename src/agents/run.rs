@@ -9,7 +9,7 @@ use crate::{
         prompt::Prompt,
         record::Record,
         session,
-        session::{InputMode, Listener, Patience, SessionEnd},
+        session::{InputMode, Listener, SessionEnd, SilenceLimits},
     },
     config::Role,
 };
@@ -147,7 +147,7 @@ pub(crate) struct Conversation<'a> {
 
 impl RunContext {
     /// Runs a program that prints lines, and passes every line to `listener`.
-    pub(crate) async fn hear(
+    pub(crate) async fn handle_line(
         &self,
         conversation: &Conversation<'_>,
         listener: &mut dyn Listener,
@@ -156,7 +156,7 @@ impl RunContext {
     ) -> Result<SessionEnd, RunError> {
         let Conversation { program, order, spec, input_mode, last } = *conversation;
         let model = spec.idle.map_or(MODEL, |idle| idle.min(MODEL));
-        let patience = Patience { model, tool: model.max(COMMAND.saturating_add(Duration::from_secs(60))), last };
+        let patience = SilenceLimits { model, tool: model.max(COMMAND.saturating_add(Duration::from_secs(60))), last };
         let ended = session::run(&self.sandbox, order, input_mode, patience, listener, journal, cancel).await;
         or_not_started(ended, program)
     }

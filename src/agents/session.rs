@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) enum AfterLine {
     Listen,
     /// Send these bytes to the program, then read on.
-    Say(Vec<u8>),
+    Send(Vec<u8>),
     /// End the program, which failed for this reason.
     Stop(Failure),
     /// The result is complete. The program gets a moment to end, and its output is read until then.
@@ -24,14 +24,14 @@ pub(crate) enum AfterLine {
 
 /// A reader of one program's lines.
 pub(crate) trait Listener: Send {
-    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine;
+    fn handle_line(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine;
     /// Returns `true` if a tool that the program called has not finished yet.
     fn tool_runs(&self) -> bool;
 }
 
 /// The longest silences that are allowed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct SilenceLimits {
     pub(crate) model: Duration,
     pub(crate) tool: Duration,
     /// From its last line to its end.
@@ -67,9 +67,9 @@ pub(crate) enum InputMode {
 /// Runs the program and passes every line to `listener`.
 pub(crate) async fn run(
     sandbox: &Sandbox,
-    order: &Spec,
+    spec: &Spec,
     input_mode: InputMode,
-    patience: Patience,
+    limits: SilenceLimits,
     listener: &mut dyn Listener,
     journal: &mut Journal,
     cancel: &CancellationToken,
@@ -80,7 +80,7 @@ pub(crate) async fn run(
         InputMode::Dialogue => Live::talking(),
     };
     let listening = async {
-        let mut reader = OutputReader::new(talk, patience);
+        let mut reader = OutputReader::new(talk, limits);
         let stopped = reader.listen(listener, journal).await;
         if stopped.is_some() {
             stop.cancel();
@@ -88,40 +88,40 @@ pub(crate) async fn run(
         reader.drain().await;
         stopped
     };
-    let (finished, stopped) = tokio::join!(sandbox.run_live(order, live, &stop), listening);
+    let (finished, stopped) = tokio::join!(sandbox.run_live(spec, live, &stop), listening);
     Ok(SessionEnd { finished: finished?, stopped })
 }
 
 struct OutputReader {
-    heard: mpsc::Receiver<Vec<u8>>,
-    said: Option<mpsc::Sender<Vec<u8>>>,
+    output: mpsc::Receiver<Vec<u8>>,
+    input: Option<mpsc::Sender<Vec<u8>>>,
     lines: Lines,
-    patience: Patience,
+    limits: SilenceLimits,
     /// The time at which the listener had the complete result.
     finished: Option<Instant>,
 }
 
 impl OutputReader {
-    fn new(talk: Talk, patience: Patience) -> Self {
-        Self { heard: talk.heard, said: talk.said, lines: Lines::default(), patience, finished: None }
+    fn new(talk: Talk, limits: SilenceLimits) -> Self {
+        Self { output: talk.heard, input: talk.said, lines: Lines::default(), limits, finished: None }
     }
 
     /// Listens to the end of the output. Returns a reason to end the program earlier.
     async fn listen(&mut self, listener: &mut dyn Listener, journal: &mut Journal) -> Option<EndReason> {
         let mut last = Instant::now();
         loop {
-            let (since, patience) = match self.finished {
-                Some(finished) => (finished, self.patience.last),
-                None if listener.tool_runs() => (last, self.patience.tool),
-                None => (last, self.patience.model),
+            let (since, limit) = match self.finished {
+                Some(finished) => (finished, self.limits.last),
+                None if listener.tool_runs() => (last, self.limits.tool),
+                None => (last, self.limits.model),
             };
-            let piece = match since.checked_add(patience) {
-                Some(until) => tokio::time::timeout_at(until, self.heard.recv()).await,
-                None => Ok(self.heard.recv().await),
+            let piece = match since.checked_add(limit) {
+                Some(until) => tokio::time::timeout_at(until, self.output.recv()).await,
+                None => Ok(self.output.recv().await),
             };
             let lines = match piece {
                 Err(_) if self.finished.is_some() => return Some(EndReason::Lingered),
-                Err(_) => return Some(EndReason::Failed(Failure::WentSilent { seconds: patience.as_secs() })),
+                Err(_) => return Some(EndReason::Failed(Failure::WentSilent { seconds: limit.as_secs() })),
                 Ok(Some(piece)) => self.lines.push(&piece),
                 Ok(None) => {
                     let line = self.lines.take();
@@ -148,18 +148,18 @@ impl OutputReader {
         journal: &mut Journal,
     ) -> Option<EndReason> {
         for line in lines {
-            match listener.hear(&line, journal) {
+            match listener.handle_line(&line, journal) {
                 AfterLine::Listen => {}
-                AfterLine::Say(words) => {
-                    if let Some(said) = &self.said {
+                AfterLine::Send(words) => {
+                    if let Some(input) = &self.input {
                         // If the program is gone, its output ends too, so the error can be ignored.
-                        let _ = said.send(words).await;
+                        let _ = input.send(words).await;
                     }
                 }
                 AfterLine::Stop(failure) => return Some(EndReason::Failed(failure)),
                 AfterLine::Finished => {
                     self.finished.get_or_insert_with(Instant::now);
-                    self.said = None;
+                    self.input = None;
                 }
             }
         }
@@ -168,7 +168,7 @@ impl OutputReader {
 
     /// Reads the rest of the output, so that the program does not wait for us while it ends.
     async fn drain(&mut self) {
-        self.said = None;
-        while self.heard.recv().await.is_some() {}
+        self.input = None;
+        while self.output.recv().await.is_some() {}
     }
 }

@@ -15,7 +15,7 @@ use crate::{
         answer::{AgentAnswer, NoAnswer},
         claude::order::request_for,
         codex,
-        codex::answer::by_words,
+        codex::answer::failure_from_message,
         command::{is_there, program},
         journal::{Journal, plain},
         outcome,
@@ -96,7 +96,7 @@ impl AcpAgent {
         });
         let (program, input_mode) = (self.command.program(), InputMode::Dialogue);
         let conversation = Conversation { program, order: &order, spec, input_mode, last: LAST };
-        let ended = self.context.hear(&conversation, &mut stream, &mut journal, cancel).await?;
+        let ended = self.context.handle_line(&conversation, &mut stream, &mut journal, cancel).await?;
         let concluded = conclude(spec, stream, journal, &ended);
         unreported_usage::add_door_usage(concluded, unreported_usage::Model::Perhaps, None, &order, spec).await
     }
@@ -143,7 +143,7 @@ fn session_of(spec: &RunSpec) -> Value {
 
 fn conclude(spec: &RunSpec, stream: AcpStream, journal: Journal, ended: &SessionEnd) -> Result<UncheckedRun, RunError> {
     let said_all = stream.stop_reason.is_some() || stream.failed.is_some();
-    let outcome = outcome::by_force(spec, ended, said_all)
+    let outcome = outcome::forced_end(spec, ended, said_all)
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
     let reported = ReportedUsage {
         tokens: stream.tokens,
@@ -152,7 +152,7 @@ fn conclude(spec: &RunSpec, stream: AcpStream, journal: Journal, ended: &Session
         model: spec.model.clone(),
         last_words: Some(stream.text),
     };
-    outcome::printed(outcome, reported, journal, ended)
+    outcome::unchecked_run(outcome, reported, journal, ended)
 }
 
 fn outcome(spec: &RunSpec, stream: &AcpStream, ended: &SessionEnd) -> Result<AgentAnswer, Failure> {
@@ -164,11 +164,11 @@ fn outcome(spec: &RunSpec, stream: &AcpStream, ended: &SessionEnd) -> Result<Age
         return Err(if words.contains("maximum number of turns") {
             Failure::OutOfAgentTurns { turns: spec.agent_turns }
         } else {
-            by_words(spec, message)
+            failure_from_message(spec, message)
         });
     }
     match stream.stop_reason.as_deref() {
-        None => Err(outcome::without_a_word(&spec.secrets, &ended.finished)),
+        None => Err(outcome::no_output(&spec.secrets, &ended.finished)),
         Some("refusal") => Err(Failure::ModelRefused { message: plain(&spec.secrets, &stream.text, 500) }),
         Some("max_tokens") => Err(Failure::OutputLimit),
         Some("max_turn_requests") => Err(Failure::OutOfAgentTurns { turns: spec.agent_turns }),

@@ -76,7 +76,7 @@ impl AcpStream {
 
     fn ask(&mut self, id: u64, method: &str, params: Value) -> AfterLine {
         self.awaited = Some(id);
-        AfterLine::Say(wire::request(id, method, params))
+        AfterLine::Send(wire::request(id, method, params))
     }
 
     fn reply(&mut self, id: u64, message: &Value, journal: &mut Journal) -> AfterLine {
@@ -142,7 +142,7 @@ impl AcpStream {
 
     fn answer_request(&self, id: &Value, method: &str, params: &Value, journal: &mut Journal) -> AfterLine {
         if method != "session/request_permission" {
-            return AfterLine::Say(wire::not_offered(id));
+            return AfterLine::Send(wire::not_offered(id));
         }
         let call = params.get("toolCall").unwrap_or(&Value::Null);
         let kinds: &[&str] = match consent::refusal(self.script.role, &self.script.checkout, call) {
@@ -154,7 +154,7 @@ impl AcpStream {
                 &["reject_once", "reject_always"]
             }
         };
-        AfterLine::Say(wire::permission(id, items(params, "options"), kinds))
+        AfterLine::Send(wire::permission(id, items(params, "options"), kinds))
     }
 
     fn update(&mut self, update: &Value, journal: &mut Journal) -> AfterLine {
@@ -251,7 +251,7 @@ impl AcpStream {
 }
 
 impl Listener for AcpStream {
-    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine {
+    fn handle_line(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine {
         let Ok(message) = text::json::read::<Value>(line) else {
             return AfterLine::Listen;
         };
@@ -316,10 +316,10 @@ mod tests {
         }
 
         /// Returns the reply to a line: the message sent, `finished`, or an empty text for no reply.
-        fn hear(&mut self, line: &str) -> String {
-            match self.stream.hear(line.as_bytes(), &mut self.journal) {
+        fn handle_line(&mut self, line: &str) -> String {
+            match self.stream.handle_line(line.as_bytes(), &mut self.journal) {
                 AfterLine::Listen => String::new(),
-                AfterLine::Say(words) => {
+                AfterLine::Send(words) => {
                     let said: Value = serde_json::from_slice(&words).unwrap();
                     let outcome = said.pointer("/result/outcome/optionId").or_else(|| said.get("method"));
                     outcome.and_then(Value::as_str).unwrap_or("no").to_owned()
@@ -331,7 +331,7 @@ mod tests {
 
         fn update(&mut self, update: &str) {
             let line = format!(r#"{{"method":"session/update","params":{{"update":{update}}}}}"#);
-            assert_eq!(self.hear(&line), "");
+            assert_eq!(self.handle_line(&line), "");
         }
     }
 
@@ -339,18 +339,18 @@ mod tests {
     async fn only_what_was_asked_is_answered_and_only_once() {
         let mut talk = Talk::new(Role::Coach);
         let early = r#"{"id":3,"result":{"stopReason":"end_turn"}}"#;
-        assert_eq!(talk.hear(early), "", "nothing was asked yet");
-        assert_eq!(talk.hear(r#"{"id":0,"result":{}}"#), "session/new");
-        assert_eq!(talk.hear(r#"{"id":0,"result":{}}"#), "", "the second answer");
-        assert_eq!(talk.hear(early), "");
-        assert_eq!(talk.hear(r#"{"id":1,"result":{"sessionId":"s"}}"#), "session/prompt");
-        assert_eq!(talk.hear(r#"{"id":1,"result":{"sessionId":"t"}}"#), "");
+        assert_eq!(talk.handle_line(early), "", "nothing was asked yet");
+        assert_eq!(talk.handle_line(r#"{"id":0,"result":{}}"#), "session/new");
+        assert_eq!(talk.handle_line(r#"{"id":0,"result":{}}"#), "", "the second answer");
+        assert_eq!(talk.handle_line(early), "");
+        assert_eq!(talk.handle_line(r#"{"id":1,"result":{"sessionId":"s"}}"#), "session/prompt");
+        assert_eq!(talk.handle_line(r#"{"id":1,"result":{"sessionId":"t"}}"#), "");
         for odd in [r#"{"id":"3"}"#, r#"{"id":-3}"#, r#"{"id":[]}"#, "{}", "[3]", r#"{"id":99}"#] {
-            assert_eq!(talk.hear(odd), "", "{odd}");
+            assert_eq!(talk.handle_line(odd), "", "{odd}");
         }
-        assert_eq!(talk.hear(r#"{"id":7,"method":"fs/write_text_file"}"#), "no");
-        assert_eq!(talk.hear(early), "finished");
-        assert_eq!(talk.hear(r#"{"id":3,"error":{"message":"no"}}"#), "");
+        assert_eq!(talk.handle_line(r#"{"id":7,"method":"fs/write_text_file"}"#), "no");
+        assert_eq!(talk.handle_line(early), "finished");
+        assert_eq!(talk.handle_line(r#"{"id":3,"error":{"message":"no"}}"#), "");
         assert_eq!(talk.stream.failed, None);
     }
 
@@ -402,8 +402,8 @@ mod tests {
                 r#"{{"id":0,"method":"session/request_permission","params":{{"toolCall":{{"kind":"read","locations":[{{"path":"{path}"}}]}},"options":[{{"kind":"allow_once","optionId":"yes"}},{{"kind":"reject_once","optionId":"no"}}]}}}}"#
             )
         };
-        assert_eq!(Talk::new(Role::Coach).hear(&ask("/co/a")), "yes");
-        assert_eq!(Talk::new(Role::Coach).hear(&ask("/etc/passwd")), "no");
-        assert_eq!(Talk::new(Role::Player).hear(&ask("/etc/passwd")), "yes");
+        assert_eq!(Talk::new(Role::Coach).handle_line(&ask("/co/a")), "yes");
+        assert_eq!(Talk::new(Role::Coach).handle_line(&ask("/etc/passwd")), "no");
+        assert_eq!(Talk::new(Role::Player).handle_line(&ask("/etc/passwd")), "yes");
     }
 }

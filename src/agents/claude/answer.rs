@@ -25,7 +25,7 @@ pub(crate) fn conclude(
     journal: Journal,
     ended: &SessionEnd,
 ) -> Result<UncheckedRun, RunError> {
-    let outcome = outcome::by_force(spec, ended, stream.result.is_some())
+    let outcome = outcome::forced_end(spec, ended, stream.result.is_some())
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
     let result = stream.result.as_ref();
     let usd_micros = result.and_then(|result| json::micros(result, "total_cost_usd"));
@@ -36,7 +36,7 @@ pub(crate) fn conclude(
         last_words: result.map(|result| word(result, "result").to_owned()),
         model: stream.model,
     };
-    outcome::printed(outcome, reported, journal, ended)
+    outcome::unchecked_run(outcome, reported, journal, ended)
 }
 
 fn outcome(spec: &RunSpec, stream: &ClaudeStream, ended: &SessionEnd) -> Result<AgentAnswer, Failure> {
@@ -45,7 +45,7 @@ fn outcome(spec: &RunSpec, stream: &ClaudeStream, ended: &SessionEnd) -> Result<
         // earlier.
         let is_torn = stream.as_asked && ended.finished.exit == Exit::Exited(0);
         let taken = stream.taken.as_ref().filter(|_| is_torn);
-        let failure = || outcome::without_a_word(&spec.secrets, &ended.finished);
+        let failure = || outcome::no_output(&spec.secrets, &ended.finished);
         return taken.map(|answer| Ok(answer.clone())).ok_or_else(failure);
     };
     if !stream.as_asked {

@@ -235,7 +235,7 @@ impl ClaudeStream {
 }
 
 impl Listener for ClaudeStream {
-    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine {
+    fn handle_line(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine {
         // A line that is not JSON is a message for people.
         let Ok(line) = json::read::<Value>(line) else {
             return AfterLine::Listen;

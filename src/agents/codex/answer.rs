@@ -15,7 +15,7 @@ use crate::agents::{
 use domain::blocked::Failure;
 use sandbox::egress::SPENT;
 
-const MAX_SAID: usize = 500;
+const MAX_MESSAGE: usize = 500;
 
 /// Turns the program's output and end into an answer or a failure.
 pub(crate) fn conclude(
@@ -24,8 +24,8 @@ pub(crate) fn conclude(
     journal: Journal,
     ended: &SessionEnd,
 ) -> Result<UncheckedRun, RunError> {
-    let said_all = stream.completed || stream.failed.is_some();
-    let outcome = outcome::by_force(spec, ended, said_all)
+    let is_complete = stream.completed || stream.failed.is_some();
+    let outcome = outcome::forced_end(spec, ended, is_complete)
         .map_or_else(|| outcome(spec, &stream, ended).map_err(Unfinished::from), Err);
     let reported = ReportedUsage {
         tokens: stream.tokens,
@@ -34,23 +34,23 @@ pub(crate) fn conclude(
         model: spec.model.clone(),
         last_words: stream.last_message,
     };
-    outcome::printed(outcome, reported, journal, ended)
+    outcome::unchecked_run(outcome, reported, journal, ended)
 }
 
 fn outcome(spec: &RunSpec, stream: &CodexStream, ended: &SessionEnd) -> Result<AgentAnswer, Failure> {
     if let Some(message) = &stream.failed {
-        return Err(by_words(spec, message));
+        return Err(failure_from_message(spec, message));
     }
     if !stream.completed {
-        return Err(outcome::without_a_word(&spec.secrets, &ended.finished));
+        return Err(outcome::no_output(&spec.secrets, &ended.finished));
     }
     let text = stream.last_message.as_deref().unwrap_or_default();
     Ok(answer::last_object(text, &spec.schema).map(schema::without_nulls))
 }
 
 /// Returns the failure of a model's API that a message describes.
-pub(crate) fn by_words(spec: &RunSpec, message: &str) -> Failure {
-    failure(spec.model.as_deref(), message, plain(&spec.secrets, message, MAX_SAID))
+pub(crate) fn failure_from_message(spec: &RunSpec, message: &str) -> Failure {
+    failure(spec.model.as_deref(), message, plain(&spec.secrets, message, MAX_MESSAGE))
 }
 
 const TOO_LONG: [&str; 6] = [
@@ -90,9 +90,9 @@ const UNAVAILABLE: [&str; 13] = [
     "error sending request",
 ];
 const REFUSED: [&str; 3] = ["refus", "content policy", "safety"];
-const TOO_MUCH: [&str; 2] = ["max_output_tokens", "output token maximum"];
+const OUTPUT_LIMIT: [&str; 2] = ["max_output_tokens", "output token maximum"];
 
-const ODD: [&str; 3] = ["invalid_request", "api error: 400", "400 bad request"];
+const BAD_REQUEST: [&str; 3] = ["invalid_request", "api error: 400", "400 bad request"];
 
 /// Returns the failure that an API's message describes, since there is no status.
 fn failure(model: Option<&str>, text: &str, message: String) -> Failure {
@@ -115,9 +115,9 @@ fn failure(model: Option<&str>, text: &str, message: String) -> Failure {
         Failure::Unavailable { message, retry_after_seconds: retry_after(&words) }
     } else if has(&REFUSED) {
         Failure::ModelRefused { message }
-    } else if has(&TOO_MUCH) {
+    } else if has(&OUTPUT_LIMIT) {
         Failure::OutputLimit
-    } else if has(&ODD) {
+    } else if has(&BAD_REQUEST) {
         Failure::RequestRefused { status: 400, message }
     } else {
         Failure::AgentFailed { message }

@@ -73,7 +73,7 @@ impl CodexStream {
 }
 
 impl Listener for CodexStream {
-    fn hear(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine {
+    fn handle_line(&mut self, line: &[u8], journal: &mut Journal) -> AfterLine {
         let Ok(line) = json::read::<Value>(line) else {
             return AfterLine::Listen;
         };
