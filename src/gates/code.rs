@@ -1,6 +1,9 @@
 //! Reads the source files of the product, in which experiments break functions.
 
-use crate::gates::{run::context::GateError, turn::Run};
+use crate::gates::{
+    run::{context::GateError, overlay::FileToWrite},
+    turn::Run,
+};
 use git::Blob;
 use integrity::{
     language,
@@ -11,9 +14,6 @@ use integrity::{
 const MOST_FILES: usize = 1_500;
 const LARGEST: u64 = 512 * 1024;
 
-/// A file to write: its path, bytes and mode.
-pub(crate) type Put = (String, Vec<u8>, u32);
-
 /// A file at the change's commit.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceCode {
@@ -23,8 +23,8 @@ pub(crate) struct SourceCode {
 }
 
 impl SourceCode {
-    pub(crate) fn put(&self, text: &str) -> Put {
-        (self.path.clone(), text.as_bytes().to_vec(), self.mode)
+    pub(crate) fn with_text(&self, text: &str) -> FileToWrite {
+        FileToWrite { path: self.path.clone(), bytes: text.as_bytes().to_vec(), mode: self.mode }
     }
 }
 

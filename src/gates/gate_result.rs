@@ -36,7 +36,7 @@ pub(crate) fn should_fix(problem: Problem, at: Option<(String, u32)>) -> Issue {
 }
 
 /// Adds a fact about how a command ran.
-pub(crate) fn noting(mut evidence: Evidence, fact: Fact) -> Evidence {
+pub(crate) fn add_fact(mut evidence: Evidence, fact: Fact) -> Evidence {
     if let Evidence::Passed(finding) | Evidence::Failed(finding) = &mut evidence {
         finding.facts.push(fact);
     }
@@ -46,7 +46,7 @@ pub(crate) fn noting(mut evidence: Evidence, fact: Fact) -> Evidence {
 /// Notes that the result comes from the cache, if it does.
 pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
     match origin {
-        Origin::Kept => noting(evidence, Fact::FromEarlierRun),
+        Origin::Kept => add_fact(evidence, Fact::FromEarlierRun),
         Origin::Now => evidence,
     }
 }
@@ -54,7 +54,7 @@ pub(crate) fn with_origin(evidence: Evidence, origin: Origin) -> Evidence {
 /// Notes the other commit on which set-up ran.
 pub(crate) fn with_set_up_before(evidence: Evidence, commit: &Sha) -> Evidence {
     match evidence {
-        passed @ Evidence::Passed(_) => noting(passed, Fact::SetUpOn(commit.clone())),
+        passed @ Evidence::Passed(_) => add_fact(passed, Fact::SetUpOn(commit.clone())),
         other @ (Evidence::Failed(_) | Evidence::Absent(_)) => other,
     }
 }

@@ -2,14 +2,13 @@
 
 use crate::gates::{
     change::text,
-    code::Put,
     compare,
     mutation::{
         ExperimentResults,
         emptied::at_tests,
         trial::{Tests, Trial},
     },
-    run::context::GateError,
+    run::{context::GateError, overlay::FileToWrite},
 };
 use domain::{
     evidence::Experiment,
@@ -124,13 +123,13 @@ async fn still_passing(
         by_file.entry(&test.path).or_default().extend(failing);
     }
     let change = &trial.facts.change;
-    let put = |(path, failing): (&str, Vec<&FailingReplacement>)| -> Option<Put> {
+    let write_file = |(path, failing): (&str, Vec<&FailingReplacement>)| -> Option<FileToWrite> {
         let text = with_failing(change.text_after(path)?, failing)?;
-        Some((path.to_owned(), text.into_bytes(), change.mode(path)?))
+        Some(FileToWrite { path: path.to_owned(), bytes: text.into_bytes(), mode: change.mode(path)? })
     };
-    let files: Vec<Put> = by_file.into_iter().filter_map(put).collect();
+    let files: Vec<FileToWrite> = by_file.into_iter().filter_map(write_file).collect();
     // A pass says nothing if no assertion could be replaced.
-    let is_put = |test: &&AssertingTest| files.iter().any(|(path, ..)| *path == test.path);
+    let is_put = |test: &&AssertingTest| files.iter().any(|file| file.path == test.path);
     let names: Vec<String> = tests.iter().filter(is_put).map(|test| test.name.clone()).collect();
     if names.is_empty() {
         return Ok(BTreeSet::new());

@@ -4,17 +4,17 @@
 use crate::gates::{
     around_tests::names_around,
     change::{Change, text},
-    code::{Put, SourceCode, code},
+    code::{SourceCode, code},
     compare,
     mutation::{
         HeadResults,
         budget::Budget,
         functions::{Function, Functions, Mutant},
-        trial::{TrialOutcome, outcome},
+        trial::{TrialOutcome, compare_with_head},
     },
     run::{
         context::{GateError, host},
-        overlay::Overlay,
+        overlay::{FileToWrite, Overlay},
         result_cache::Expected,
     },
     table::{TestTable, mixed::Mix, report::both_forms, rows::TestRow},
@@ -224,7 +224,7 @@ impl Experimenting<'_> {
         open.retain(|test| !self.found.contains_key(test));
         let red = match self.outcome(Mix::OldTests, step, &open, limit).await? {
             (TrialOutcome::Noticed(red), _) => red,
-            (TrialOutcome::NotTried, _) => return Ok([BTreeSet::new(), open]),
+            (TrialOutcome::Inconclusive, _) => return Ok([BTreeSet::new(), open]),
             (TrialOutcome::Unnoticed, _) => return Ok([BTreeSet::new(), BTreeSet::new()]),
         };
         open.retain(|at| self.name(Mix::OldTests, *at).is_some_and(|name| red.contains(name)));
@@ -266,7 +266,7 @@ impl Experimenting<'_> {
         let found = run.prepared.tests_with(run.subject.head, &overlay, Expected::Noticed, &selection, limit).await?;
         self.budget.spend(begun.elapsed());
         let passed = compare::passed(&found).iter().cloned().collect();
-        Ok((outcome(&found, &HeadResults { passed: names, failed: BTreeSet::new() }), passed))
+        Ok((compare_with_head(&found, &HeadResults { passed: names, failed: BTreeSet::new() }), passed))
     }
 
     fn questions(&self) -> Vec<Question> {
@@ -295,7 +295,7 @@ impl Experimenting<'_> {
 }
 
 impl Version {
-    fn broken(&self, step: &Step) -> Vec<Put> {
+    fn broken(&self, step: &Step) -> Vec<FileToWrite> {
         let is_wanted = |function: &&Function| {
             let place = (function.path.clone(), function.body.name.clone());
             step.functions.contains(&place)

@@ -46,8 +46,8 @@ impl EmptyingSearch {
     fn record(&mut self, functions: Vec<Function>, tests: Tests, outcome: TrialOutcome) {
         let next = match outcome {
             TrialOutcome::Unnoticed => return self.unnoticed.extend(functions),
-            TrialOutcome::NotTried if functions.len() < 2 => return self.untried.extend(functions),
-            TrialOutcome::NotTried => tests,
+            TrialOutcome::Inconclusive if functions.len() < 2 => return self.untried.extend(functions),
+            TrialOutcome::Inconclusive => tests,
             TrialOutcome::Noticed(red) => {
                 self.is_noticed = true;
                 self.tests.extend(red.iter().cloned());
@@ -72,7 +72,7 @@ impl EmptyingSearch {
             let outcome = match first {
                 // The tests may expect the very value that an emptied function returns.
                 TrialOutcome::Unnoticed if has_second => trial.outcome(second, &tests).await?,
-                TrialOutcome::Unnoticed | TrialOutcome::Noticed(_) | TrialOutcome::NotTried => first,
+                TrialOutcome::Unnoticed | TrialOutcome::Noticed(_) | TrialOutcome::Inconclusive => first,
             };
             self.record(some, tests, outcome);
         }
@@ -244,7 +244,7 @@ mod tests {
             let outcome = match (begins('x'), begins('n')) {
                 (0, 0) => TrialOutcome::Unnoticed,
                 (0, _) => TrialOutcome::Noticed(BTreeSet::from(["t".to_owned()])),
-                _ => TrialOutcome::NotTried,
+                _ => TrialOutcome::Inconclusive,
             };
             emptied.record(some, tests, outcome);
         }

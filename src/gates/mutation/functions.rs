@@ -2,9 +2,12 @@
 
 use crate::gates::{
     change::{Change, text},
-    code::{Put, SourceCode, code},
+    code::{SourceCode, code},
     mutation::Facts,
-    run::context::{GateError, host},
+    run::{
+        context::{GateError, host},
+        overlay::FileToWrite,
+    },
     turn::Run,
 };
 use domain::plan::TaskType;
@@ -104,19 +107,19 @@ impl Functions {
         Self { files, all }
     }
 
-    pub(super) fn emptied(&self, wanted: &[Function], form: Mutant) -> Vec<Put> {
+    pub(super) fn emptied(&self, wanted: &[Function], form: Mutant) -> Vec<FileToWrite> {
         let which = match form {
             Mutant::First => 0,
             Mutant::Second => 1,
         };
-        self.puts(wanted, |file, bodies| with_empty_bodies(&file.text, bodies, which))
+        self.rewritten(wanted, |file, bodies| with_empty_bodies(&file.text, bodies, which))
     }
 
     /// Returns the files with these functions returning another value of the same type, and the same with nothing
     /// returned.
-    pub(super) fn other_values(&self, wanted: &[Function]) -> [Vec<Put>; 2] {
+    pub(super) fn other_values(&self, wanted: &[Function]) -> [Vec<FileToWrite>; 2] {
         [0, 1].map(|which: usize| {
-            self.puts(wanted, |file, bodies| {
+            self.rewritten(wanted, |file, bodies| {
                 let names = bodies.iter().map(|body| body.name.clone()).collect();
                 let both = language::change_return_values(&file.path, &file.text, &names)?;
                 both.into_iter().nth(which)
@@ -124,15 +127,19 @@ impl Functions {
         })
     }
 
-    fn puts(&self, wanted: &[Function], write: impl Fn(&SourceCode, &[&Body]) -> Option<String>) -> Vec<Put> {
-        let put = |file: &SourceCode| {
+    fn rewritten(
+        &self,
+        wanted: &[Function],
+        write: impl Fn(&SourceCode, &[&Body]) -> Option<String>,
+    ) -> Vec<FileToWrite> {
+        let write_file = |file: &SourceCode| {
             let here = wanted.iter().filter(|function| function.path == file.path);
             let mut bodies: Vec<&Body> = here.map(|function| &function.body).collect();
             bodies.sort_by_key(|body| body.range.start);
             let written = (!bodies.is_empty()).then(|| write(file, &bodies)).flatten()?;
-            Some(file.put(&written))
+            Some(file.with_text(&written))
         };
-        self.files.iter().filter_map(put).collect()
+        self.files.iter().filter_map(write_file).collect()
     }
 }
 
@@ -160,7 +167,7 @@ fn is_of_test(change: &Change, file: &FileChange, body: &Body) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Function, Functions, Mutant, without_kept};
-    use crate::gates::code::SourceCode;
+    use crate::gates::{code::SourceCode, run::overlay::FileToWrite};
     use integrity::language;
 
     fn bodies(text: &str) -> Vec<Function> {
@@ -193,7 +200,7 @@ mod tests {
         let text = "def a():\n    return 1\n\ndef b():\n    return 2\n";
         let file = SourceCode { path: "a.py".to_owned(), text: text.to_owned(), mode: 0o100_644 };
         let functions = Functions::find_named(vec![file], &["b".to_owned()].into());
-        let text_of = |files: Vec<(String, Vec<u8>, u32)>| String::from_utf8(files[0].1.clone()).unwrap();
+        let text_of = |files: Vec<FileToWrite>| String::from_utf8(files[0].bytes.clone()).unwrap();
         let emptied = text_of(functions.emptied(&functions.all, Mutant::First));
         assert_eq!(emptied, text.replace("return 2", "return None"));
         let [other, nothing] = functions.other_values(&functions.all).map(text_of);

@@ -1,10 +1,13 @@
 //! Runs tests on files that are broken on purpose.
 
 use crate::gates::{
-    code::Put,
     compare,
     mutation::{Facts, HeadResults, budget::Budget},
-    run::{context::GateError, overlay::Overlay, result_cache::Expected},
+    run::{
+        context::GateError,
+        overlay::{FileToWrite, Overlay},
+        result_cache::Expected,
+    },
     turn::Run,
 };
 use domain::evidence::{Absence, Evidence};
@@ -32,7 +35,7 @@ pub(super) enum TrialOutcome {
     Noticed(BTreeSet<String>),
     Unnoticed,
     /// The code does not build or load, or the run did not end.
-    NotTried,
+    Inconclusive,
 }
 
 impl<'r> Trial<'r> {
@@ -41,29 +44,29 @@ impl<'r> Trial<'r> {
     }
 
     /// Runs tests with these files in place, for as long as a run of them may take.
-    pub(super) async fn outcome(&mut self, files: Vec<Put>, tests: &Tests) -> Result<TrialOutcome, GateError> {
+    pub(super) async fn outcome(&mut self, files: Vec<FileToWrite>, tests: &Tests) -> Result<TrialOutcome, GateError> {
         let found = self.evidence(files, tests, self.run.prepared.patience()).await?;
-        Ok(outcome(&found, &self.facts.head))
+        Ok(compare_with_head(&found, &self.facts.head))
     }
 
     /// Does the same, but only while time is left; `None` if there is none.
     pub(super) async fn outcome_in_time(
         &mut self,
-        files: Vec<Put>,
+        files: Vec<FileToWrite>,
         tests: &Tests,
     ) -> Result<Option<TrialOutcome>, GateError> {
         let Some(left) = self.budget.remaining() else {
             return Ok(None);
         };
         let found = self.evidence(files, tests, left.min(self.run.prepared.patience())).await?;
-        let outcome = outcome(&found, &self.facts.head);
-        let is_out = outcome == TrialOutcome::NotTried && self.budget.remaining().is_none();
+        let outcome = compare_with_head(&found, &self.facts.head);
+        let is_out = outcome == TrialOutcome::Inconclusive && self.budget.remaining().is_none();
         Ok((!is_out).then_some(outcome))
     }
 
     pub(super) async fn evidence(
         &mut self,
-        files: Vec<Put>,
+        files: Vec<FileToWrite>,
         tests: &Tests,
         limit: Duration,
     ) -> Result<Evidence, GateError> {
@@ -80,7 +83,7 @@ impl<'r> Trial<'r> {
     }
 
     /// `true` if a criterion's command fails with these files in place.
-    pub(super) async fn command_notices(&mut self, files: &[Put]) -> Result<bool, GateError> {
+    pub(super) async fn command_notices(&mut self, files: &[FileToWrite]) -> Result<bool, GateError> {
         let overlay = Overlay::of_bytes(files.to_vec());
         for command in &self.facts.commands {
             let found = self.run.prepared.command_with(self.run.subject.head, &overlay, command).await?;
@@ -93,7 +96,7 @@ impl<'r> Trial<'r> {
 }
 
 /// Compares a run on broken code with the run on the head.
-pub(super) fn outcome(found: &Evidence, head: &HeadResults) -> TrialOutcome {
+pub(super) fn compare_with_head(found: &Evidence, head: &HeadResults) -> TrialOutcome {
     let red = |names: &[String]| -> BTreeSet<String> {
         let known = names.iter().filter(|name| head.passed.contains(*name));
         known.cloned().collect()
@@ -113,7 +116,7 @@ pub(super) fn outcome(found: &Evidence, head: &HeadResults) -> TrialOutcome {
             TrialOutcome::Unnoticed
         }
         Evidence::Failed(finding) if !is_named && !compare::is_stopped(finding) => TrialOutcome::Noticed(red),
-        Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_) => TrialOutcome::NotTried,
+        Evidence::Passed(_) | Evidence::Failed(_) | Evidence::Absent(_) => TrialOutcome::Inconclusive,
     }
 }
 
@@ -152,19 +155,19 @@ mod tests {
         let named = || head(&["a", "b"], &["old"]);
         let table = [
             (Evidence::Passed(finding(Some((&["a"], &[])))), named(), TrialOutcome::Unnoticed),
-            (Evidence::Passed(finding(Some((&[], &[])))), named(), TrialOutcome::NotTried),
+            (Evidence::Passed(finding(Some((&[], &[])))), named(), TrialOutcome::Inconclusive),
             (Evidence::Failed(finding(Some((&["b"], &["a"])))), named(), noticed(&["a"])),
             (Evidence::Failed(finding(Some((&["b"], &["old"])))), named(), TrialOutcome::Unnoticed),
-            (Evidence::Failed(finding(Some((&["b"], &["loading"])))), named(), TrialOutcome::NotTried),
-            (Evidence::Failed(finding(None)), named(), TrialOutcome::NotTried),
+            (Evidence::Failed(finding(Some((&["b"], &["loading"])))), named(), TrialOutcome::Inconclusive),
+            (Evidence::Failed(finding(None)), named(), TrialOutcome::Inconclusive),
             (Evidence::Failed(finding(None)), head(&[], &[]), noticed(&[])),
             (Evidence::Passed(finding(None)), head(&[], &[]), TrialOutcome::Unnoticed),
             (late(Some("a"), &["b"]), named(), noticed(&["a", "b"])),
-            (late(None, &[]), named(), TrialOutcome::NotTried),
-            (Evidence::Absent(Absence::NotReached), named(), TrialOutcome::NotTried),
+            (late(None, &[]), named(), TrialOutcome::Inconclusive),
+            (Evidence::Absent(Absence::NotReached), named(), TrialOutcome::Inconclusive),
         ];
         for (found, head, expected) in table {
-            assert_eq!(outcome(&found, &head), expected, "{found:?}");
+            assert_eq!(compare_with_head(&found, &head), expected, "{found:?}");
         }
     }
 }

@@ -19,6 +19,14 @@ const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// The intended bytes and mode of a file; `None` if it should not exist.
 pub(crate) type IntendedFile = Option<(Vec<u8>, u32)>;
 
+/// A file to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileToWrite {
+    pub(crate) path: String,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) mode: u32,
+}
+
 #[derive(Clone)]
 pub(crate) struct Overlay {
     entries: Vec<OverlayEntry>,
@@ -73,8 +81,8 @@ impl Overlay {
         Self { entries }
     }
 
-    pub(crate) fn of_bytes(files: Vec<(String, Vec<u8>, u32)>) -> Self {
-        let entries = files.into_iter().map(|(path, bytes, mode)| OverlayEntry {
+    pub(crate) fn of_bytes(files: Vec<FileToWrite>) -> Self {
+        let entries = files.into_iter().map(|FileToWrite { path, bytes, mode }| OverlayEntry {
             path,
             id: format!("{:x}", Sha256::digest(&bytes)),
             meant: Some((bytes, mode)),
@@ -160,8 +168,8 @@ mod tests {
     use super::*;
     use std::{fs, os::unix::fs::symlink};
 
-    fn file(path: &str, text: &str, mode: u32) -> (String, Vec<u8>, u32) {
-        (path.to_owned(), text.as_bytes().to_vec(), mode)
+    fn file(path: &str, text: &str, mode: u32) -> FileToWrite {
+        FileToWrite { path: path.to_owned(), bytes: text.as_bytes().to_vec(), mode }
     }
 
     #[tokio::test]

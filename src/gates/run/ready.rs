@@ -148,7 +148,7 @@ impl Ready<'_> {
         if self.laid.is_empty() || files.is_empty() {
             evidence
         } else {
-            gate_result::noting(evidence, Fact::Restored(files.clone()))
+            gate_result::add_fact(evidence, Fact::Restored(files.clone()))
         }
     }
 

@@ -6,7 +6,7 @@ use crate::gates::{
     output::named_lines,
     run::{
         context::GateError,
-        overlay::{Overlay, Revision},
+        overlay::{FileToWrite, Overlay, Revision},
         result_cache::Expected,
     },
     table::rows::Naming,
@@ -151,7 +151,9 @@ impl<'a> TestSide<'a> {
             Mix::NewTests => run.change.old_mode(path).or_else(|| run.change.mode(path)),
         };
         let texts = parts.chain(adjusted);
-        let texts = texts.filter_map(|(path, text)| Some((path.to_owned(), text.into_bytes(), mode(path)?)));
+        let texts = texts.filter_map(|(path, text)| {
+            Some(FileToWrite { path: path.to_owned(), bytes: text.into_bytes(), mode: mode(path)? })
+        });
         let overlay = Overlay::of(run.subject.mirror, &whole, version).await?;
         Ok(overlay.and(Overlay::of_bytes(texts.collect())))
     }
