@@ -7,7 +7,7 @@ use crate::store::{
     store::Store,
 };
 use domain::{
-    cost::Cost,
+    cost::{Cost, EarlierTasks},
     ids::{FeatureKey, InstallationId, Millis, RepoId, TaskId, TurnNumber},
     isolation::Level,
 };
@@ -196,13 +196,12 @@ impl Store {
         Ok(sums.into_iter().map(total).collect())
     }
 
-    /// Returns the average cost of a task of the repository since `since`, in millionths of a US dollar, and the number
-    /// of tasks in the average.
-    pub async fn usual_cost(&self, repo: RepoId, since: Millis) -> Result<Option<(u64, u64)>, StoreError> {
+    /// Returns the cost of the repository's tasks since `since`; `None` if no cost is known.
+    pub async fn usual_cost(&self, repo: RepoId, since: Millis) -> Result<Option<EarlierTasks>, StoreError> {
         let row = self.db.row(EARLIER, args![column(repo.0)?, since.0]).await?;
         let Some(row) = row else { return Ok(None) };
-        let micros = row.opt_count("micros")?;
-        micros.map(|micros| Ok((micros, row.count("tasks")?))).transpose()
+        let average = row.opt_count("micros")?;
+        average.map(|average| Ok(EarlierTasks { average, count: row.count("tasks")? })).transpose()
     }
 }
 

@@ -8,6 +8,7 @@ use autobuild::store::{
 use domain::{
     at_work::{AgentState, AtWork, RunActivity},
     budget::{Budget, Call, CostReporting, Limits, Month, PurseLimits},
+    cost::EarlierTasks,
     ids::{InstallationId, Millis, TaskId, TurnNumber},
     isolation::Level,
 };
@@ -323,7 +324,11 @@ async fn costs_are_summed_by_task(db: Database) {
     assert_eq!(costs[&Some(TaskId::Planned(1))].tokens.total(), 20);
     assert!(store.costs(&key(2, 1)).await.unwrap().is_empty());
     let usual = store.usual_cost(key(1, 1).repo, Millis(0)).await.unwrap();
-    assert_eq!(usual, Some((7, 1)), "the planner's run and unknown costs are no task's usual cost");
+    assert_eq!(
+        usual,
+        Some(EarlierTasks { average: 7, count: 1 }),
+        "the planner's run and unknown costs are no task's usual cost"
+    );
 }
 
 async fn totals_are_summed_by_role_model_and_outcome(db: Database) {

@@ -36,7 +36,7 @@ pub fn check_boxes(markdown: &str) -> Vec<CheckBox> {
             Event::SoftBreak | Event::HardBreak => add(&mut open, " "),
             Event::Start(Tag::List(_) | Tag::CodeBlock(_))
             | Event::End(TagEnd::Item | TagEnd::Paragraph)
-            | Event::TaskListMarker(_) => boxes.extend(open.take().and_then(finished)),
+            | Event::TaskListMarker(_) => boxes.extend(open.take().and_then(complete_box)),
             _ => {}
         }
         if boxes.len() >= MOST {
@@ -77,7 +77,7 @@ fn binding(code: &str) -> Option<Check> {
 
 /// Removes the empty brackets, the dash or the colon that the removed binding leaves in the text. An empty text is
 /// replaced by a sentence about the check, for example "the file docs/a.md exists". `None` if there is no check either.
-fn finished(mut open: CheckBox) -> Option<CheckBox> {
+fn complete_box(mut open: CheckBox) -> Option<CheckBox> {
     let words: Vec<&str> = open.text.split_whitespace().collect();
     let text = words.join(" ").replace("()", "").replace("[]", "");
     let left = |c: char| c.is_whitespace() || matches!(c, '-' | '–' | '—' | ':' | ',' | ';');

@@ -58,12 +58,12 @@ pub struct Spending {
 
 impl Spending {
     /// Returns the cost of one task.
-    pub fn of(&self, task: TaskId) -> Cost {
+    pub fn of_task(&self, task: TaskId) -> Cost {
         self.by_task.get(&Some(task)).copied().unwrap_or_default()
     }
 
     /// Returns the total cost.
-    pub fn in_all(&self) -> Cost {
+    pub fn total(&self) -> Cost {
         let mut sum = Cost::default();
         for cost in self.by_task.values() {
             sum += *cost;
@@ -115,15 +115,28 @@ const TURN_MICROS: u64 = 80_000;
 /// From this many earlier tasks on, their average cost replaces the rule of thumb.
 const ENOUGH_TASKS: u64 = 5;
 
-/// Estimates the cost of tasks of these complexities. `earlier` is the average cost of the repository's earlier tasks
-/// and their number. No task is estimated above `limit`. Returns `None` if there are no tasks.
-pub fn estimate(complexities: &[u8], turns: u32, earlier: Option<(u64, u64)>, limit: Option<u64>) -> Option<Estimate> {
+/// The cost of the repository's earlier tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EarlierTasks {
+    /// The average cost of one, in millionths of a US dollar.
+    pub average: u64,
+    /// The number of tasks in the average.
+    pub count: u64,
+}
+
+/// Estimates the cost of tasks of these complexities. No task is estimated above `limit`. Returns `None` if there are no tasks.
+pub fn estimate(
+    complexities: &[u8],
+    turns: u32,
+    earlier: Option<EarlierTasks>,
+    limit: Option<u64>,
+) -> Option<Estimate> {
     if complexities.is_empty() {
         return None;
     }
     let tasks = u64::try_from(complexities.len()).unwrap_or(u64::MAX);
     let capped = |micros: u64| limit.map_or(micros, |limit| micros.min(limit));
-    if let Some((average, count)) = earlier.filter(|(_, count)| *count >= ENOUGH_TASKS) {
+    if let Some(EarlierTasks { average, count }) = earlier.filter(|earlier| earlier.count >= ENOUGH_TASKS) {
         return Some(Estimate {
             least: capped(average / 2).saturating_mul(tasks),
             most: capped(average.saturating_mul(2)).saturating_mul(tasks),
@@ -150,7 +163,7 @@ mod tests {
 
     #[test]
     fn enough_history_is_better_than_a_rule_of_thumb() {
-        let earlier = |count| estimate(&[1, 1], 5, Some((300_000, count)), None).unwrap();
+        let earlier = |count| estimate(&[1, 1], 5, Some(EarlierTasks { average: 300_000, count }), None).unwrap();
         assert_eq!(earlier(4).tasks_before, None);
         let guess = earlier(5);
         assert_eq!((guess.least, guess.most, guess.tasks_before), (300_000, 1_200_000, Some(5)));

@@ -99,7 +99,7 @@ impl Report {
             task: "All".to_owned(),
             turns: self.tasks.iter().map(|row| row.turns).sum(),
             wall_ms: wall_ms(feature.tasks.iter().flat_map(|task| &task.turns)),
-            cost: spending.in_all(),
+            cost: spending.total(),
             ..ReportRow::default()
         };
     }
@@ -360,7 +360,7 @@ fn row(task: &task::Task, spending: &Spending) -> ReportRow {
         verdict: Verdict::from(task),
         can_approve: task.can_be_overridden(),
         wall_ms: wall_ms(&task.turns),
-        cost: spending.of(task.id),
+        cost: spending.of_task(task.id),
     }
 }
 

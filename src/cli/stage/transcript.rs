@@ -291,7 +291,7 @@ impl Transcript {
         };
         let view = self.engine.feature_to_show(&row.key).await?;
         Ok(view.map(|view| {
-            let progress = Progress::of(&view.feature, &view.spending.in_all(), view.limit);
+            let progress = Progress::of(&view.feature, &view.spending.total(), view.limit);
             (row.key, progress)
         }))
     }

@@ -78,7 +78,7 @@ async fn changed(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<ChangedPaths
 /// Returns the paths that the task changed, and those that its earlier turns changed, even if they were changed back
 /// since.
 async fn with_earlier_turns(mirror: &Mirror, task: &Task, mut all: ChangedPaths) -> Result<ChangedPaths, EffectError> {
-    for turn in task.turns_now() {
+    for turn in task.turns_of_attempt() {
         let (Some(base), Some(head)) = (&turn.base, &turn.head) else {
             continue;
         };

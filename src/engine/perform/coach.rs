@@ -190,7 +190,7 @@ impl CommitUnderReview<'_> {
         let (context, turn) = (self.context, self.turn);
         let fork = fork_of(context, self.mirror, self.task, self.head).await?;
         let diff = self.mirror.diff_text(&fork, self.head, MAX_DIFF).await?;
-        let turns = self.task.turns_now().rev();
+        let turns = self.task.turns_of_attempt().rev();
         let mut before = turns.filter(|before| before.number != turn.number);
         let previous = before.find_map(|before| before.verdict.as_ref());
         let asked = self.task.asked_before(turn.number).and_then(|before| before.gates.as_ref());

@@ -211,7 +211,7 @@ fn failing_before(context: &EffectContext<'_>, baseline: Option<&Baseline>) -> V
 /// Returns the results of the completed tasks of earlier waves.
 fn delivered(context: &EffectContext<'_>, task: &Task) -> Vec<MergedTask> {
     let summary = |task: &Task| {
-        let report = task.turns_now().rev().find_map(|turn| turn.report.as_ref());
+        let report = task.turns_of_attempt().rev().find_map(|turn| turn.report.as_ref());
         report.map(|report| report.summary.clone()).unwrap_or_default()
     };
     let tasks = context.feature.tasks.iter();

@@ -10,7 +10,7 @@ use crate::{
     },
     gates,
     github::{Commits, GithubError, Rule},
-    messages::{self, UnusedFilter},
+    messages::{self, TimeLimit, UnusedFilter},
 };
 use domain::{
     blocked::{BlockReason, Failure, RepositoryFault, WorkStep},
@@ -121,10 +121,10 @@ async fn unusable_names(
 
 /// Returns a sentence for each time limit of the repository that the server cuts.
 fn cut_times(context: &EffectContext<'_>, settings: &RepositorySettings) -> Vec<String> {
-    let (asked, longest) = (asked_deadlines(settings), context.engine.settings.longest);
-    messages::cut_times([
-        (asked.setup.as_secs(), longest.setup.as_secs()),
-        (asked.test.as_secs(), longest.test.as_secs()),
+    let (requested, longest) = (asked_deadlines(settings), context.engine.settings.longest);
+    messages::cut_times(&[
+        TimeLimit { key: "setup_timeout", requested: requested.setup.as_secs(), longest: longest.setup.as_secs() },
+        TimeLimit { key: "test_timeout", requested: requested.test.as_secs(), longest: longest.test.as_secs() },
     ])
 }
 

@@ -114,7 +114,7 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
 /// Marks the pull request as ready for review. Its text names waivers, and new files that programs obey.
 pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     if let Some(pull) = task.pull {
-        let first = task.turns_now().find_map(|turn| turn.head.as_ref());
+        let first = task.turns_of_attempt().find_map(|turn| turn.head.as_ref());
         let opened = obeyed::by_task(context, task, first).await?;
         let obeyed = obeyed::by_task(context, task, task.head.as_ref()).await?;
         if messages::waived_of(task).is_some() || obeyed != opened {

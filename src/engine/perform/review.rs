@@ -36,7 +36,7 @@ pub(super) async fn post_blocked_review(
     task: &Task,
     number: TurnNumber,
 ) -> Result<Done, EffectError> {
-    let cost = context.spending().await?.of(task.id);
+    let cost = context.spending().await?.of_task(task.id);
     post_turn(context, task, number, |turn, links, change| {
         messages::review(&context.feature, task, turn, Some(cost), links, change)
     })
@@ -88,7 +88,7 @@ async fn files_of_turn(mirror: &Mirror, turn: &Turn) -> Result<Vec<String>, Effe
 
 /// Posts the blocked report on the pull request, or on the issue if there is none. Questions are a comment.
 pub(super) async fn post_blocked(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
-    let cost = context.spending().await?.of(task.id);
+    let cost = context.spending().await?.of_task(task.id);
     let text = messages::blocked_report(&context.feature, task, cost, &context.links().await?);
     let Some(text) = text else { return Ok(Done::Nothing) };
     match (task.pull, task.head.as_ref()) {

@@ -70,7 +70,7 @@ pub(super) async fn reply(context: &EffectContext<'_>, thread: Thread, reply: &R
 }
 
 pub(super) async fn feature_blocked(context: &EffectContext<'_>) -> Result<Done, EffectError> {
-    let cost = context.spending().await?.in_all();
+    let cost = context.spending().await?.total();
     let Some(text) = messages::feature_blocked(&context.feature, cost, &context.links().await?) else {
         return Ok(Done::Nothing);
     };

@@ -17,9 +17,9 @@ pub(super) async fn ask_person(context: &EffectContext<'_>, wait: &Wait) -> Resu
     if !feature.waits().contains(wait) {
         return Ok(Done::Nothing);
     }
-    let (thread, reviewed) = place(context, wait);
+    let (thread, reviewed) = thread_and_pull(context, wait);
     if let Some(pull) = reviewed
-        && is_requested(context, pull).await?
+        && request_review(context, pull).await?
     {
         return Ok(Done::Nothing);
     }
@@ -30,7 +30,7 @@ pub(super) async fn ask_person(context: &EffectContext<'_>, wait: &Wait) -> Resu
 }
 
 /// Returns the thread for the mention, and the pull request that the person should review, if any.
-fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber>) {
+fn thread_and_pull(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber>) {
     let issue = Thread::Issue(context.feature.key.issue);
     match wait {
         Wait::Approval { .. } | Wait::NoPlan | Wait::Ci => (issue, None),
@@ -45,7 +45,7 @@ fn place(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<PullNumber
 
 /// Requests a review. Returns `true` if that notified the person. A request that exists from an earlier wait notifies
 /// nobody, but after a failed try an existing one may be our own and counts.
-async fn is_requested(context: &EffectContext<'_>, pull: PullNumber) -> Result<bool, EffectError> {
+async fn request_review(context: &EffectContext<'_>, pull: PullNumber) -> Result<bool, EffectError> {
     let (repo, person) = (context.repo(), &context.feature.snapshot.labelled_by);
     context.may_write().await?;
     if repo.is_review_requested(pull, person).await? {

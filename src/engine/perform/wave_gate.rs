@@ -61,7 +61,7 @@ async fn broke(
         return Ok(None);
     };
     let (failing, tests_failed) = match &report.tests {
-        Evidence::Failed(finding) => (report.held_names(finding), true),
+        Evidence::Failed(finding) => (report.blocking_failures(finding), true),
         Evidence::Passed(_) | Evidence::Absent(_) => (Vec::new(), false),
     };
     let smoke_failed = report.result(Gate::Smoke).is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));

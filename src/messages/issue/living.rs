@@ -301,7 +301,7 @@ pub(crate) fn discussion(feature: &Feature) -> String {
 }
 
 pub(crate) fn money(spending: &Spending) -> String {
-    let cost = spending.in_all();
+    let cost = spending.total();
     let so_far = match cost.agent_runs.saturating_sub(cost.open_runs) {
         0 => String::new(),
         _ => format!("Cost so far: {}.", words::cost_in_full(&cost)),

@@ -32,7 +32,7 @@ fn row(task: &Task, spending: &Spending, links: &Links, measure: &Measure) -> St
         words::state(task, untrusted::Medium::Markdown),
         links.pull_or(task.pull, "–"),
         turns(task),
-        words::cost(&spending.of(task.id)),
+        words::cost(&spending.of_task(task.id)),
     )
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn turns(task: &Task) -> String {
 /// Lists why tasks are blocked, and turns without a commit that no pull request shows.
 pub(crate) fn remarks(feature: &Feature, links: &Links, measure: &Measure) -> String {
     let questions = feature.tasks.iter().filter_map(|task| {
-        let turn = task.turns_now().rev().find(|turn| turn.gates.is_some())?;
+        let turn = task.turns_of_attempt().rev().find(|turn| turn.gates.is_some())?;
         Some(format!("{}: {}.", task.id, questions::tally(task, turn)?))
     });
     let tasks = feature.tasks.iter();
@@ -66,7 +66,7 @@ fn remark(task: &Task, links: &Links, measure: &Measure) -> Option<String> {
             format!("{} {}. {why}{report}", task.id, words::is_blocked(task))
         });
     }
-    let silent = task.turns_now().rfind(|turn| turn.ended_at.is_some())?;
+    let silent = task.turns_of_attempt().rfind(|turn| turn.ended_at.is_some())?;
     match silent.work {
         Work::NoChange if task.pull.is_none() => Some(format!(
             "{}, turn {}: no change. The Player's turn ended without a change to any file.",

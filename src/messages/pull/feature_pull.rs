@@ -122,7 +122,7 @@ fn tasks(feature: &Feature, spending: &Spending, links: &Links, measure: &Measur
             untrusted::cell(&task.plan.name, measure.text.min(120)),
             links.pull_or(task.pull, "–"),
             progress::turns(task),
-            words::cost(&spending.of(task.id)),
+            words::cost(&spending.of_task(task.id)),
             words::state(task, untrusted::Medium::Markdown),
             evidence(task),
         )
@@ -131,7 +131,7 @@ fn tasks(feature: &Feature, spending: &Spending, links: &Links, measure: &Measur
 
 /// Returns the Gates' results on the commit that was merged.
 fn evidence(task: &Task) -> String {
-    let gates = task.turns_now().rev().find_map(|turn| turn.gates.as_ref());
+    let gates = task.turns_of_attempt().rev().find_map(|turn| turn.gates.as_ref());
     gates.map_or_else(|| "none".to_owned(), gates::line)
 }
 

@@ -53,7 +53,7 @@ fn body(feature: &Feature, task: &Task, measure: &Measure) -> String {
         [] => String::new(),
         needs => format!(" It builds on {}.", words::tasks(needs, 40)),
     };
-    let report = task.turns_now().rev().find_map(|turn| turn.report.as_ref());
+    let report = task.turns_of_attempt().rev().find_map(|turn| turn.report.as_ref());
     sections(vec![
         format!("Part of #{}", feature.key.issue),
         waived_of(task).unwrap_or_default(),

@@ -111,7 +111,7 @@ impl FeaturePage<'_> {
     fn facts(&self) -> Markup {
         let feature = &self.view.feature;
         let issue = feature.key.issue;
-        let spent: Cost = self.view.spending.in_all();
+        let spent: Cost = self.view.spending.total();
         html! {
             dl.facts {
                 dt { "Issue" }
@@ -145,7 +145,7 @@ impl FeaturePage<'_> {
                     @if let Some(turn) = task.turns.last() {
                         " · turn " (turn.number) " of " (task.limit.max(turn.number.0))
                     }
-                    " · " (money(&self.view.spending.of(task.id)))
+                    " · " (money(&self.view.spending.of_task(task.id)))
                 }
                 div.body {
                     @for turn in &task.turns { (self.turn_of(task, turn, task.turns.last().is_some_and(|last| last.number == turn.number))) }

@@ -88,14 +88,16 @@ impl BlockedReport {
         let State::Blocked { reason } = &task.state else {
             return None;
         };
-        let items: Vec<(TurnNumber, &[Issue])> =
-            task.turns_now().filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice()))).collect();
-        let gates = task.turns_now().rev().find_map(|turn| turn.gates.clone());
+        let items: Vec<(TurnNumber, &[Issue])> = task
+            .turns_of_attempt()
+            .filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice())))
+            .collect();
+        let gates = task.turns_of_attempt().rev().find_map(|turn| turn.gates.clone());
         let approvable = approvable(task);
         let last = task.last_judged().and_then(|turn| turn.verdict.as_ref());
         let last = last.map(|verdict| verdict.items.clone());
         Some(Self {
-            attempts: u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX),
+            attempts: u32::try_from(task.turns_of_attempt().count()).unwrap_or(u32::MAX),
             recurring: recurring::recurring(&items),
             last_feedback: last.unwrap_or_default(),
             approvable,

@@ -150,11 +150,11 @@ impl GateReport {
     /// `true` if every failing test has a name and an excuse.
     pub fn all_excused(&self, finding: &Finding) -> bool {
         let names = finding.names.as_ref();
-        names.is_some_and(|names| finding.names_failures(names)) && self.held_names(finding).is_empty()
+        names.is_some_and(|names| finding.names_failures(names)) && self.blocking_failures(finding).is_empty()
     }
 
     /// Returns the names of the failing tests that count against the work.
-    pub fn held_names(&self, finding: &Finding) -> Vec<String> {
+    pub fn blocking_failures(&self, finding: &Finding) -> Vec<String> {
         let excused: BTreeSet<&str> = self.excused.iter().map(|excused| excused.test.as_str()).collect();
         let held = finding.failed_names().filter(|name| !excused.contains(name.as_str()));
         held.cloned().collect()
@@ -216,7 +216,7 @@ pub fn repeats<'a>(
     gates: &'a GateReport,
 ) -> impl Iterator<Item = (usize, &'a GateResult)> + 'a {
     let failure = gates.tests.failure();
-    let named = failure.map_or_else(Vec::new, |finding| gates.held_names(finding));
+    let named = failure.map_or_else(Vec::new, |finding| gates.blocking_failures(finding));
     gates.more.iter().filter_map(move |result| {
         let Gate::Check(number) = result.gate else {
             return None;

@@ -160,7 +160,7 @@ fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
         criteria.push(command(Goal::SetUp, &finding.command));
     }
     if let Evidence::Passed(finding) | Evidence::Failed(finding) = &report.tests {
-        let names = report.held_names(finding);
+        let names = report.blocking_failures(finding);
         let failed = matches!(report.tests, Evidence::Failed(_));
         if names.is_empty() && failed {
             criteria.push(command(Goal::Tests, &finding.command));

@@ -194,13 +194,13 @@ pub(super) fn announce(task: &mut Task) -> Vec<Effect> {
 
 /// Starts the next turn after feedback, unless the last three turns ended with the same issues or no turn is left.
 pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Effect>) -> Step {
-    let verdicts = task.turns_now().filter_map(|turn| turn.verdict.as_ref());
+    let verdicts = task.turns_of_attempt().filter_map(|turn| turn.verdict.as_ref());
     let items: Vec<&[Issue]> = verdicts.map(|verdict| verdict.items.as_slice()).collect();
     if same_issues_three_turns(&items) {
         return block(task, BlockReason::SameIssues, effects);
     }
     if task.last_number() >= task.limit {
-        let turns = u32::try_from(task.turns_now().count()).unwrap_or(u32::MAX);
+        let turns = u32::try_from(task.turns_of_attempt().count()).unwrap_or(u32::MAX);
         return block(task, BlockReason::OutOfTurns { turns }, effects);
     }
     start_turn(task, TurnKind::Full, at, effects)
@@ -208,7 +208,7 @@ pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Effect>) -> S
 
 /// Dismisses the Coach's request for changes, if the task is blocked or its last verdict was feedback.
 pub(super) fn dismiss(task: &mut Task, by: &User) -> Option<Effect> {
-    let verdict = task.turns_now().rev().find_map(|turn| turn.verdict.as_ref());
+    let verdict = task.turns_of_attempt().rev().find_map(|turn| turn.verdict.as_ref());
     let feedback = verdict.is_some_and(|verdict| verdict.outcome == Outcome::Feedback);
     if task.pull.is_none() || !(task.is_blocked() || feedback) {
         return None;

@@ -119,7 +119,7 @@ fn pushed(mut task: Task, turn: TurnNumber, base: Sha, head: Sha, report: Player
 
 /// Handles an empty change: the turn counts, without Gates and Coach. A second one in a row blocks the task.
 fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Step {
-    let before = task.turns_now().rev().nth(1);
+    let before = task.turns_of_attempt().rev().nth(1);
     let twice = before.is_some_and(|before| before.work == Work::NoChange);
     close_turn(&mut task, Work::NoChange, base, report, contract::no_change(), at);
     let effects = announce(&mut task);

@@ -185,19 +185,19 @@ impl Task {
     }
 
     /// Returns the turns of the present attempt, oldest first.
-    pub fn turns_now(&self) -> impl DoubleEndedIterator<Item = &Turn> {
+    pub fn turns_of_attempt(&self) -> impl DoubleEndedIterator<Item = &Turn> {
         self.turns.iter().filter(|turn| turn.attempt == self.attempt)
     }
 
     /// Returns the newest turn of the present attempt.
     pub fn last_turn(&self) -> Option<&Turn> {
-        self.turns_now().next_back()
+        self.turns_of_attempt().next_back()
     }
 
     /// Returns the present attempt's newest turn on the branch's head. Later turns may have changed nothing.
     pub fn turn_of_head(&self) -> Option<&Turn> {
         let head = self.head.as_ref()?;
-        self.turns_now().rfind(|turn| turn.head.as_ref() == Some(head))
+        self.turns_of_attempt().rfind(|turn| turn.head.as_ref() == Some(head))
     }
 
     /// `true` if any turn ended with a verdict on this commit.
@@ -208,28 +208,28 @@ impl Task {
 
     /// Returns the newest commit of the present attempt that was judged.
     pub fn judged_head(&self) -> Option<&Sha> {
-        let judged = self.turns_now().rev().filter(|turn| turn.verdict.is_some());
+        let judged = self.turns_of_attempt().rev().filter(|turn| turn.verdict.is_some());
         judged.filter_map(|turn| turn.head.as_ref()).next()
     }
 
     /// Returns the turn whose check run shows the task's state: the turn on the branch's head, else the newest turn
     /// with a commit.
     pub fn standing_turn(&self) -> Option<&Turn> {
-        self.turn_of_head().or_else(|| self.turns_now().rfind(|turn| turn.head.is_some()))
+        self.turn_of_head().or_else(|| self.turns_of_attempt().rfind(|turn| turn.head.is_some()))
     }
 
     /// Returns the present attempt's newest turn with a verdict on a change, or else its newest turn with a verdict.
     pub fn last_judged(&self) -> Option<&Turn> {
         let judged = |turn: &&Turn| turn.verdict.is_some();
         let on_work = |turn: &&Turn| judged(turn) && turn.work != Work::NoChange;
-        self.turns_now().rfind(on_work).or_else(|| self.turns_now().rfind(judged))
+        self.turns_of_attempt().rfind(on_work).or_else(|| self.turns_of_attempt().rfind(judged))
     }
 
     /// Returns the issues that the Player has to fix in this turn: those of earlier turns, back to the last with a
     /// change, and the files that were left out there.
     pub fn to_mend(&self, turn: TurnNumber) -> Vec<Issue> {
         let mut items: Vec<Issue> = Vec::new();
-        for before in self.turns_now().rev().filter(|before| before.number != turn) {
+        for before in self.turns_of_attempt().rev().filter(|before| before.number != turn) {
             let Some(verdict) = &before.verdict else { continue };
             for item in verdict.items.iter().cloned().chain(claims::left_out_items(&before.left_out)) {
                 if !items.contains(&item) {
@@ -245,7 +245,7 @@ impl Task {
 
     /// Returns the last turn before this one, in this attempt, whose questions were judged.
     pub fn asked_before(&self, turn: TurnNumber) -> Option<&Turn> {
-        let mut judged = self.turns_now().rev().filter(|before| before.verdict.is_some());
+        let mut judged = self.turns_of_attempt().rev().filter(|before| before.verdict.is_some());
         judged.find(|before| before.number < turn && before.gates.is_some())
     }
 

@@ -121,7 +121,7 @@ fn failing_tests(gates: &GateReport, open: &OpenGate<'_>) -> Vec<String> {
         Part::Gate(gate) => gate.names_tests(),
     };
     let finding = open.finding.filter(|_| names_tests);
-    finding.map_or_else(Vec::new, |finding| gates.held_names(finding))
+    finding.map_or_else(Vec::new, |finding| gates.blocking_failures(finding))
 }
 
 fn findings(open: OpenGate<'_>) -> Vec<WaivedFact> {

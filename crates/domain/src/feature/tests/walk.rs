@@ -242,7 +242,7 @@ fn check_move(before: &Feature, event: &Event, done: &Step) {
             };
             assert!(allowed, "{:?} was left by {event:?}", old.state);
         }
-        let is_new = old.turns_now().next().is_none() && old.head.is_none();
+        let is_new = old.turns_of_attempt().next().is_none() && old.head.is_none();
         if !old.is_in_motion() && task.is_in_motion() && is_new {
             for need in &task.plan.dependencies {
                 let needed = after.task(*need).unwrap();
