@@ -17,6 +17,7 @@ mod allowances;
 mod budgets;
 mod calls;
 mod ci;
+mod closing;
 mod coach;
 mod discussion;
 mod edges;

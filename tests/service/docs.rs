@@ -345,3 +345,11 @@ fn the_readme_names_one_command_that_runs_it_and_one_that_tests_it() {
         assert_eq!(lines.count(), 1, "{command}");
     }
 }
+
+#[test]
+fn the_first_scenario_of_contributing_is_one_of_ours() {
+    let page = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let example = page.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let scenario = fs::read_to_string(root().join("tests/scenarios/closing.rs")).unwrap();
+    assert!(scenario.ends_with(example), "\n{example}");
+}
