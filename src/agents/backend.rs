@@ -7,11 +7,11 @@ use crate::{
         claude::ClaudeAgent,
         codex::CodexAgent,
         command::CommandAgent,
-        program::how_to_install,
         run::{RunContext, RunError, RunSpec, UncheckedRun},
         scripted::ScriptedAgent,
     },
     config::{AgentCommand, ModelWords, Strength},
+    messages,
 };
 use domain::{blocked::Failure, budget::CostReporting};
 use sandbox::Sandbox;
@@ -78,7 +78,7 @@ impl Backend {
         };
         found.map_err(|failure| {
             if let Failure::NoAgentProgram { program } | Failure::TooOld { program, .. } = &failure {
-                format!("{failure}; {}", how_to_install(program))
+                format!("{failure}; {}", messages::how_to_install(program))
             } else {
                 failure.to_string()
             }

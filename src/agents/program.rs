@@ -101,29 +101,9 @@ impl Program {
     }
 }
 
-/// Returns how to get a program that is missing or too old, for an operator.
-pub(crate) fn how_to_install(program: &str) -> String {
-    match program {
-        "claude" => "install Claude Code: npm install -g @anthropic-ai/claude-code".to_owned(),
-        "codex" => "install Codex: npm install -g @openai/codex".to_owned(),
-        "claude-agent-acp" => "install it: npm install -g @agentclientprotocol/claude-agent-acp".to_owned(),
-        "codex-acp" => "install it: npm install -g @agentclientprotocol/codex-acp".to_owned(),
-        "gemini" => "install it: npm install -g @google/gemini-cli".to_owned(),
-        "opencode" => "install it: npm install -g opencode-ai".to_owned(),
-        _ => "install it where AutoBuild's PATH finds it, or name another agent".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Version, how_to_install};
-
-    /// A person who runs it locally has no service.
-    #[test]
-    fn an_unknown_program_is_installed_where_autobuild_finds_it() {
-        let how = how_to_install("no-such-program");
-        assert_eq!(how, "install it where AutoBuild's PATH finds it, or name another agent");
-    }
+    use super::Version;
 
     #[test]
     fn versions_are_found_where_programs_print_them() {

@@ -73,9 +73,9 @@ impl Engine {
         self.space().await;
         let head = repo.branch_head(BRANCH).await?;
         let settings = messages::proposed_settings(&found);
-        let (form, text) = messages::ISSUE_FORM;
+        let form = messages::ISSUE_FORM;
         for (path, text, why) in
-            [(SETTINGS_FILE, settings.as_str(), pull.title.as_str()), (form, text, "Add a form for AutoBuild's issues")]
+            [(SETTINGS_FILE, settings.as_str(), pull.title.as_str()), (form.path, form.text, form.commit)]
         {
             let is_there = match &head {
                 Some(head) => repo.content(path, head, MAX_WORKFLOW).await? != Content::Missing,

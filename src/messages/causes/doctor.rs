@@ -29,3 +29,17 @@ pub fn about_topic(topic: Topic) -> &'static str {
         Topic::TestCommand => "Which command runs the tests?",
     }
 }
+
+/// Returns how to get an agent's program that is missing or too old, for an operator.
+pub fn how_to_install(program: &str) -> String {
+    let package = match program {
+        "claude" => "@anthropic-ai/claude-code",
+        "codex" => "@openai/codex",
+        "claude-agent-acp" => "@agentclientprotocol/claude-agent-acp",
+        "codex-acp" => "@agentclientprotocol/codex-acp",
+        "gemini" => "@google/gemini-cli",
+        "opencode" => "opencode-ai",
+        _ => return "install it where AutoBuild's PATH finds it, or name another agent".to_owned(),
+    };
+    format!("install it: npm install -g {package}")
+}

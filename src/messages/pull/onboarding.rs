@@ -9,8 +9,18 @@ pub const LABELS: [(&str, &str, &str); 2] = [
     ("autobuild-task", "bf8cff", "AutoBuild builds this small issue as one task, without a plan"),
 ];
 
-/// The path of the proposed issue form, and its text.
-pub const ISSUE_FORM: (&str, &str) = (".github/ISSUE_TEMPLATE/autobuild.yml", include_str!("issue_form.yml"));
+/// A file that AutoBuild proposes, and the subject of the commit that adds it.
+pub struct ProposedFile {
+    pub path: &'static str,
+    pub text: &'static str,
+    pub commit: &'static str,
+}
+
+pub const ISSUE_FORM: ProposedFile = ProposedFile {
+    path: ".github/ISSUE_TEMPLATE/autobuild.yml",
+    text: include_str!("issue_form.yml"),
+    commit: "Add a form for AutoBuild's issues",
+};
 
 pub struct Detected<'a> {
     pub setup: Option<&'a str>,
@@ -114,7 +124,7 @@ mod tests {
     /// Checks GitHub's requirements for issue forms ("Syntax for GitHub's form schema").
     #[test]
     fn the_issue_form_is_one() {
-        let form: serde_json::Value = serde_saphyr::from_str(ISSUE_FORM.1).unwrap();
+        let form: serde_json::Value = serde_saphyr::from_str(ISSUE_FORM.text).unwrap();
         for key in ["name", "description"] {
             assert!(form[key].is_string(), "{key}");
         }
