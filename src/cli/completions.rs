@@ -12,7 +12,6 @@ autobuild completions bash > ~/.local/share/bash-completion/completions/autobuil
 autobuild completions zsh > ~/.zfunc/_autobuild\n  \
 autobuild completions fish > ~/.config/fish/completions/autobuild.fish")]
 pub(super) struct Completions {
-    /// The shell.
     shell: Shell,
 }
 

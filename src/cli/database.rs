@@ -22,14 +22,12 @@ pub struct DatabaseArgs {
     config: Option<String>,
 }
 
-/// The chosen database.
 pub struct ChosenDatabase {
     pub url: String,
     pub secrets: Secrets,
     pub whose: DatabaseOwner,
 }
 
-/// The owner of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatabaseOwner {
     /// The repository around the current folder.

@@ -9,7 +9,6 @@ use std::{ops::RangeInclusive, time::Duration};
 /// The limits on agents and Gates that run at once. All but the first are exact over all processes on one database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Concurrency {
-    /// In one process.
     pub per_process: u32,
     /// In all processes together; `None` for no limit.
     pub in_all: Option<u32>,

@@ -13,7 +13,6 @@ pub enum PreLoop {
     /// If the kind of its Feature requires it.
     Auto,
     Always,
-    /// Never.
     Never,
 }
 

@@ -42,7 +42,6 @@ const DOCUMENT: &str = "query($login: String!, $repo: String!, $issue: Int!, $br
     ... on PullRequestReview { fullDatabaseId createdAt author { ...actor } state } } \
     fragment actor on Actor { __typename login ... on User { databaseId } ... on Bot { databaseId } }";
 
-/// A move of a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct BranchMove {
     /// The tip before; `None` if the branch was new.

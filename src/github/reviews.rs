@@ -34,7 +34,6 @@ pub struct NewReview<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PostedReview {
-    /// It was posted.
     Posted(Review),
     /// GitHub does not accept the inline comments. Post the review again with their text in its body.
     InlineRefused {

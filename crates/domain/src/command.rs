@@ -119,7 +119,6 @@ words! {
     pub enum CommandForm {
         /// Lists commands and settings.
         Help = "/autobuild help",
-        /// Plans.
         Plan = "/autobuild plan [words or YAML]",
         /// Approves.
         Approve = "/autobuild approve [hash]",

@@ -59,7 +59,6 @@ impl CoachDecision {
 }
 
 words! {
-    /// The kind of a decision.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum DecisionKind {

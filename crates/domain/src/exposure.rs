@@ -21,7 +21,6 @@ words! {
         Create = "create",
         /// A pull request is in a merge queue.
         MergeGroup = "merge_group",
-        /// A pull request was reviewed.
         PullRequestReview = "pull_request_review",
         /// A review has a comment on a line.
         PullRequestReviewComment = "pull_request_review_comment",

@@ -85,11 +85,8 @@ pub(crate) fn schema() -> Value {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inquirer {
-    /// The planner.
     Planner,
-    /// The designer.
     Designer,
-    /// The Player.
     Player,
 }
 
@@ -152,7 +149,6 @@ pub enum InquiryPolicy {
 /// The one who answers inquiries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Respondent {
-    /// A person.
     Person,
     /// Nobody, so the agent's defaults hold.
     Nobody,

@@ -167,7 +167,6 @@ pub enum Uncommitted {
     RefusedName(String),
     /// A folder is nested too deeply.
     TooDeep(String),
-    /// A file is too large.
     FileTooLarge {
         path: String,
         /// The size in bytes.

@@ -3,6 +3,8 @@
 //! The run _before_ has the tests and the code of the base, the run _after_ those of the head. The run of the _old tests_ has
 //! the base's tests on the head's code, and that of the _new tests_ the head's tests on the base's code.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{integrity::Weight, plan::TaskType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -11,7 +13,6 @@ use text::words;
 /// The result of one test in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TestResult {
-    /// It passed.
     Passed,
     /// It failed, for a reason of the product.
     Failed,
@@ -28,7 +29,6 @@ pub enum TestResult {
 pub enum MixedResult {
     /// The change leaves the test as it is, so its other runs show the same.
     NotNeeded,
-    /// It ran.
     Ran(TestResult),
 }
 
@@ -284,9 +284,7 @@ impl TestOutcome {
 pub struct IntendedChange {
     /// The name in the plan's `changes` or `removes`, as it is written there.
     pub intent: String,
-    /// The test.
     pub test: String,
-    /// Its outcome.
     pub outcome: TestOutcome,
 }
 

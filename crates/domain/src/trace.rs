@@ -101,7 +101,6 @@ pub enum TraceKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum TraceLine {
-    /// An event.
     Event(TraceEvent),
     /// The place of events that were left out, because there were too many.
     Omitted {

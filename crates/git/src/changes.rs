@@ -1,5 +1,7 @@
 //! The changes that an agent made in a checkout, found by comparing the tree with the record of its first state.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     checkout::TreeRecord,
     ignores::{AlwaysIncluded, IgnoreFiles, Ignores},
@@ -33,32 +35,19 @@ impl Default for TakeOutLimits {
 pub enum TreeFinding {
     /// A fifo, a device or a socket. It is left out.
     #[error("{path} is neither a file nor a link and was left out")]
-    Special {
-        /// The path.
-        path: RepoPath,
-    },
+    Special { path: RepoPath },
     /// A folder whose permissions do not let us read it.
     #[error("{path} cannot be read")]
-    Unreadable {
-        /// The path.
-        path: RepoPath,
-    },
+    Unreadable { path: RepoPath },
     /// A name that some systems treat as `.git`.
     #[error("{path} has a name that some systems read as .git")]
-    RefusedName {
-        /// The path.
-        path: RepoPath,
-    },
+    RefusedName { path: RepoPath },
     /// A folder too deep to enter.
     #[error("{path} is nested too deeply")]
-    TooDeep {
-        /// The path.
-        path: RepoPath,
-    },
+    TooDeep { path: RepoPath },
     /// A file over the limit.
     #[error("{path} has {size} bytes, more than {limit}")]
     FileTooLarge {
-        /// The path.
         path: RepoPath,
         /// The file's size in bytes.
         size: u64,
@@ -75,10 +64,7 @@ pub enum TreeFinding {
     },
     /// More changed files than the limit.
     #[error("more than {limit} files changed")]
-    TooManyFiles {
-        /// The limit.
-        limit: usize,
-    },
+    TooManyFiles { limit: usize },
     /// The checkout's folder was removed or replaced.
     #[error("the checkout's folder was removed or replaced")]
     CheckoutGone,

@@ -1,5 +1,7 @@
 //! A JSON or YAML value as it was written, with its position. Reading enforces size limits and no other rule.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     mistake::{Mistake, Position, quoted},
     shorten,
@@ -15,7 +17,6 @@ use std::fmt;
 /// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// The value.
     pub value: Shape,
     /// The position; `None` for JSON.
     pub place: Option<Position>,
@@ -24,7 +25,6 @@ pub struct Node {
 /// The kinds of values that JSON and YAML share.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// Null.
     Null,
     /// A boolean.
     Flag(bool),
@@ -32,9 +32,7 @@ pub enum Shape {
     Whole(i64),
     /// Any other number.
     Number(f64),
-    /// Text.
     Text(String),
-    /// A list.
     List(Vec<Node>),
     /// Keys with values, in the written order; no key occurs twice.
     Map(Vec<(Key, Node)>),

@@ -41,7 +41,6 @@ pub struct Span {
     pub tone: Tone,
 }
 
-/// A line.
 pub type Line = Vec<Span>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,6 @@ const MAX_FILE: u64 = 64 * 1024 * 1024;
 /// The intended bytes and mode of a file; `None` if it should not exist.
 pub(crate) type IntendedFile = Option<(Vec<u8>, u32)>;
 
-/// A file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileToWrite {
     pub(crate) path: String,

@@ -78,7 +78,6 @@ pub enum PullEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewChange {
     Submitted,
-    /// It was dismissed.
     Dismissed,
 }
 
@@ -132,7 +131,6 @@ pub enum RepositoryEvent {
     Archived,
     /// It is writable again.
     Unarchived,
-    /// It was deleted.
     Deleted,
     /// It has another default branch.
     DefaultBranchChanged,

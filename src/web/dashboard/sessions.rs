@@ -14,7 +14,6 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// The holder of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SessionHolder {
     /// An operator, who has the administrator's token or this run's key, and sees everything.

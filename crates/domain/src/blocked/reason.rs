@@ -100,7 +100,6 @@ pub enum BlockReason {
 }
 
 impl BlockReason {
-    /// Returns the severity.
     pub fn severity(&self) -> Severity {
         match self {
             Self::Failed { failure, .. } if failure.is_agents() => Severity::Major,

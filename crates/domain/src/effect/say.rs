@@ -40,7 +40,6 @@ words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Thread {
-    /// An issue.
     Issue(IssueNumber),
     /// A pull request.
     Pull(PullNumber),
@@ -60,7 +59,6 @@ impl Thread {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyTo {
-    /// A comment.
     Comment(CommentId),
     /// Any other fact, by its cause in the event log.
     Fact(String),
@@ -140,7 +138,6 @@ pub enum Replacement {
     CommentReview,
     /// A comment on the pull request.
     PullComment,
-    /// A comment on the issue.
     IssueComment,
     /// Nothing: every form was refused.
     Nothing,

@@ -81,7 +81,6 @@ pub enum StartFailure {
     Message(String),
 }
 
-/// A command that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedCommand {
     pub command: String,

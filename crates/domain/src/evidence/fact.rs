@@ -1,5 +1,7 @@
 //! The results of Gates as facts. `messages` of the application words them.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     evidence::absence::Absence, ids::Sha, integrity::Rule, isolation::Limit, test_outcome::TestOutcome,
     unrun::UnrunTests,
@@ -14,7 +16,6 @@ pub enum Fact {
     NamedTest {
         /// The name in the criterion.
         test: String,
-        /// The result.
         result: NamedTest,
     },
     /// The file that a criterion names is there.
@@ -80,7 +81,6 @@ pub enum Fact {
     },
     /// The experiments that ran, and those for which no time was left.
     Experimented {
-        /// Those that ran.
         ran: Vec<Experiment>,
         /// Those that were left out.
         left_out: Vec<Experiment>,
@@ -103,11 +103,8 @@ pub enum Fact {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NamedTest {
-    /// It passed.
     Passed,
-    /// It failed.
     Failed,
-    /// It was skipped.
     Skipped,
     /// No test of this name ran.
     NotRun {

@@ -1,5 +1,7 @@
 //! Combines the Gates of a task into one result.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::{
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateReport, GateResult, TestNames, Weight},
     plan::TaskType,
@@ -22,7 +24,6 @@ pub enum Profile {
 /// A part of the profile that a commit does not meet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unmet {
-    /// The part.
     pub part: Part,
     /// The reason.
     pub cause: Cause,
@@ -32,7 +33,6 @@ pub struct Unmet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Set-up.
     SetUp,
     /// The commit's own tests.
     Tests,
@@ -44,7 +44,6 @@ pub enum Part {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// It failed.
     Failed(Finding),
     /// The command ended, and ran no test.
     NothingRan(Finding),

@@ -14,11 +14,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
-    /// A label.
     Label,
     /// A command in a comment.
     Command,
-    /// A review.
     Review,
     /// A button of a check run.
     Button,

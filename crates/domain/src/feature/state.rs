@@ -149,9 +149,7 @@ pub enum Continuation {
 pub enum CancelledWhy {
     /// A person gave the command `/autobuild cancel`.
     Command(User),
-    /// The label was removed.
     LabelRemoved(User),
-    /// The issue was closed.
     IssueClosed(User),
     /// The feature pull request was closed unmerged.
     PullClosed(User),

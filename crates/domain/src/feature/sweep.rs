@@ -64,11 +64,9 @@ pub struct RemotePull {
 /// The state of an issue or pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteState {
-    /// Open.
     Open,
     /// Closed; a pull request without a merge.
     Closed,
-    /// Merged.
     Merged,
 }
 
@@ -81,10 +79,8 @@ pub struct RemoteAccount {
     pub kind: AccountType,
 }
 
-/// The type of an account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AccountType {
-    /// A person.
     Person,
     /// An App or another bot.
     Bot,
@@ -149,7 +145,6 @@ pub enum RemoteFact {
     Dismissed(PullNumber, ReviewId),
     /// This label of the Feature was removed.
     Unlabeled(String),
-    /// The issue was closed.
     IssueClosed,
     /// The issue was deleted or moved to another repository.
     IssueGone,

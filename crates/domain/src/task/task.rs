@@ -333,11 +333,9 @@ impl State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// The Gates.
     Gates,
     /// The repository's own CI.
     Ci,
-    /// The Coach.
     Coach,
 }
 

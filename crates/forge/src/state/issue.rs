@@ -71,7 +71,6 @@ pub struct Comment {
 /// The contents that a reaction may have.
 pub const REACTIONS: [&str; 8] = ["+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes"];
 
-/// A reaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reaction {
     pub id: u64,
@@ -120,9 +119,7 @@ pub struct Size {
 pub enum ReviewState {
     /// Comments without a decision.
     Commented,
-    /// Approved.
     Approved,
-    /// Changes requested.
     ChangesRequested,
     /// Dismissed: its decision no longer counts.
     Dismissed,
@@ -171,7 +168,6 @@ pub struct InlineComment {
     pub updated_at: Moment,
 }
 
-/// A side of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum DiffSide {

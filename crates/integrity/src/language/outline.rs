@@ -1,5 +1,7 @@
 //! The outline of a file: the facts that the rules use, in the same form for every language.
 
+#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
+
 use crate::language::{
     assertions,
     capture::{Capture, Fact, QueryMatch, merged},
@@ -14,9 +16,7 @@ use std::{collections::BTreeSet, ops::Range};
 /// A file to read.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
-    /// Its path.
     pub path: &'a str,
-    /// Its role.
     pub role: Role,
     /// Its syntax tree.
     pub root: At<'a>,
@@ -31,7 +31,6 @@ pub struct Outline {
     pub makers: Vec<Maker>,
     /// The other functions.
     pub functions: Vec<Function>,
-    /// The classes.
     pub classes: Vec<Class>,
     /// The fixed results of the product for fixed inputs.
     pub answers: Vec<FixedAnswer>,
@@ -54,7 +53,6 @@ pub struct Setting {
     pub values: Vec<String>,
 }
 
-/// A test.
 #[derive(Clone, Debug)]
 pub struct Test {
     /// Its own name.
@@ -67,7 +65,6 @@ pub struct Test {
     pub range: Range<usize>,
     /// The words of its rows, its body, and the values that its parameters have without an argument.
     pub words: Vec<String>,
-    /// The checks in it.
     pub checks: Vec<Check>,
     /// The condition under which it returns before its first check.
     pub returns_early: Option<String>,
@@ -113,7 +110,6 @@ pub struct Function {
     pub line: u32,
     /// The words of its body.
     pub words: Vec<String>,
-    /// The checks in it.
     pub checks: Vec<Check>,
     /// Its owner: the product or the tests.
     pub of: Purpose,
@@ -153,21 +149,17 @@ pub enum Answer {
     Constant,
 }
 
-/// A class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// Its name.
     pub name: String,
     /// Its base classes.
     pub bases: Vec<String>,
-    /// Its fields.
     pub fields: Vec<String>,
 }
 
 /// A fixed result for a fixed input, such as an entry of a table or a case of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FixedAnswer {
-    /// Its line.
     pub line: u32,
     /// Its text, quoted.
     pub text: String,
@@ -184,7 +176,6 @@ pub struct FixedAnswer {
 pub struct Check {
     /// The line of the check.
     pub line: u32,
-    /// Its words.
     pub words: Vec<String>,
     /// How much it checks.
     pub strength: Strength,

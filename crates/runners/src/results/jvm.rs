@@ -11,7 +11,6 @@ const MANIFESTS: [&str; 6] =
 const FOLDERS: [&str; 4] =
     ["target/surefire-reports", "target/failsafe-reports", "build/test-results", "target/test-reports"];
 
-/// The most modules.
 const MOST_MODULES: usize = 500;
 
 pub(super) static MAVEN: Runner = Runner {
