@@ -19,7 +19,6 @@ mod output;
 mod preflight;
 mod probe;
 mod rerun;
-mod rewritten;
 mod run;
 mod setup_reads;
 mod subject;

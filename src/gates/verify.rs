@@ -8,7 +8,7 @@ use crate::gates::{
     checks::{CheckResult, OnBase},
     compare, coverage,
     mutation::{ExperimentResults, Facts, HeadResults, experiments},
-    rerun, rewritten,
+    rerun,
     run::{
         context::{GateContext, GateError},
         prepared::{Coverage, Prepared},
@@ -205,7 +205,7 @@ impl Judging<'_> {
     }
 
     async fn inspect(&mut self, weight: Weight) -> Result<(), GateError> {
-        let (held, shown) = rewritten::by_setup(&self.tested.rewritten, self.run.subject.before);
+        let (held, shown) = judged::rewritten_by_setup(&self.tested.rewritten, self.run.subject.before);
         let by_running = std::mem::take(&mut self.tried.findings).into_iter().chain(held).collect();
         let (result, questions) = judged::integrity(self.run, weight, by_running, shown).await?;
         // A broken build is one finding. Questions from reading are only about files that could be parsed.

@@ -3,11 +3,16 @@
 use crate::store::{
     claim,
     error::StoreError,
-    growth,
-    sql::{Pools, args, statements},
+    sql::{Pools, Tx, args, statements},
     store::Store,
 };
 use domain::ids::Millis;
+use std::{
+    fs, io,
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 statements! {
     GET = "SELECT v FROM meta WHERE k = $1";
@@ -28,6 +33,17 @@ const SERVER_CLOCK: &str = "INSERT INTO meta (k, v) VALUES ($1, '') ON CONFLICT 
 
 /// The key that the write check writes.
 const PROBE: &str = "probe";
+
+/// The number of bytes by which the database must be able to grow. A commit does not show this: it may fit into pages and
+/// a log that are already on the disk.
+const GROWTH: u64 = 1 << 20;
+
+/// The bytes that are written at that place.
+static PIECE: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Makes a PostgreSQL server write more than a megabyte to a temporary file on the disk of the database, and removes it.
+/// A row would leave room behind that the next one fits into.
+const SPILL: &str = "SET LOCAL work_mem = '64kB'; SELECT COUNT(*) FROM generate_series(1, 80000)";
 
 /// The result of using up a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,11 +101,11 @@ impl Store {
     /// Checks with a real write and commit that the database can be written and can grow, and that effects can be claimed.
     pub async fn check_writable(&self) -> Result<(), StoreError> {
         if let Pools::Sqlite { write, .. } = &self.db.pools {
-            growth::check_file(write.file().to_owned()).await?;
+            check_file(write.file().to_owned()).await?;
         }
         let mut tx = self.db.write().await?;
         if let Pools::Postgres(_) = self.db.pools {
-            growth::check_server(&mut tx).await?;
+            check_server(&mut tx).await?;
         }
         tx.alone(claim::LOCK).await?;
         tx.run(SET, args![PROBE, ""]).await?;
@@ -110,4 +126,25 @@ impl Store {
     pub async fn is_spent(&self, name: &str) -> Result<bool, StoreError> {
         Ok(self.db.row(IS_SPENT, args![name]).await?.is_some())
     }
+}
+
+/// Checks in the transaction that the disk of a PostgreSQL server has room.
+async fn check_server(tx: &mut Tx) -> Result<(), StoreError> {
+    tx.script(SPILL).await
+}
+
+/// Writes to an unnamed file in the SQLite database's folder, at the offset that the grown database would reach.
+async fn check_file(database: PathBuf) -> Result<(), StoreError> {
+    let checked = tokio::task::spawn_blocking(move || write_beyond(&database)).await;
+    let failed = |error| StoreError::CannotWrite(Arc::new(sqlx::Error::Io(error)));
+    checked.map_err(|error| failed(error.into()))?.map_err(failed)
+}
+
+fn write_beyond(database: &Path) -> io::Result<()> {
+    let folder = database.parent().unwrap_or(Path::new("."));
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    let length = |path: &Path| fs::metadata(path).map_or(0, |meta| meta.len());
+    let longest = length(database).max(length(Path::new(&log)));
+    tempfile::tempfile_in(folder)?.write_all_at(&PIECE, longest.saturating_add(GROWTH))
 }

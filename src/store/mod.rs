@@ -19,7 +19,6 @@ mod error;
 mod event;
 mod feature;
 mod find;
-mod growth;
 mod hold;
 mod inbox;
 mod local_order;

@@ -18,7 +18,6 @@ mod inspect;
 mod ledger;
 mod left_out;
 mod merge;
-mod obeyed;
 mod plan;
 mod play;
 mod post;

@@ -6,7 +6,8 @@ use crate::{
         perform::{
             branches::{branch_name, push},
             context::EffectContext,
-            held_ci, merge, obeyed, records,
+            held_ci, merge, records,
+            sync::fork_of,
         },
         repository::DefaultBranch,
     },
@@ -17,10 +18,12 @@ use domain::{
     blocked::RepositoryFault,
     effect::ClosedWhy,
     feature::event::{Event, OpenedOn},
-    ids::{Emission, IssueNumber, PullNumber},
+    ids::{Emission, IssueNumber, PullNumber, Sha},
+    obeyed::{ObeyedFile, obeyed_files},
     task,
     task::Task,
 };
+use git::Mirror;
 
 /// Opens the pull request of a task into the integration branch, as a draft if the repository has drafts.
 pub(super) async fn open_pull(
@@ -32,7 +35,7 @@ pub(super) async fn open_pull(
         // The task was restarted meanwhile, on another branch.
         return Ok(Done::Nothing);
     }
-    let obeyed = obeyed::by_task(context, task, task.head.as_ref()).await?;
+    let obeyed = obeyed_by_task(context, task, task.head.as_ref()).await?;
     let text = messages::task_pull(&context.feature, task, &obeyed);
     let base = context.feature.integration_branch();
     let new = NewPull { title: &text.title, body: &text.body, head: &task.branch, base: &base, ready: false };
@@ -46,7 +49,7 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
     let settled = records::settle(context, &default).await?;
     let opened = with_ci(context, &default, settled).await?;
     let spending = context.spending().await?;
-    let obeyed = obeyed::by_feature(context, &default).await?;
+    let obeyed = obeyed_by_feature(context, &default).await?;
     let text = messages::feature_pull(&context.feature, &spending, &context.links().await?, &obeyed);
     let known = context.feature.integration_branch();
     let head = opened.branch.clone().unwrap_or(known);
@@ -115,8 +118,8 @@ async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumbe
 pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Result<Done, EffectError> {
     if let Some(pull) = task.pull {
         let first = task.turns_of_attempt().find_map(|turn| turn.head.as_ref());
-        let opened = obeyed::by_task(context, task, first).await?;
-        let obeyed = obeyed::by_task(context, task, task.head.as_ref()).await?;
+        let opened = obeyed_by_task(context, task, first).await?;
+        let obeyed = obeyed_by_task(context, task, task.head.as_ref()).await?;
         if messages::waived_of(task).is_some() || obeyed != opened {
             let text = messages::task_pull(&context.feature, task, &obeyed);
             context.may_write().await?;
@@ -176,4 +179,45 @@ async fn close(context: &EffectContext<'_>, pull: PullNumber, text: &str) -> Res
     let change = PullChange { state: Some(OpenState::Closed), ..PullChange::default() };
     repo.update_pull(pull, change).await?;
     Ok(Done::Nothing)
+}
+
+/// Returns the changed files that programs on a person's machine run or obey, of a task's branch at `head`; none without a head, or if nobody has this commit any more.
+async fn obeyed_by_task(
+    context: &EffectContext<'_>,
+    task: &Task,
+    head: Option<&Sha>,
+) -> Result<Vec<ObeyedFile>, EffectError> {
+    let Some(head) = head else {
+        return Ok(Vec::new());
+    };
+    let mut mirror = context.engine.mirrors.mirror(context.feature.key.repo);
+    if !mirror.has_commit(head).await? {
+        mirror = context.fetch_own().await?;
+        if !mirror.has_commit(head).await? {
+            return Ok(Vec::new());
+        }
+    }
+    let base = fork_of(context, &mirror, task, head).await?;
+    obeyed_between(&mirror, &base, head).await
+}
+
+/// Returns the same for the integration branch. `default` was fetched with the Feature's own branches.
+async fn obeyed_by_feature(
+    context: &EffectContext<'_>,
+    default: &DefaultBranch,
+) -> Result<Vec<ObeyedFile>, EffectError> {
+    let Some(integration) = &context.feature.integration else {
+        return Ok(Vec::new());
+    };
+    let (mirror, head) = (&default.mirror, &integration.head);
+    match mirror.merge_base(&default.head, head).await? {
+        Some(base) => obeyed_between(mirror, &base, head).await,
+        None => obeyed_between(mirror, &integration.base, head).await,
+    }
+}
+
+async fn obeyed_between(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<Vec<ObeyedFile>, EffectError> {
+    let changed = mirror.changed_files(base, head).await?;
+    let paths: Vec<String> = changed.iter().map(|file| file.path.to_string()).collect();
+    Ok(obeyed_files(paths.iter().map(String::as_str)))
 }

@@ -9,20 +9,26 @@ use crate::gates::{
 };
 use domain::{
     decision::Issue,
-    evidence::{Fact, Gate, GateResult, Weight},
+    evidence::{Baseline, Fact, Gate, GateResult, Weight},
     ids::Sha,
-    integrity::{Author, IntegrityFinding, Rule},
+    integrity::{Author, Detail, IntegrityFinding, Rule},
     problem::Problem,
     protected_paths::ProtectedPaths,
     question::Question,
 };
 use git::{TakeOutLimits, blocking};
-use integrity::{Change as Looked, FileChange, FileContent, inspect, language::file_name};
+use integrity::{
+    Change as Looked, FileChange, FileContent, inspect,
+    language::{Role, file_name, role},
+};
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
     sync::Arc,
 };
+
+/// The most rewritten files of each kind that are named.
+const MOST_REWRITTEN: usize = 20;
 
 /// The lines around a finding that its question shows.
 const LINES_BEFORE: usize = 3;
@@ -177,11 +183,33 @@ async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(
     Ok(())
 }
 
+/// Returns the findings and the informational items about files that set-up rewrote and that were restored. Rewriting files of tests or settings is a finding, unless set-up
+/// already did so before the change. Rewriting lock files or sources is only informational.
+pub(super) fn rewritten_by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<IntegrityFinding>, Vec<Issue>) {
+    let decides = |path: &String| {
+        matches!(role(path), Role::Test | Role::Support | Role::Settings) && !baseline.rewritten.contains(path)
+    };
+    let (held, shown): (Vec<&String>, Vec<&String>) = rewritten.iter().partition(|path| decides(path));
+    let finding = |path: &String| IntegrityFinding {
+        rule: Rule::RewrittenBySetup,
+        path: path.clone(),
+        line: None,
+        what: Detail::Restored(path.clone()),
+        by: Author::Player,
+    };
+    let item = |path: &String| gate_result::should_fix(Problem::Restored(path.clone()), None);
+    (
+        held.into_iter().take(MOST_REWRITTEN).map(finding).collect(),
+        shown.into_iter().take(MOST_REWRITTEN).map(item).collect(),
+    )
+}
+
 #[cfg(test)]
 mod tests {
-    use super::install_hooks;
+    use super::{install_hooks, rewritten_by_setup};
     use crate::config::{Offer, RepositorySettings};
     use domain::{
+        evidence::{Absence, Additions, Baseline, Evidence},
         integrity::Rule,
         plan::{Factors, PlannedTask, TaskType, TestEffort},
         protected_paths::ProtectedPaths,
@@ -295,5 +323,23 @@ mod tests {
         for path in no {
             assert!(!is_protected(path), "{path}");
         }
+    }
+
+    #[test]
+    fn tests_that_a_new_set_up_rewrites_send_the_work_back_and_the_rest_is_shown() {
+        let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+        let baseline = Baseline {
+            commit: "a".repeat(40).parse().unwrap(),
+            setup: None,
+            tests: Evidence::Absent(Absence::NoCommand),
+            rewritten: owned(&["tests/test_old.py"]),
+            additions: Additions::None,
+            made: std::collections::BTreeSet::new(),
+        };
+        let all = owned(&["package-lock.json", "src/gen.py", "tests/test_a.py", "tests/test_old.py"]);
+        let (held, shown) = rewritten_by_setup(&all, &baseline);
+        let held: Vec<_> = held.into_iter().map(|finding| finding.path).collect();
+        assert_eq!(held, ["tests/test_a.py"]);
+        assert_eq!(shown.len(), 3);
     }
 }

@@ -1,7 +1,7 @@
 //! Merges pull requests, or refuses for the same reasons as GitHub.
 
 use crate::{
-    acts::{limits::check_writable, signing::web_flow},
+    acts::limits::check_writable,
     refusal::{Refusal, Result},
     site::Site,
     state::{Access, Pull, Repo, ReviewState, Role, RuleKind, State},
@@ -30,6 +30,10 @@ struct Candidate {
     owner: String,
     delete_branch: bool,
 }
+
+/// A fake signature in place of GitHub's. Nobody checks it: the repository's record lists the commits that the forge
+/// signed.
+const SIGNATURE: &str = "-----BEGIN PGP SIGNATURE-----\n\nlocal forge\n-----END PGP SIGNATURE-----";
 
 const NOT_MERGEABLE: &str = "Pull Request is not mergeable";
 
@@ -181,4 +185,32 @@ fn approvals_of(state: &State, repo: &Repo, pull: &Pull) -> u64 {
     let counts = |user: u64| state.role(repo, user) >= Role::Write || writes(user);
     latest.retain(|user, review| *review == ReviewState::Approved && counts(*user));
     u64::try_from(latest.len()).unwrap_or(u64::MAX)
+}
+
+impl Site {
+    /// Returns the name and address of the actor, with the current time.
+    pub(crate) fn own_ident(&self, at: Access) -> Ident {
+        let seconds = self.change(|state| state.clock.stamp()).timestamp();
+        self.read(|state| ident(state, at.by.user, seconds))
+    }
+
+    /// Creates a signed commit of `tree` that is on no branch.
+    pub(crate) async fn signed_commit(
+        &self,
+        at: Access,
+        tree: &str,
+        parents: &[&str],
+        message: &str,
+    ) -> Result<String> {
+        let (bare, author) = (self.bare(at.repo), self.own_ident(at));
+        let plain = bare.commit_tree(tree, parents, &author, &web_flow(author.seconds), message).await?;
+        let sha = bare.sign(&plain, SIGNATURE).await?;
+        self.change(|state| Ok::<_, Refusal>(state.repo_mut(at.repo)?.signed.insert(sha.clone())))?;
+        Ok(sha)
+    }
+}
+
+/// Returns the committer of commits that the forge creates, as on GitHub.
+fn web_flow(seconds: i64) -> Ident {
+    Ident::new("GitHub", "noreply@github.com", seconds)
 }

@@ -15,7 +15,6 @@ mod pulls;
 mod pushes;
 mod repos;
 mod reviews;
-mod signing;
 mod suites;
 
 pub(super) use apps::{SECRET, random};

@@ -14,7 +14,6 @@ mod reachability;
 pub mod return_values;
 mod role;
 mod rust;
-pub mod settings;
 pub mod syntax;
 pub mod test_parts;
 mod vocabulary;
@@ -42,7 +41,7 @@ pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
         let compile = || capture::compile(&(grammar.language)(), &grammar.queries.join("\n")).ok();
         let compiled = grammar.compiled.get_or_init(compile).as_ref()?;
         let mut outline = outline::outline(source, &capture::find(compiled, tree), vocabulary);
-        outline.settings = settings::of_code(source);
+        outline.settings = settings_of_code(source);
         Some(outline)
     })?
 }
@@ -105,6 +104,30 @@ fn grammar_of(path: &str) -> Option<(&'static Vocabulary, &'static Grammar)> {
         ALL.iter().flat_map(|vocabulary| vocabulary.grammars.iter().map(move |grammar| (*vocabulary, grammar)));
     let mut known = grammars.filter(|(_, grammar)| grammar.extensions.contains(&extension));
     known.next().filter(|_| !stem.is_empty())
+}
+
+/// Reads a settings file that is written in a programming language.
+fn settings_of_code(source: &outline::Source<'_>) -> Vec<outline::Setting> {
+    if source.role != Role::Settings {
+        return Vec::new();
+    }
+    let pairs = source.root.below().filter(|at| at.is(&["pair"]));
+    pairs.filter_map(setting).collect()
+}
+
+fn setting(at: syntax::At<'_>) -> Option<outline::Setting> {
+    let plain = |text: &str| text.trim_matches(['"', '\'', '`']).to_owned();
+    let value = at.field("value").filter(|value| !value.is(&["object"]))?;
+    let around = at.ancestors().filter(|outer| outer.is(&["pair"]));
+    let pairs = std::iter::once(at).chain(around);
+    let mut names: Vec<String> = pairs.map(|pair| plain(pair.field_text("key"))).collect();
+    names.reverse();
+    let values = if value.is(&["array"]) {
+        value.children().map(|item| plain(item.text())).collect()
+    } else {
+        vec![plain(value.text())]
+    };
+    Some(outline::Setting { name: names.join("."), values })
 }
 
 #[cfg(test)]
