@@ -325,7 +325,7 @@ impl Engine {
     async fn give_up(&self, job: &Job, error: &EffectError) -> Result<(), ApplyError> {
         let id = &job.effect.id;
         if let EffectError::Failed { failure, .. } = error
-            && failure.rule().acts == Actor::Operator
+            && failure.rule().actor == Actor::Operator
         {
             tracing::error!(%id, "{id} is given up: {error}");
         } else {

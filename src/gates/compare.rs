@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 pub(crate) fn names(evidence: &Evidence) -> Option<&TestNames> {
     let finding = evidence.finding()?;
     let names = finding.names.as_ref()?;
-    (finding.exit_code.is_some() && names.is_whole(finding.counts)).then_some(names)
+    (finding.exit_code.is_some() && names.names_all_failures(finding.counts)).then_some(names)
 }
 
 /// Returns the tests that passed, by name; empty if [`names`] returns none.

@@ -2,7 +2,7 @@
 
 use super::{app::PER_PAGE, error::GithubError, model::Comment, repo::Repo, rights::Rights};
 use domain::{
-    effect::{ReactOn, Reaction},
+    effect::{Reaction, ReactionTarget},
     ids::{CommentId, IssueNumber},
 };
 use http::Method;
@@ -47,10 +47,10 @@ impl Repo<'_> {
     }
 
     /// Adds a reaction, unless it exists already. [`GithubError::Gone`] if the target was deleted.
-    pub async fn react(&self, target: ReactOn, reaction: Reaction) -> Result<(), GithubError> {
+    pub async fn react(&self, target: ReactionTarget, reaction: Reaction) -> Result<(), GithubError> {
         let tail = match target {
-            ReactOn::Issue(number) => format!("/issues/{number}/reactions"),
-            ReactOn::Comment(id) => format!("/issues/comments/{id}/reactions"),
+            ReactionTarget::Issue(number) => format!("/issues/{number}/reactions"),
+            ReactionTarget::Comment(id) => format!("/issues/comments/{id}/reactions"),
         };
         let body = json!({"content": reaction.word()});
         match self.post(Rights::Converse, &tail, &body).await {

@@ -6,7 +6,7 @@ use autobuild::github::{
     MergeRefusal, NewPull, NewReview, OpenedPull, Permit, PostedReview, ReviewEvent,
 };
 use domain::{
-    effect::{ReactOn, Reaction},
+    effect::{Reaction, ReactionTarget},
     ids::{CheckRunId, CommentId, PullNumber},
 };
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ async fn a_lost_merge_reply_is_uncertain() {
 async fn a_deleted_comment_is_gone() {
     let world = World::installed().await;
     assert!(matches!(world.repo().update_comment(CommentId(5), "x").await, Err(GithubError::Gone)));
-    let on = ReactOn::Comment(CommentId(5));
+    let on = ReactionTarget::Comment(CommentId(5));
     assert!(matches!(world.repo().react(on, Reaction::Eyes).await, Err(GithubError::Gone)));
 }
 
@@ -184,7 +184,7 @@ async fn a_deleted_comment_is_gone() {
 async fn a_reaction_that_is_there_is_fine() {
     let world = World::installed().await;
     world.answers("POST", "/repos/acme/shop/issues/42/reactions", 200, json!({"id": 1, "content": "eyes"})).await;
-    world.repo().react(ReactOn::Issue(ISSUE), Reaction::Eyes).await.unwrap();
+    world.repo().react(ReactionTarget::Issue(ISSUE), Reaction::Eyes).await.unwrap();
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use autobuild::github::{
     ReviewEvent, lacking, model::OpenState,
 };
 use domain::{
-    effect::{ReactOn, Reaction},
+    effect::{Reaction, ReactionTarget},
     ids::{AppId, InstallationId, IssueNumber, Millis, PullNumber, RepoId, Sha},
 };
 use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
@@ -180,8 +180,8 @@ async fn comments_are_found_changed_and_missed() {
     assert_eq!(found.map(|comment| comment.id), Some(made.id));
     assert_eq!(world.main().update_comment(made.id, "changed").await.unwrap().body, "changed");
     for _ in 0..2 {
-        world.main().react(ReactOn::Issue(issue), Reaction::Eyes).await.unwrap();
-        world.main().react(ReactOn::Comment(made.id), Reaction::Rocket).await.unwrap();
+        world.main().react(ReactionTarget::Issue(issue), Reaction::Eyes).await.unwrap();
+        world.main().react(ReactionTarget::Comment(made.id), Reaction::Rocket).await.unwrap();
     }
     ada.delete_comment(REPO, made.id.0).unwrap();
     assert!(matches!(world.main().update_comment(made.id, "x").await, Err(GithubError::Gone)));

@@ -3,7 +3,7 @@
 use crate::contract::{Database, NOW, claim, effect};
 use autobuild::store::{Lane, NewEffect, Outcome, Store};
 use domain::{
-    effect::{Effect, ReactOn, Reaction},
+    effect::{Effect, Reaction, ReactionTarget},
     ids::{Emission, IssueNumber},
 };
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn of(id: &str, effect_: &Effect) -> NewEffect {
 async fn filled(db: &Database) -> Store {
     let store = db.open().await;
     let emission = Emission(3);
-    let eyes = Effect::React { on: ReactOn::Issue(IssueNumber(1)), reaction: Reaction::Eyes };
+    let eyes = Effect::React { on: ReactionTarget::Issue(IssueNumber(1)), reaction: Reaction::Eyes };
     for new in [of(STUCK, &Effect::OpenIntegration { emission }), of(SAID, &eyes)] {
         store.add_effects(&[new]).await.unwrap();
         let hold = claim(&store, Lane::Forge).await.unwrap().hold;

@@ -22,7 +22,7 @@ const MOST_FINDINGS: usize = 30;
 const LONGEST_NAME: usize = 200;
 
 /// Keys of a designer's answer that belong to the planned task.
-const OF_A_TASK: [&str; 4] = ["type", "acceptance_criteria", "files", "factors"];
+const TASK_KEYS: [&str; 4] = ["type", "acceptance_criteria", "files", "factors"];
 
 /// The design of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ fn design(mut fields: Fields<'_>, inquiries: Inquiries) -> Design {
         findings = review.texts("findings");
     }
     // `one_task` reads these keys.
-    for key in OF_A_TASK {
+    for key in TASK_KEYS {
         fields.optional(key);
     }
     fields.end();
@@ -148,7 +148,7 @@ pub fn schema(asked: DesignRequest) -> Value {
         DesignRequest::Design => &["plan"],
         DesignRequest::Criteria => {
             if let Some(known) = properties.as_object_mut() {
-                known.extend(plan_schema::of_task(&OF_A_TASK));
+                known.extend(plan_schema::of_task(&TASK_KEYS));
             }
             &["plan", "acceptance_criteria"]
         }
@@ -158,7 +158,12 @@ pub fn schema(asked: DesignRequest) -> Value {
 
 /// Returns the plan of a Feature with a single task, as the JSON object that a planner would answer. It is made from
 /// the check boxes and, if there is one, from a designer's answer.
-pub fn one_task(title: &str, description: &str, boxes: &[CheckBox], answer: Option<&Value>) -> Result<Value, Mistakes> {
+pub fn plan_of_one_task(
+    title: &str,
+    description: &str,
+    boxes: &[CheckBox],
+    answer: Option<&Value>,
+) -> Result<Value, Mistakes> {
     let name = name(title);
     let of_answer = |key: &str| answer?.get(key).filter(|value| !value.is_null());
     let criteria = criteria(boxes, of_answer("acceptance_criteria"))?;
@@ -241,7 +246,7 @@ fn same_words(text: &str, criterion: &Value) -> bool {
 }
 
 /// `true` if the boxes are enough as criteria: each is bound, and at least one to something that a program can check.
-pub fn are_enough(boxes: &[CheckBox]) -> bool {
+pub fn suffice_as_criteria(boxes: &[CheckBox]) -> bool {
     let for_machines = |found: &CheckBox| !matches!(found.check, None | Some(Check::Human));
     boxes.iter().all(|found| found.check.is_some()) && boxes.iter().any(for_machines)
 }
@@ -300,14 +305,15 @@ mod tests {
         let header = PlanHeader::planned("FEAT-1", "2026-01-01T00:00:00Z");
         let context =
             PlanContext { max_tasks: 20, header: &header, file_exists: &|_| false, protecting: &|_| None, words: &[] };
-        let json = one_task("Say hello", "As asked.", &check_boxes(body), answer).map_err(|wrong| wrong.to_string())?;
+        let json = plan_of_one_task("Say hello", "As asked.", &check_boxes(body), answer)
+            .map_err(|wrong| wrong.to_string())?;
         Plan::from_json(&json, &context).map(|checked| checked.plan).map_err(|wrong| wrong.to_string())
     }
 
     #[test]
     fn bound_boxes_make_a_plan_of_one_task_that_the_plan_rules_hold_for() {
         let body = "- [ ] It greets (`test: t::greets`)\n- [ ] `file: docs/new.md`\n- [ ] Reads well `human`";
-        assert!(are_enough(&check_boxes(body)));
+        assert!(suffice_as_criteria(&check_boxes(body)));
         let plan = planned(body, None).unwrap();
         assert_eq!(plan.tasks.len(), 1);
         let checks: Vec<&Check> = plan.tasks[0].acceptance_criteria.iter().map(|c| &c.check).collect();
@@ -320,7 +326,7 @@ mod tests {
     #[test]
     fn the_designer_binds_what_no_box_binds_and_changes_no_words() {
         let body = "- [ ] It greets\n- [ ] It waves (`test: t::waves`)";
-        assert!(!are_enough(&check_boxes(body)));
+        assert!(!suffice_as_criteria(&check_boxes(body)));
         let refused = planned(body, Some(&json!({ "acceptance_criteria": [] }))).unwrap_err();
         assert!(refused.contains("must bind check box 1") && refused.contains("It greets"), "{refused}");
         let answer = json!({ "files": ["a.rs"], "acceptance_criteria": [
@@ -350,7 +356,7 @@ mod tests {
     #[test]
     fn any_title_makes_a_name() {
         for title in ["", "../../x", "a\nb", &"x".repeat(999), "/etc"] {
-            let json = one_task(title, "", &check_boxes("- [ ] `file: a`"), None).unwrap();
+            let json = plan_of_one_task(title, "", &check_boxes("- [ ] `file: a`"), None).unwrap();
             let header = PlanHeader::planned("FEAT-1", "");
             let context = PlanContext {
                 max_tasks: 1,

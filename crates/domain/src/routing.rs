@@ -79,7 +79,7 @@ pub fn route(failure: &Failure, before: &FailureHistory, waits: &ApiWaits, jitte
             Some(_) => Route::NextShare,
             None => Route::Retry,
         },
-        NextStep::IfWorked => match before.progress {
+        NextStep::AgainIfModelWorked => match before.progress {
             RunProgress::Idle => Route::Block,
             RunProgress::Worked => Route::Retry,
         },

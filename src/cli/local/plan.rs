@@ -216,7 +216,7 @@ impl Session {
     async fn has_criteria(&self, issue: &IssueText, asked: Option<PreLoop>) -> anyhow::Result<()> {
         let (_, body) = issue.clone().parts();
         let boxes = check_boxes(&body);
-        if design::are_enough(&boxes) {
+        if design::suffice_as_criteria(&boxes) {
             return Ok(());
         }
         let pre_loop = match asked {

@@ -22,7 +22,7 @@ use crate::{
 };
 use domain::{
     command::{Command, Parsed, parse},
-    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread, answer},
+    effect::{Effect, Reaction, ReactionTarget, Reply, ReplyTo, Thread, answer},
     feature::{
         EarlierComment, Feature,
         command::{Refusal, Trigger},
@@ -125,7 +125,7 @@ async fn first_plan(
         let given_command = given_command(context, issue, comment, feature, Target::Feature);
         return given_command.answer_command(Parsed::Command(command), None).await;
     }
-    let obeyed = Effect::React { on: ReactOn::Comment(comment.id), reaction: Reaction::Rocket };
+    let obeyed = Effect::React { on: ReactionTarget::Comment(comment.id), reaction: Reaction::Rocket };
     Ok(answers(engine, origin, issue.number, &[obeyed]))
 }
 
@@ -192,7 +192,7 @@ fn unheard(
     // Only the list of commands needs no Feature.
     let effects = if command == Some(Command::Help) {
         vec![
-            Effect::React { on: ReactOn::Comment(comment.id), reaction: Reaction::Rocket },
+            Effect::React { on: ReactionTarget::Comment(comment.id), reaction: Reaction::Rocket },
             Effect::Reply { thread, to, reply: Reply::Help },
         ]
     } else {

@@ -240,7 +240,7 @@ async fn next_run(context: &InboundContext<'_>, issue: &Issue) -> Result<Feature
 
 /// Returns `true` if the issue lacks acceptance criteria and the settings forbid a designer to write them.
 fn lacks_criteria(snapshot: &Snapshot, settings: &RepositorySettings) -> bool {
-    settings.pre_loop == PreLoop::Never && !design::are_enough(&check_boxes(&snapshot.body))
+    settings.pre_loop == PreLoop::Never && !design::suffice_as_criteria(&check_boxes(&snapshot.body))
 }
 
 fn no_criteria(body: &str) -> Refusal {

@@ -18,7 +18,7 @@ use crate::{
 };
 use domain::{
     blocked::BlockReason,
-    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo},
+    effect::{Effect, Reaction, ReactionTarget, Reply, ReplyTo},
     feature::command::Refusal,
     ids::IssueNumber,
 };
@@ -47,8 +47,9 @@ pub async fn answers(engine: &Engine, job: &Job, reason: BlockReason) -> Result<
 
 fn answer(engine: &Engine, origin: &EventOrigin, given: AwaitedTrigger, reason: BlockReason) -> Vec<NewEffect> {
     let issue = IssueNumber(given.thread.number());
-    let confused =
-        given.comment.map(|comment| Effect::React { on: ReactOn::Comment(comment), reaction: Reaction::Confused });
+    let confused = given
+        .comment
+        .map(|comment| Effect::React { on: ReactionTarget::Comment(comment), reaction: Reaction::Confused });
     let reply = Effect::Reply {
         thread: given.thread,
         to: ReplyTo::Fact(format!("{}/unseen", given.cause)),

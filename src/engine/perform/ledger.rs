@@ -131,7 +131,7 @@ impl EffectContext<'_> {
             Ok(answered) => (Some(&answered.record), usage_completeness(&answered.record), None),
             Err(RunError::Agent { failure, record }) => {
                 let known = match (failure.rule().next, record.usage.usd_micros) {
-                    (NextStep::NextShare, _) => UsageCompleteness::Spent,
+                    (NextStep::NextShare, _) => UsageCompleteness::ShareUsedUp,
                     (_, None) if !record.has_unreported_usage => UsageCompleteness::Nothing,
                     _ => usage_completeness(record),
                 };
@@ -266,5 +266,5 @@ impl OpenedRun {
 
 /// Returns how complete the reported usage of a run is.
 fn usage_completeness(record: &Record) -> UsageCompleteness {
-    if record.has_unreported_usage { UsageCompleteness::Part } else { UsageCompleteness::All }
+    if record.has_unreported_usage { UsageCompleteness::Partial } else { UsageCompleteness::All }
 }

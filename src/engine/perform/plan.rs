@@ -21,7 +21,7 @@ use domain::{
     blocked::{BlockReason, Failure},
     check_boxes::{CheckBox, check_boxes},
     chosen_commands::ChosenCommands,
-    design::{DesignRequest, PreLoop, are_enough, one_task as one_task_of},
+    design::{DesignRequest, PreLoop, plan_of_one_task, suffice_as_criteria},
     exposure::Exposure,
     feature::{
         PlanKind,
@@ -245,7 +245,7 @@ pub(super) async fn one_task(
     plan_context: &PlanContext<'_>,
 ) -> Result<PlannerOutcome, EffectError> {
     let boxes = check_boxes(&context.feature.snapshot.body);
-    let enough = are_enough(&boxes);
+    let enough = suffice_as_criteria(&boxes);
     let has_words = context.feature.request.words.is_some();
     let as_they_are = |pre_loop| {
         let checked = of_boxes(context, &boxes, None, plan_context);
@@ -298,6 +298,6 @@ fn of_boxes(
 ) -> Result<CheckedPlan, String> {
     let description = messages::described_by_issue(context.feature.request.words.as_deref());
     let title = &context.feature.snapshot.title;
-    let plan = one_task_of(title, &description, boxes, answer).map_err(|mistakes| mistakes.to_string())?;
+    let plan = plan_of_one_task(title, &description, boxes, answer).map_err(|mistakes| mistakes.to_string())?;
     Plan::from_json(&context.engine.secrets.mask_json(plan), plan_context).map_err(|mistakes| mistakes.to_string())
 }

@@ -14,7 +14,7 @@ use crate::{
 use domain::{
     blocked::Defect,
     cost::Spending,
-    effect::{Effect, ReactOn, Reaction, Reply, Thread},
+    effect::{Effect, Reaction, ReactionTarget, Reply, Thread},
     feature::{
         event::Event,
         failed_acts::{FailedAct, PublicAct, Replacement},
@@ -56,7 +56,11 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
     }
 }
 
-pub(super) async fn react(context: &EffectContext<'_>, on: ReactOn, reaction: Reaction) -> Result<Done, EffectError> {
+pub(super) async fn react(
+    context: &EffectContext<'_>,
+    on: ReactionTarget,
+    reaction: Reaction,
+) -> Result<Done, EffectError> {
     context.may_write().await?;
     context.repo().react(on, reaction).await?;
     Ok(Done::Nothing)

@@ -161,7 +161,7 @@ fn agent_failed(step: &WorkStep, failure: &Failure, max: Room) -> String {
                 "{who} gave no usable answer, also when it was asked for the answer alone: {why}. This used no turn."
             )
         }
-        NextStep::Person | NextStep::IfWorked => {
+        NextStep::Person | NextStep::AgainIfModelWorked => {
             format!("{who} could not work, and another try would not help: {why}. This used no turn.")
         }
         NextStep::Wait => format!("{who} waited for its model, and AutoBuild gave up: {why}. This used no turn."),

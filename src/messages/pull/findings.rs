@@ -14,7 +14,7 @@ use crate::messages::{
 use domain::{
     contract::Contract,
     decision::{CriterionMet, Issue, Outcome, Verdict},
-    evidence::{Evidence, Gate, repeats},
+    evidence::{Evidence, Gate, repeated_test_failures},
     plan::Criterion,
     task::{Task, Turn},
 };
@@ -81,7 +81,7 @@ fn heaviest<'a>(items: &[&'a Issue]) -> Vec<&'a Issue> {
 /// Returns the items without those of failed checks whose failing test is already named in another item.
 fn without_repeats<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item = &'a Issue>) -> Vec<&'a Issue> {
     let gates = turn.gates.as_ref();
-    let repeated = gates.map(|gates| repeats(&task.plan.acceptance_criteria, gates));
+    let repeated = gates.map(|gates| repeated_test_failures(&task.plan.acceptance_criteria, gates));
     let repeated = repeated.into_iter().flatten();
     let shown: Vec<&Issue> = repeated.flat_map(|(_, result)| &result.items).collect();
     items.into_iter().filter(|item| !shown.contains(item)).collect()
@@ -105,7 +105,7 @@ fn criteria_line(task: &Task, turn: &Turn, verdict: &Verdict, measure: &Measure)
 fn is_open(number: usize, task: &Task, turn: &Turn, verdict: &Verdict) -> bool {
     let gates = turn.gates.as_ref();
     let criteria = &task.plan.acceptance_criteria;
-    let repeated = gates.is_some_and(|gates| repeats(criteria, gates).any(|(known, _)| known == number));
+    let repeated = gates.is_some_and(|gates| repeated_test_failures(criteria, gates).any(|(known, _)| known == number));
     let failed = gates.and_then(|gates| gates.result(Gate::Check(number)));
     let told_by_check = failed.is_some_and(|result| matches!(result.evidence, Evidence::Failed(_)));
     // An approval that was lowered has an item for each criterion that the Coach calls not met.

@@ -422,7 +422,7 @@ pub struct FailureRule {
     /// Whose failure it is.
     pub owner: Owner,
     /// Who has to act before the work can continue.
-    pub acts: Actor,
+    pub actor: Actor,
     /// The next step, as far as the failure alone decides.
     pub next: NextStep,
     /// The number of runs in a row that may fail in this way before a person is asked.
@@ -480,7 +480,7 @@ pub enum NextStep {
     /// Go on with the next share of the budget.
     NextShare,
     /// Try again if the model worked, because then there is less left to read.
-    IfWorked,
+    AgainIfModelWorked,
     /// Ask a person: another try would fail in the same way.
     Person,
 }
@@ -507,7 +507,7 @@ impl Failure {
     pub fn rule(&self) -> FailureRule {
         use {Actor::*, Fallback::*, FailureClass::*, UndoneWork::*, NextStep::*, Owner::*};
         match self {
-            //                                            word                  class    owner       acts        next       runs fallback leaves
+            //                                            word                  class    owner       actor       next       runs fallback leaves
             Self::NoAgentProgram { .. }           => row("not_found",          Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
             Self::TooOld { .. }                   => row("too_old",            Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
             Self::NotAsAsked { .. }               => row("not_as_asked",       Lasts,   Agent,      Operator,   Person,    1, NoHelp,  All),
@@ -529,8 +529,8 @@ impl Failure {
             Self::NotLoggedIn { .. }              => row("not_logged_in",      Lasts,   Account,    Operator,   Person,    1, NoHelp,  All),
             Self::NoSuchModel { .. }              => row("no_such_model",      Lasts,   Account,    Maintainer, Person,    1, MayHelp, All),
             Self::ModelRefused { .. }             => row("model_refused",      Lasts,   Account,    Maintainer, Person,    1, MayHelp, Rest),
-            Self::RequestRefused { .. }           => row("request_refused",    Lasts,   Account,    Operator,   IfWorked,  3, MayHelp, All),
-            Self::PromptTooLong                   => row("prompt_too_long",    Lasts,   Account,    Maintainer, IfWorked,  3, MayHelp, All),
+            Self::RequestRefused { .. }           => row("request_refused",    Lasts,   Account,    Operator,   AgainIfModelWorked,  3, MayHelp, All),
+            Self::PromptTooLong                   => row("prompt_too_long",    Lasts,   Account,    Maintainer, AgainIfModelWorked,  3, MayHelp, All),
             Self::OutOfMoney                      => row("out_of_money",       Lasts,   Account,    Maintainer, NextShare, 1, NoHelp,  Rest),
             Self::GitHubRefused { .. }            => row("github_refused",     Lasts,   GitHub,     Maintainer, Person,    1, NoHelp,  Rest),
             Self::GitHubUnclear { .. }            => row("github_unclear",     Unknown, GitHub,     Operator,   Again,     1, NoHelp,  Rest),
@@ -571,13 +571,13 @@ fn row(
     word: &'static str,
     class: FailureClass,
     owner: Owner,
-    acts: Actor,
+    actor: Actor,
     next: NextStep,
     runs: u32,
     fallback: Fallback,
     undone: UndoneWork,
 ) -> FailureRule {
-    FailureRule { word, class, owner, acts, next, runs, fallback, undone }
+    FailureRule { word, class, owner, actor, next, runs, fallback, undone }
 }
 
 /// The cause that stopped a run, in the detail that the next run needs.

@@ -9,9 +9,9 @@ pub enum UsageCompleteness {
     /// Everything that its program usually reports.
     All,
     /// Not everything: its model worked, but the cost of that was not reported.
-    Part,
+    Partial,
     /// The run was stopped because its share is used up.
-    Spent,
+    ShareUsedUp,
     /// It never reached its model, so it used nothing.
     Nothing,
 }
@@ -20,16 +20,21 @@ pub enum UsageCompleteness {
 ///
 /// If a program that usually reports its cost could not do so, for example after a crash, the run counts with its whole
 /// share. So an unknown cost never exceeds the limit. A run that never reached its model costs nothing.
-pub fn usage_to_record(usage: Usage, known: UsageCompleteness, cost_reporting: CostReporting, share: &Share) -> Usage {
-    match (cost_reporting, known) {
+pub fn usage_to_record(
+    usage: Usage,
+    completeness: UsageCompleteness,
+    cost_reporting: CostReporting,
+    share: &Share,
+) -> Usage {
+    match (cost_reporting, completeness) {
         (CostReporting::Nothing, _) | (CostReporting::Cost, UsageCompleteness::All) => usage,
         (CostReporting::Cost, UsageCompleteness::Nothing) => {
             Usage { usd_micros: usage.usd_micros.or(Some(0)), ..usage }
         }
-        (CostReporting::Cost, UsageCompleteness::Part) => all_tokens(all_money(usage, share), share),
+        (CostReporting::Cost, UsageCompleteness::Partial) => all_tokens(all_money(usage, share), share),
         // If the tokens of the share are used up, part of its money may be left.
-        (CostReporting::Cost, UsageCompleteness::Spent) => {
-            if share.tokens.is_some_and(|least| usage.tokens.total() >= least) {
+        (CostReporting::Cost, UsageCompleteness::ShareUsedUp) => {
+            if share.tokens.is_some_and(|share| usage.tokens.total() >= share) {
                 usage
             } else {
                 all_money(usage, share)
@@ -41,8 +46,8 @@ pub fn usage_to_record(usage: Usage, known: UsageCompleteness, cost_reporting: C
 /// Raises the cost to at least the share's money, even if the program reported less.
 fn all_money(usage: Usage, share: &Share) -> Usage {
     match share.usd_micros {
-        Some(least) if usage.usd_micros.is_none_or(|reported| reported < least) => {
-            Usage { usd_micros: Some(least), estimated: true, ..usage }
+        Some(share) if usage.usd_micros.is_none_or(|reported| reported < share) => {
+            Usage { usd_micros: Some(share), estimated: true, ..usage }
         }
         Some(_) | None => usage,
     }
@@ -66,17 +71,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_counts_and_what_is_not_told_counts_as_the_share() {
+    fn unreported_usage_counts_as_the_whole_share() {
         // Reported money and tokens, the knowledge; then money, tokens, and if that is an estimate.
         let table = [
             (Some(7), 9, UsageCompleteness::All, (Some(7), 9, false)),
             (None, 0, UsageCompleteness::All, (None, 0, false)),
-            (None, 0, UsageCompleteness::Part, (Some(50), 1_000, true)),
-            (Some(7), 9, UsageCompleteness::Part, (Some(50), 1_000, true)),
-            (Some(60), 2_000, UsageCompleteness::Part, (Some(60), 2_000, false)),
-            (Some(20), 9, UsageCompleteness::Spent, (Some(50), 9, true)),
-            (Some(60), 9, UsageCompleteness::Spent, (Some(60), 9, false)),
-            (Some(20), 1_000, UsageCompleteness::Spent, (Some(20), 1_000, false)),
+            (None, 0, UsageCompleteness::Partial, (Some(50), 1_000, true)),
+            (Some(7), 9, UsageCompleteness::Partial, (Some(50), 1_000, true)),
+            (Some(60), 2_000, UsageCompleteness::Partial, (Some(60), 2_000, false)),
+            (Some(20), 9, UsageCompleteness::ShareUsedUp, (Some(50), 9, true)),
+            (Some(60), 9, UsageCompleteness::ShareUsedUp, (Some(60), 9, false)),
+            (Some(20), 1_000, UsageCompleteness::ShareUsedUp, (Some(20), 1_000, false)),
             (None, 0, UsageCompleteness::Nothing, (Some(0), 0, false)),
         ];
         for (usd_micros, tokens, known, expected) in table {
@@ -87,16 +92,21 @@ mod tests {
     }
 
     #[test]
-    fn who_never_tells_is_unknown_and_without_a_limit_nothing_is_made_up() {
-        for known in
-            [UsageCompleteness::All, UsageCompleteness::Part, UsageCompleteness::Spent, UsageCompleteness::Nothing]
-        {
-            assert_eq!(usage_to_record(usage(None, 0), known, CostReporting::Nothing, &SHARE), usage(None, 0));
+    fn an_agent_that_never_reports_its_cost_has_an_unknown_cost() {
+        for completeness in [
+            UsageCompleteness::All,
+            UsageCompleteness::Partial,
+            UsageCompleteness::ShareUsedUp,
+            UsageCompleteness::Nothing,
+        ] {
+            assert_eq!(usage_to_record(usage(None, 0), completeness, CostReporting::Nothing, &SHARE), usage(None, 0));
         }
+    }
+
+    #[test]
+    fn without_a_limit_an_unknown_cost_stays_unknown() {
         let unlimited = Share { usd_micros: None, tokens: None, ..SHARE };
-        assert_eq!(
-            usage_to_record(usage(None, 0), UsageCompleteness::Part, CostReporting::Cost, &unlimited),
-            usage(None, 0)
-        );
+        let used = usage_to_record(usage(None, 0), UsageCompleteness::Partial, CostReporting::Cost, &unlimited);
+        assert_eq!(used, usage(None, 0));
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::{
     effect::{
-        say::{ReactOn, Reaction, Reply, ReplyTo, Thread, Wait},
+        say::{Reaction, ReactionTarget, Reply, ReplyTo, Thread, Wait},
         spec::WaitsFor,
     },
     ids::{Emission, FeatureKey, Millis, PullNumber, Sha, TaskId, TurnNumber, User},
@@ -18,7 +18,7 @@ pub enum Effect {
     /// Adds a reaction.
     React {
         /// The issue or comment that gets the reaction.
-        on: ReactOn,
+        on: ReactionTarget,
         reaction: Reaction,
     },
     /// Answers a command or a label in one comment.
@@ -105,9 +105,9 @@ impl Effect {
     fn identity(&self, key: &FeatureKey) -> Identity {
         match self {
             Self::React { on, reaction } => Identity::Answer(match on {
-                ReactOn::Issue(number) if *number == key.issue => format!("issue/{reaction}"),
-                ReactOn::Issue(number) => format!("issue/{number}/{reaction}"),
-                ReactOn::Comment(id) => format!("{id}/{reaction}"),
+                ReactionTarget::Issue(number) if *number == key.issue => format!("issue/{reaction}"),
+                ReactionTarget::Issue(number) => format!("issue/{number}/{reaction}"),
+                ReactionTarget::Comment(id) => format!("{id}/{reaction}"),
             }),
             Self::Reply { to, .. } => Identity::Answer(match to {
                 ReplyTo::Comment(id) => id.to_string(),

@@ -6,6 +6,6 @@ mod spec;
 
 pub use crate::effect::{
     effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
-    say::{FailedAct, PublicAct, ReactOn, Reaction, Replacement, Reply, ReplyTo, Thread, Wait, answer},
+    say::{FailedAct, PublicAct, Reaction, ReactionTarget, Replacement, Reply, ReplyTo, Thread, Wait, answer},
     spec::{AGENT_TRIES, CRASHES, GivenUp, Lane, Precedence, Priority, Spec, Subject, WaitsFor},
 };

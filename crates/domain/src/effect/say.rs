@@ -15,7 +15,7 @@ use text::{mistake::SettingsMistake, words};
 /// The target of a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ReactOn {
+pub enum ReactionTarget {
     /// The labelled issue, or a pull request.
     Issue(IssueNumber),
     /// A comment that gives a command.
@@ -83,8 +83,8 @@ pub enum Reply {
 pub fn answer(thread: Thread, to: ReplyTo, reply: Reply) -> Vec<Effect> {
     let is_public = matches!(&reply, Reply::Refused(Refusal::NoPermission { asker, .. }) if *asker == Asker::Anybody);
     let on = match &to {
-        ReplyTo::Comment(comment) => Some(ReactOn::Comment(*comment)),
-        ReplyTo::Fact(_) if is_public => Some(ReactOn::Issue(IssueNumber(thread.number()))),
+        ReplyTo::Comment(comment) => Some(ReactionTarget::Comment(*comment)),
+        ReplyTo::Fact(_) if is_public => Some(ReactionTarget::Issue(IssueNumber(thread.number()))),
         ReplyTo::Fact(_) => None,
     };
     let confused = on.map(|on| Effect::React { on, reaction: Reaction::Confused });

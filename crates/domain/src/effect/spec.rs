@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::{
         blocked::WorkStep,
-        effect::{ClosedWhy, DismissedWhy, ReactOn, Reaction, Reply, ReplyTo, Thread},
+        effect::{ClosedWhy, DismissedWhy, Reaction, ReactionTarget, Reply, ReplyTo, Thread},
         feature::Wait,
         ids::{
             CommentId, Emission, FeatureKey, IssueNumber, Millis, PullNumber, RepoId, Sha, TurnNumber, User, UserId,
@@ -217,7 +217,7 @@ mod tests {
     fn of_feature() -> Vec<Effect> {
         let emission = RUN;
         vec![
-            Effect::React { on: ReactOn::Issue(IssueNumber(1)), reaction: Reaction::Eyes },
+            Effect::React { on: ReactionTarget::Issue(IssueNumber(1)), reaction: Reaction::Eyes },
             Effect::Reply {
                 thread: Thread::Issue(IssueNumber(1)),
                 to: ReplyTo::Comment(CommentId(2)),

@@ -78,7 +78,7 @@ impl Baseline {
             Evidence::Absent(_) => Ground::Empty,
             Evidence::Passed(finding) | Evidence::Failed(finding) if finding.collected_nothing() => Ground::Empty,
             Evidence::Passed(finding) => match &finding.names {
-                Some(names) if names.is_whole(finding.counts) => Ground::Named(names),
+                Some(names) if names.names_all_failures(finding.counts) => Ground::Named(names),
                 Some(_) | None => Ground::Green,
             },
             // A run that failed for another reason, or was cut short, does not name all failures.
@@ -93,7 +93,7 @@ impl Baseline {
 impl Finding {
     /// `true` if the run ended by itself and every failed test is named. A run that was cut short names too few.
     pub(super) fn names_failures(&self, names: &TestNames) -> bool {
-        self.exit_code.is_some() && !names.failed.is_empty() && names.is_whole(self.counts)
+        self.exit_code.is_some() && !names.failed.is_empty() && names.names_all_failures(self.counts)
     }
 }
 

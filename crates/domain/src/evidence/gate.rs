@@ -201,7 +201,7 @@ impl TestNames {
     }
 
     /// `true` if every failure that the runner counted is named.
-    pub fn is_whole(&self, counts: Counts) -> bool {
+    pub fn names_all_failures(&self, counts: Counts) -> bool {
         match counts {
             Counts::Known { failed, .. } => u32::try_from(self.failed.len()).is_ok_and(|named| named == failed),
             Counts::Unknown => self.failed.len() < Self::MOST,
@@ -211,7 +211,7 @@ impl TestNames {
 
 /// Returns the failed checks of criteria that repeat a failure of the test Gate: the criterion's test is among the
 /// failing tests. Each comes with the criterion's number, from 1.
-pub fn repeats<'a>(
+pub fn repeated_test_failures<'a>(
     criteria: &'a [Criterion],
     gates: &'a GateReport,
 ) -> impl Iterator<Item = (usize, &'a GateResult)> + 'a {
@@ -265,7 +265,7 @@ mod tests {
                 intended: Vec::new(),
                 isolation: None,
             };
-            let found: Vec<usize> = repeats(&criteria, &report).map(|(number, _)| number).collect();
+            let found: Vec<usize> = repeated_test_failures(&criteria, &report).map(|(number, _)| number).collect();
             assert_eq!(found, [1], "the second failed by itself, the third is a command, the fourth has no criterion");
         }
     }

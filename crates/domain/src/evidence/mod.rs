@@ -12,7 +12,7 @@ pub use crate::{
         absence::{Absence, CheckState, FailedCommand, OpenCheck, PullCheck, StartFailure},
         baseline::{Additions, Baseline, Ground, WaivedTest},
         fact::{Experiment, Fact, NamedTest, TouchedKinds},
-        gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeats},
+        gate::{Excuse, Excused, Gate, GateReport, GateResult, TestNames, repeated_test_failures},
         profile::{Cause, Part, Profile, Unmet, items, profile},
         symptoms::{ErrorLines, SharedFailure, Symptoms, SystemError},
     },

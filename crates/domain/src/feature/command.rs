@@ -5,7 +5,7 @@ use crate::{
     blocked::BlockReason,
     ci::{CiRelease, CiTreatment},
     command::Command,
-    effect::{Effect, ReactOn, Reaction, Reply, ReplyTo, Thread},
+    effect::{Effect, Reaction, ReactionTarget, Reply, ReplyTo, Thread},
     feature::{
         base_failures::FailingBase,
         event::{Commanded, NewerRun, Target},
@@ -28,7 +28,7 @@ pub(super) fn commanded(feature: Feature, commanded: Commanded, at: Millis) -> S
     let (thread, to) = (commanded.thread, commanded.to.clone());
     match (obey(feature.clone(), commanded, at), &to) {
         (Ok(mut step), ReplyTo::Comment(comment)) => {
-            let react = |reaction: Reaction| Effect::React { on: ReactOn::Comment(*comment), reaction };
+            let react = |reaction: Reaction| Effect::React { on: ReactionTarget::Comment(*comment), reaction };
             step.effects.insert(0, react(Reaction::Eyes));
             step.effects.push(react(Reaction::Rocket));
             step

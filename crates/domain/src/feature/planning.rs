@@ -5,7 +5,7 @@ use crate::{
     ci::{CiStatus, CiTreatment},
     complexity,
     design::PreLoop,
-    effect::{Effect, ReactOn, Reaction},
+    effect::{Effect, Reaction, ReactionTarget},
     feature::{
         base_failures::FailingBase,
         event::{Inquired, Planned},
@@ -29,7 +29,7 @@ use crate::{
 /// Returns the Feature of an issue that was just labelled.
 pub fn labelled(key: FeatureKey, installation: InstallationId, snapshot: Snapshot, rules: Rules) -> Step {
     let emission = Emission(1);
-    let eyes = Effect::React { on: ReactOn::Issue(key.issue), reaction: Reaction::Eyes };
+    let eyes = Effect::React { on: ReactionTarget::Issue(key.issue), reaction: Reaction::Eyes };
     let feature = Feature {
         key,
         installation,

@@ -3,7 +3,7 @@
 use crate::{
     contract::{Breach, Contract},
     decision::{Issue, Severity, Verdict},
-    evidence::{Gate, GateReport, OpenGate, Part, Unmet, open_gates, repeats},
+    evidence::{Gate, GateReport, OpenGate, Part, Unmet, open_gates, repeated_test_failures},
     ids::User,
     problem::Problem,
     task::task::{Task, Turn},
@@ -89,7 +89,8 @@ pub(super) fn facts(task: &Task, turn: &Turn) -> Vec<WaivedFact> {
 }
 
 fn of_gates(task: &Task, gates: &GateReport) -> Vec<WaivedFact> {
-    let repeated: Vec<usize> = repeats(&task.plan.acceptance_criteria, gates).map(|(number, _)| number).collect();
+    let repeated: Vec<usize> =
+        repeated_test_failures(&task.plan.acceptance_criteria, gates).map(|(number, _)| number).collect();
     let mut facts = Vec::new();
     for open in open_gates(task.plan.kind, gates) {
         let tests = failing_tests(gates, &open);

@@ -7,7 +7,7 @@ use crate::messages::causes::{
 };
 use domain::{
     decision::{Issue, Severity},
-    evidence::{Absence, Evidence, Finding, Gate, GateReport, GateResult, Weight, repeats},
+    evidence::{Absence, Evidence, Finding, Gate, GateReport, GateResult, Weight, repeated_test_failures},
     integrity::Rule,
     plan::Criterion,
 };
@@ -17,7 +17,7 @@ const MOST_GATES: usize = 3;
 
 /// Returns one or two actions for each Gate that sends the work back.
 pub(crate) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String> {
-    let repeated: Vec<usize> = repeats(criteria, gates).map(|(number, _)| number).collect();
+    let repeated: Vec<usize> = repeated_test_failures(criteria, gates).map(|(number, _)| number).collect();
     let is_new = |result: &&GateResult| !matches!(result.gate, Gate::Check(number) if repeated.contains(&number));
     let setup = gates.setup.as_ref().and_then(failed).map(set_up);
     let tests = failed(&gates.tests).filter(|finding| !gates.all_excused(finding)).map(|finding| tests(gates, finding));
