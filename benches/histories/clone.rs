@@ -12,12 +12,12 @@ use std::{
 const MAX_FILE: usize = 1 << 20;
 
 /// A clone, bare or not.
-pub struct Clone {
+pub struct ProjectClone {
     path: PathBuf,
 }
 
 /// One file that differs between a commit and its parent.
-pub struct Differing {
+pub struct ChangedFile {
     pub path: String,
     /// The number of added and removed lines; 0 for a file that is not text.
     pub lines: u64,
@@ -25,7 +25,7 @@ pub struct Differing {
     new: Option<String>,
 }
 
-impl Clone {
+impl ProjectClone {
     /// Opens a clone; an error if there is no repository at `path`.
     pub fn open(path: &Path) -> Outcome<Self> {
         let clone = Self { path: path.to_owned() };
@@ -40,7 +40,7 @@ impl Clone {
     }
 
     /// Returns the full hash of a commit.
-    pub fn full(&self, commit: &str) -> Outcome<String> {
+    pub fn full_hash(&self, commit: &str) -> Outcome<String> {
         let revision = format!("{commit}^{{commit}}");
         Ok(self.text(&["rev-parse", "--verify", "--end-of-options", &revision])?.trim().to_owned())
     }
@@ -53,7 +53,7 @@ impl Clone {
     }
 
     /// Returns the files that differ from the parent. A renamed file counts as removed and added.
-    pub fn differing(&self, commit: &str) -> Outcome<Vec<Differing>> {
+    pub fn changed_files(&self, commit: &str) -> Outcome<Vec<ChangedFile>> {
         let tree = ["diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", "--no-commit-id"];
         let with = |how: &[&str]| self.text(&[tree.as_slice(), how, &[commit, "--"]].concat());
         let (raw, counted) = (with(&["--raw", "--no-abbrev"])?, with(&["--numstat"])?);
@@ -71,13 +71,13 @@ impl Clone {
                 let is_file = meta.get(mode).is_some_and(|mode| mode.starts_with("100"));
                 meta.get(id).filter(|_| is_file).map(|id| (*id).to_owned())
             };
-            files.push(Differing { path: path.to_owned(), lines, old: blob(0, 2), new: blob(1, 3) });
+            files.push(ChangedFile { path: path.to_owned(), lines, old: blob(0, 2), new: blob(1, 3) });
         }
         Ok(files)
     }
 
     /// Returns both versions of a file.
-    pub fn versions(&self, file: &Differing) -> Outcome<FileChange> {
+    pub fn versions(&self, file: &ChangedFile) -> Outcome<FileChange> {
         let version = |id: &Option<String>| match id {
             None => Ok(FileContent::Absent),
             Some(id) => self.git(&["cat-file", "blob", id]).map(|bytes| {

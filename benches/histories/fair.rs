@@ -1,6 +1,6 @@
 //! Plans and answers questions as a fair planner and a fair Coach would who only know the commit's message.
 
-use crate::{Outcome, clone::Clone};
+use crate::{Outcome, clone::ProjectClone};
 use domain::{
     plan::Intent,
     question::{AnswerVerdict, Question, QuestionAnswer},
@@ -13,13 +13,13 @@ const REMOVAL: [&str; 4] = ["remov", "drop", "delet", "deprecat"];
 
 /// Returns the tests that the commit removes, if its message mentions a removal: a planner that reads the repository
 /// names the tests of the removed code.
-pub fn removals(clone: &Clone, commit: &str, (subject, body): (&str, &str)) -> Outcome<Vec<Intent>> {
+pub fn removals(clone: &ProjectClone, commit: &str, (subject, body): (&str, &str)) -> Outcome<Vec<Intent>> {
     let message = format!("{subject}\n{body}").to_lowercase();
     if !REMOVAL.iter().any(|word| message.contains(word)) {
         return Ok(Vec::new());
     }
     let mut removed = Vec::new();
-    for file in clone.differing(commit)? {
+    for file in clone.changed_files(commit)? {
         let versions = clone.versions(&file)?;
         let names = |version: &FileContent| -> BTreeSet<String> {
             let text = String::from_utf8_lossy(version.bytes().unwrap_or_default());

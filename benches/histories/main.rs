@@ -15,7 +15,6 @@
 
 mod clone;
 mod fair;
-mod kind;
 mod pick;
 mod plain;
 mod project;
@@ -24,6 +23,7 @@ mod repository;
 mod results;
 mod running;
 mod summary;
+mod task_type;
 
 use project::Project;
 use results::{Results, Verdict};
@@ -111,10 +111,10 @@ fn run(arguments: &Arguments) -> Outcome<()> {
 
 /// Judges the picked commits of one project; earlier verdicts are reused.
 fn judge(project: &Project, mode: &Mode, folder: &Path, results: &mut Results) -> Outcome<Vec<Verdict>> {
-    let clone = clone::Clone::open(&folder.join(&project.name))?;
+    let clone = clone::ProjectClone::open(&folder.join(&project.name))?;
     let picked = match results.picked(&project.name) {
         _ if !project.play.is_empty() => {
-            project.play.iter().map(|(commit, _)| clone.full(commit)).collect::<Outcome<_>>()?
+            project.play.iter().map(|(commit, _)| clone.full_hash(commit)).collect::<Outcome<_>>()?
         }
         Some(picked) if picked.len() >= project.commits => picked.to_vec(),
         Some(_) | None => {

@@ -3,7 +3,7 @@
 
 use crate::{
     Outcome,
-    clone::{Clone, Differing},
+    clone::{ChangedFile, ProjectClone},
 };
 use integrity::{
     FileContent,
@@ -20,13 +20,13 @@ const MOST_LINES: u64 = 300;
 const MOST_LOOKED_AT: usize = 5_000;
 
 /// Returns up to `commits` commits that fit the rule.
-pub fn pick(clone: &Clone, from: &str, commits: usize) -> Outcome<Vec<String>> {
+pub fn pick(clone: &ProjectClone, from: &str, commits: usize) -> Outcome<Vec<String>> {
     let mut picked = Vec::new();
     for commit in clone.commits(from)?.into_iter().take(MOST_LOOKED_AT) {
         if picked.len() == commits {
             break;
         }
-        if is_picked(clone, &clone.differing(&commit)?)? {
+        if is_picked(clone, &clone.changed_files(&commit)?)? {
             picked.push(commit);
         }
     }
@@ -36,7 +36,7 @@ pub fn pick(clone: &Clone, from: &str, commits: usize) -> Outcome<Vec<String>> {
     Ok(picked)
 }
 
-fn is_picked(clone: &Clone, files: &[Differing]) -> Outcome<bool> {
+fn is_picked(clone: &ProjectClone, files: &[ChangedFile]) -> Outcome<bool> {
     let sources = || files.iter().filter(|file| role(&file.path) == Role::Source);
     let lines: u64 = sources().map(|file| file.lines).sum();
     if lines == 0 || lines > MOST_LINES {
@@ -55,7 +55,7 @@ fn is_picked(clone: &Clone, files: &[Differing]) -> Outcome<bool> {
 }
 
 /// Returns `true` if the tests inside a source file differ.
-fn changes_inline_tests(clone: &Clone, file: &Differing) -> Outcome<bool> {
+fn changes_inline_tests(clone: &ProjectClone, file: &ChangedFile) -> Outcome<bool> {
     let versions = clone.versions(file)?;
     let tests = |version: &FileContent| -> BTreeSet<(String, Vec<String>)> {
         let text = String::from_utf8_lossy(version.bytes().unwrap_or_default());

@@ -1,6 +1,6 @@
 //! The table of projects: their clones, and the settings for judging each.
 
-use crate::{Outcome, clone::Clone, kind};
+use crate::{Outcome, clone::ProjectClone, task_type};
 use domain::plan::TaskType;
 use serde::{
     Deserialize,
@@ -42,11 +42,11 @@ impl Project {
     }
 
     /// Returns the task type of a commit: its own, or else the project's, or else a guess.
-    pub fn kind_of(&self, clone: &Clone, commit: &str) -> Outcome<TaskType> {
+    pub fn kind_of(&self, clone: &ProjectClone, commit: &str) -> Outcome<TaskType> {
         let own = self.play.iter().find(|(name, _)| commit.starts_with(name.as_str()));
         match own.and_then(|(_, kind)| *kind).or(self.kind) {
             Some(kind) => Ok(kind),
-            None => kind::guess(clone, commit),
+            None => task_type::guess(clone, commit),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     Outcome,
-    clone::Clone,
+    clone::ProjectClone,
     results::{Finding, Verdict},
 };
 use autobuild::config::{Offer, RepositorySettings};
@@ -20,8 +20,8 @@ use text::secret::Secrets;
 const MAX_FILE_BYTES: u64 = 10 << 20;
 
 /// Judges the commit as the work on a task of this type that its message describes.
-pub fn judge(kind: TaskType, clone: &Clone, commit: &str) -> Outcome<Verdict> {
-    let differing = clone.differing(commit)?;
+pub fn judge(kind: TaskType, clone: &ProjectClone, commit: &str) -> Outcome<Verdict> {
+    let differing = clone.changed_files(commit)?;
     let mut files = differing.iter().map(|file| clone.versions(file)).collect::<Outcome<Vec<_>>>()?;
     let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
     let (subject, body) = clone.message(commit)?;

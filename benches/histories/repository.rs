@@ -1,6 +1,6 @@
 //! A mirror that borrows the objects of a clone and holds the commits of Players.
 
-use crate::{Outcome, clone::Clone, project::Project};
+use crate::{Outcome, clone::ProjectClone, project::Project};
 use domain::ids::RepoId;
 use git::{ForgeAccess, Mirror, Mirrors};
 use std::{
@@ -24,7 +24,7 @@ pub struct Work {
 
 impl Repository {
     /// Opens a project's mirror; creates it if it is missing.
-    pub fn new(folder: &Path, project: &Project, clone: &Clone) -> Outcome<Self> {
+    pub fn new(folder: &Path, project: &Project, clone: &ProjectClone) -> Outcome<Self> {
         let mut hasher = DefaultHasher::new();
         project.name.hash(&mut hasher);
         let id = RepoId(hasher.finish() >> 12);

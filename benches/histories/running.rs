@@ -2,7 +2,7 @@
 
 use crate::{
     Outcome,
-    clone::Clone,
+    clone::ProjectClone,
     fair, plain,
     project::Project,
     reading,
@@ -73,7 +73,7 @@ impl Running {
     }
 
     /// Runs a commit. A problem that prevents this becomes its verdict and does not end the whole run.
-    pub fn judge(&self, project: &Project, clone: &Clone, commit: &str) -> Outcome<Verdict> {
+    pub fn judge(&self, project: &Project, clone: &ProjectClone, commit: &str) -> Outcome<Verdict> {
         let mut verdict = reading::judge(project.kind_of(clone, commit)?, clone, commit)?;
         let played = self.played(project, clone, &verdict);
         verdict.played = Some(played.unwrap_or_else(|problem| Played {
@@ -88,11 +88,11 @@ impl Running {
         Ok(verdict)
     }
 
-    fn played(&self, project: &Project, clone: &Clone, verdict: &Verdict) -> Outcome<Played> {
+    fn played(&self, project: &Project, clone: &ProjectClone, verdict: &Verdict) -> Outcome<Played> {
         let repository = Repository::new(&self.folder, project, clone)?;
         let work = repository.work(&verdict.commit, &verdict.left_out)?;
         let (_, body) = clone.message(&verdict.commit)?;
-        let files = clone.differing(&verdict.commit)?;
+        let files = clone.changed_files(&verdict.commit)?;
         let removes = fair::removals(clone, &verdict.commit, (&verdict.subject, &body))?;
         let task = reading::task(
             verdict.kind.unwrap_or(TaskType::Feature),

@@ -256,7 +256,7 @@ impl Engine {
         match tokio::time::timeout(NAME_PATIENCE, asked.name()).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => tracing::debug!(%error, %repo, "what repository {repo} is called is not known"),
-            Err(_) => tracing::debug!(%repo, "what repository {repo} is called was not told in time"),
+            Err(_) => tracing::debug!(%repo, "the name of repository {repo} did not arrive in time"),
         }
     }
 }

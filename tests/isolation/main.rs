@@ -251,19 +251,14 @@ async fn what_a_program_needs_still_works() {
 
 #[tokio::test]
 async fn the_door_opens_to_what_is_allowed() {
-    let stage = Stage::new("door");
-    for level in offered().await {
-        let (said, _) = stage.tries("past_the_proxy", Who::Player, Way::At(level)).await.unwrap();
-        assert!(said.starts_with("DOOR\n"), "{level}: {said}");
-    }
-}
-
-#[tokio::test]
-async fn the_door_leads_to_the_registry_that_is_open() {
-    let stage = Stage::new("registry");
-    for level in offered().await {
-        let (said, _) = stage.tries("upload_by_a_registry", Who::Player, Way::At(level)).await.unwrap();
-        assert!(said.starts_with("OPEN\n"), "{level}: {said}");
+    for (name, program, expected) in
+        [("door", "past_the_proxy", "DOOR\n"), ("registry", "upload_by_a_registry", "OPEN\n")]
+    {
+        let stage = Stage::new(name);
+        for level in offered().await {
+            let (said, _) = stage.tries(program, Who::Player, Way::At(level)).await.unwrap();
+            assert!(said.starts_with(expected), "{program}, {level}: {said}");
+        }
     }
 }
 

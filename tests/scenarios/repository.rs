@@ -41,30 +41,19 @@ async fn a_renamed_repository_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_archived_repository_cancels_and_ends_the_agent() {
-    let (world, _pipes) = playing().await;
-    world.by(ADMIN).archive_repo(REPO).unwrap();
-    world.settle().await;
-    assert_eq!(world.state().await, "cancelled");
-    world.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_repository_cancels() {
-    let (world, _pipes) = playing().await;
-    world.by(ADMIN).delete_repo(REPO).unwrap();
-    world.settle().await;
-    assert_eq!(world.state().await, "cancelled");
-    world.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_issue_cancels() {
-    let (world, _pipes) = playing().await;
-    world.by(ADMIN).delete_issue(REPO, ISSUE).unwrap();
-    world.settle().await;
-    assert_eq!(world.state().await, "cancelled");
-    world.end().await;
+async fn an_archived_or_deleted_repository_and_a_deleted_issue_cancel_and_end_the_agent() {
+    let acts: [fn(&World); 3] = [
+        |world| world.by(ADMIN).archive_repo(REPO).unwrap(),
+        |world| world.by(ADMIN).delete_repo(REPO).unwrap(),
+        |world| world.by(ADMIN).delete_issue(REPO, ISSUE).unwrap(),
+    ];
+    for act in acts {
+        let (world, _pipes) = playing().await;
+        act(&world);
+        world.settle().await;
+        assert_eq!(world.state().await, "cancelled");
+        world.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,7 +4,7 @@ use super::{BareError, BareRepo, process::finish};
 use std::collections::BTreeMap;
 
 /// The all-zero id, which stands for a ref that does not exist.
-const NOTHING: &str = "0000000000000000000000000000000000000000";
+const ZERO_ID: &str = "0000000000000000000000000000000000000000";
 
 /// The parsed fields of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl BareRepo {
         let args = ["cat-file", "--batch-check=%(objectname)", "-z"];
         let answered = self.line(&args, asked.as_bytes()).await?;
         // For a name without a commit, git prints a message instead of an id.
-        let is_id = |line: &&str| line.len() == NOTHING.len() && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_id = |line: &&str| line.len() == ZERO_ID.len() && line.bytes().all(|byte| byte.is_ascii_hexdigit());
         Ok(answered.lines().find(is_id).map(str::to_owned))
     }
 
@@ -79,12 +79,13 @@ impl BareRepo {
         let mut args = vec!["update-ref", "--", name, to];
         args.extend(match expected {
             ExpectedRef::Any => None,
-            ExpectedRef::Missing => Some(NOTHING),
+            ExpectedRef::Missing => Some(ZERO_ID),
             ExpectedRef::At(id) => Some(id),
         });
         let done = finish(self.command(&args), b"").await?;
         match done.code {
             Some(0) => Ok(()),
+            // The exit code is 128 for every failure, so only the message shows that the ref has moved.
             _ if done.stderr.contains("but expected") || done.stderr.contains("reference already exists") => {
                 Err(BareError::Moved(name.to_owned()))
             }
@@ -135,7 +136,7 @@ impl BareRepo {
         let out = self.run(&args, b"").await?;
         let text = String::from_utf8_lossy(&out);
         let fields: Vec<&str> = text.split('\0').collect();
-        let mut commits: Vec<CommitFacts> = fields.chunks(11).filter_map(facts).collect();
+        let mut commits: Vec<CommitFacts> = fields.chunks(11).filter_map(parse_commit).collect();
         commits.reverse();
         Ok(commits)
     }
@@ -150,7 +151,7 @@ impl BareRepo {
 }
 
 /// Reads one commit from the eleven fields of its record. The last field is the end of the record.
-fn facts(fields: &[&str]) -> Option<CommitFacts> {
+fn parse_commit(fields: &[&str]) -> Option<CommitFacts> {
     let [sha, tree, parents, an, ae, at, cn, ce, ct, message, ..] = fields else {
         return None;
     };

@@ -2,7 +2,7 @@
 
 use crate::{
     Outcome,
-    clone::{Clone, Differing},
+    clone::{ChangedFile, ProjectClone},
 };
 use domain::plan::TaskType;
 use integrity::{
@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 
 /// Returns `testing` for a commit that only changes the tests' side. Of the others, those that add tests are a
 /// `feature`, and those that add none a `refactoring`.
-pub fn guess(clone: &Clone, commit: &str) -> Outcome<TaskType> {
+pub fn guess(clone: &ProjectClone, commit: &str) -> Outcome<TaskType> {
     let (base, head) = (clone.paths(&format!("{commit}^"))?, clone.paths(commit)?);
     let repository = Repository { base: &base, head: &head, test_command: "" };
-    let files: Vec<Differing> = clone.differing(commit)?;
+    let files: Vec<ChangedFile> = clone.changed_files(commit)?;
     let versions = files.iter().map(|file| clone.versions(file)).collect::<Outcome<Vec<_>>>()?;
     let sides: BTreeSet<Side> = versions.iter().filter_map(|file| side(&repository, file)).collect();
     let is_product = sides.contains(&Side::Product) || sides.contains(&Side::Both);
