@@ -113,7 +113,7 @@ const BAD_SETTINGS: &[&str] = &["Fix `.github/autobuild.yml` on the default bran
 fn branch_rule(rule: &str) -> Vec<String> {
     vec![
         format!(
-            "Except the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
+            "Exclude the branches autobuild/** from the rule {}, or let AutoBuild bypass it, then resume",
             plain(rule)
         ),
         "Or, if the rule asks for signed commits, set `commits: github` in `.github/autobuild.yml`, then resume"
@@ -128,7 +128,7 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
     let fail_unnamed = matches!(what, PreFlightCause::NoNames { tests: Evidence::Failed(_), .. });
     if let PreFlightCause::SetUp(Evidence::Absent(Absence::HostRefused { hosts, .. })) = what {
         let mut actions: Vec<String> = hosts.iter().take(3).map(refused_host).collect();
-        actions.push("Then resume: AutoBuild tries again, and pays no model before this works".to_owned());
+        actions.push("Then resume: AutoBuild tries again, and calls no model until this works".to_owned());
         return actions;
     }
     let longer = match what {
@@ -159,7 +159,7 @@ fn preflight(fault: PreFlightFault, what: &PreFlightCause) -> Vec<String> {
              can pass where AutoBuild runs"
             .to_owned(),
     };
-    let resume = "Then resume: AutoBuild tries again, and pays no model before this works".to_owned();
+    let resume = "Then resume: AutoBuild tries again, and calls no model until this works".to_owned();
     longer.into_iter().chain([mend, resume]).collect()
 }
 
@@ -183,8 +183,8 @@ fn failing_base(what: &PreFlightCause) -> Vec<String> {
         );
     }
     actions.push(
-        "Or resume: these failures are then the baseline. They count against no task, and nobody notices what breaks \
-         behind them"
+        "Or resume: these failures are then the baseline. They count against no task, and new defects in \
+         these tests go unnoticed"
             .to_owned(),
     );
     actions
