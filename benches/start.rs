@@ -4,7 +4,7 @@
 
 mod support;
 
-use autobuild::store::{NewDelivery, OpenOptions, Source, Store};
+use autobuild::store::{DeliverySource, NewDelivery, OpenOptions, Store};
 use domain::ids::Millis;
 use std::{path::Path, sync::Arc};
 
@@ -46,7 +46,7 @@ async fn fill(folder: &Path, deliveries: usize) {
         payload: Arc::clone(&payload),
         // Far in the future, so that no payload is old enough to be blanked.
         received_at: Millis(4_000_000_000_000),
-        source: Source::Webhook,
+        source: DeliverySource::Webhook,
     });
     let accepting = all.map(|delivery| store.accept_delivery(delivery, None));
     for accepted in futures_util::future::join_all(accepting).await {

@@ -3,7 +3,7 @@
 use crate::{
     engine::{Engine, ingest::Ingest},
     github::webhook::{Admission, OwnApps, Summary, WebhookError, admit},
-    store::{AcceptOutcome, NewDelivery, Source, StoreError},
+    store::{AcceptOutcome, DeliverySource, NewDelivery, StoreError},
 };
 use domain::ids::{IssueNumber, PullNumber};
 
@@ -14,7 +14,7 @@ pub struct DeliveryRequest {
     /// The name of the event, such as `issues`.
     pub event: String,
     pub body: Vec<u8>,
-    pub source: Source,
+    pub source: DeliverySource,
 }
 
 /// The fate of a delivery that could be read.

@@ -8,7 +8,7 @@ use crate::{
         turns::once,
     },
     github::{GithubError, HookDelivery},
-    store::{AcceptOutcome, Source, StoreError},
+    store::{AcceptOutcome, DeliverySource, StoreError},
 };
 use domain::ids::Millis;
 use serde::{Deserialize, Serialize};
@@ -133,8 +133,12 @@ impl Engine {
             Err(GithubError::NotFound) => return Ok(false),
             Err(error) => return Err(error.into()),
         };
-        let request =
-            DeliveryRequest { id: entry.guid.clone(), event: entry.event.clone(), body, source: Source::Replay };
+        let request = DeliveryRequest {
+            id: entry.guid.clone(),
+            event: entry.event.clone(),
+            body,
+            source: DeliverySource::Replay,
+        };
         match self.accept(request).await {
             Ok(DeliveryOutcome::Stored(AcceptOutcome::New)) => Ok(true),
             Ok(DeliveryOutcome::Stored(AcceptOutcome::Known | AcceptOutcome::Again) | DeliveryOutcome::NotNeeded) => {

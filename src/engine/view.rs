@@ -126,7 +126,7 @@ impl ViewError {
 
 /// A cache of Features for lists. Most reads find them unchanged.
 #[derive(Debug, Default)]
-pub struct SeenFeatures(Mutex<HashMap<FeatureKey, CachedFeature>>);
+pub struct FeatureCache(Mutex<HashMap<FeatureKey, CachedFeature>>);
 
 #[derive(Clone, Debug)]
 struct CachedFeature {
@@ -136,7 +136,7 @@ struct CachedFeature {
     settled: Option<Cost>,
 }
 
-impl SeenFeatures {
+impl FeatureCache {
     fn of(&self, listed: &ListedFeature) -> Option<CachedFeature> {
         let seen = self.0.lock().get(&listed.key).cloned();
         seen.filter(|seen| seen.version == listed.version)
@@ -145,7 +145,7 @@ impl SeenFeatures {
 
 impl Engine {
     /// Returns all work. Features in `seen` that have not changed are not read again.
-    pub async fn overview(&self, seen: &SeenFeatures) -> Result<Overview, ViewError> {
+    pub async fn overview(&self, seen: &FeatureCache) -> Result<Overview, ViewError> {
         let unfinished = self.store.list_unfinished().await?;
         let ended = self.store.list_ended(MOST_ENDED).await?;
         let overview = Overview {
@@ -159,7 +159,7 @@ impl Engine {
         Ok(overview)
     }
 
-    async fn list_views(&self, seen: &SeenFeatures, list: &[ListedFeature]) -> Result<Vec<ListedView>, ViewError> {
+    async fn list_views(&self, seen: &FeatureCache, list: &[ListedFeature]) -> Result<Vec<ListedView>, ViewError> {
         let mut views = Vec::new();
         for listed in list {
             let CachedFeature { feature, settled, .. } = match seen.of(listed) {
@@ -213,7 +213,7 @@ impl Engine {
         Ok(sum)
     }
 
-    pub async fn feature_to_show(&self, key: &FeatureKey) -> Result<Option<FeatureView>, ViewError> {
+    pub async fn feature_view(&self, key: &FeatureKey) -> Result<Option<FeatureView>, ViewError> {
         let Some((feature, spending)) = stored_feature(&self.store, key, self.now()).await? else {
             return Ok(None);
         };
@@ -251,7 +251,7 @@ impl Engine {
     }
 
     /// Asks GitHub for the current name of a repository, which [`FeatureView::name`] shows from then on.
-    pub async fn hear_name(&self, installation: InstallationId, repo: RepoId) {
+    pub async fn refresh_name(&self, installation: InstallationId, repo: RepoId) {
         let asked = self.autobuild.repo(installation, repo);
         match tokio::time::timeout(NAME_PATIENCE, asked.name()).await {
             Ok(Ok(_)) => {}

@@ -36,7 +36,7 @@ pub(super) static ACCEPT: LazyLock<BulkInsert> = LazyLock::new(|| {
 
 /// The way in which a delivery reached us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum DeliverySource {
     /// GitHub sent it to the webhook.
     Webhook,
     /// It was fetched from GitHub's log of missed deliveries.
@@ -45,7 +45,7 @@ pub enum Source {
     Sweep,
 }
 
-text::words!(Source {
+text::words!(DeliverySource {
     Webhook = "webhook",
     Replay = "replay",
     Sweep = "sweep",
@@ -65,7 +65,7 @@ pub struct NewDelivery {
     pub payload: Arc<str>,
     pub received_at: Millis,
     /// The way in which it reached us.
-    pub source: Source,
+    pub source: DeliverySource,
 }
 
 /// The result of accepting a delivery. In each case it is stored durably.

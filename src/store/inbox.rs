@@ -120,7 +120,7 @@ fn refuse(batch: impl IntoIterator<Item = Waiting>, error: &StoreError) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Source;
+    use crate::store::DeliverySource;
     use domain::ids::{AppId, Millis};
 
     fn delivery(id: &str) -> NewDelivery {
@@ -132,7 +132,7 @@ mod tests {
             repo: None,
             payload: "{}".into(),
             received_at: Millis(0),
-            source: Source::Webhook,
+            source: DeliverySource::Webhook,
         }
     }
 

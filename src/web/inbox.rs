@@ -9,7 +9,7 @@ use crate::{
         OAuthApp,
         webhook::{DeliveryHeaders, HeaderError, Signature, SignatureError, verify},
     },
-    store::Source,
+    store::DeliverySource,
     web::{
         bodies::{BODY_PATIENCE, Bodies, BodyFailure, BodyShare},
         dashboard::readings::OpenPages,
@@ -161,7 +161,7 @@ pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -
 /// Stores a signed delivery, if it is of use.
 async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (StatusCode, String) {
     let DeliveryHeaders { event, delivery, .. } = headers;
-    let request = DeliveryRequest { id: delivery.clone(), event, body, source: Source::Webhook };
+    let request = DeliveryRequest { id: delivery.clone(), event, body, source: DeliverySource::Webhook };
     match inbox.engine.accept(request).await {
         Ok(DeliveryOutcome::Stored(_)) => (StatusCode::ACCEPTED, "stored\n".to_owned()),
         Ok(DeliveryOutcome::NotNeeded) => (StatusCode::ACCEPTED, "not needed\n".to_owned()),

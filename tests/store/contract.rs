@@ -1,8 +1,8 @@
 //! Runs each promise on both databases, and makes the rows for it.
 
 use autobuild::store::{
-    CancelRule, ClaimRequest, Claimed, Commit, Committed, FeatureRow, Lane, LaneLimits, NewDelivery, NewEffect,
-    NewEvent, OpenOptions, Ordered, Source, Store, TaskRow,
+    CancelRule, ClaimRequest, Claimed, Commit, Committed, DeliverySource, FeatureRow, Lane, LaneLimits, NewDelivery,
+    NewEffect, NewEvent, OpenOptions, Ordered, Store, TaskRow,
 };
 use domain::ids::{AppId, FeatureKey, InstallationId, IssueNumber, Millis, RepoId, TaskId};
 use sqlx::{
@@ -68,7 +68,7 @@ pub fn delivery(id: &str) -> NewDelivery {
         repo: Some(RepoId(500)),
         payload: format!("{{\"delivery\":\"{id}\"}}").into(),
         received_at: NOW,
-        source: Source::Webhook,
+        source: DeliverySource::Webhook,
     }
 }
 

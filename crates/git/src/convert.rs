@@ -73,7 +73,7 @@ pub(crate) async fn store(repository: &Path, source: &Sha, changes: Vec<RawChang
     let before = before.iter().map(|change| (change.old_mode, change.old_oid.as_str(), &change.path));
     index(repository, before).await?;
     let (encoded, plain): (Vec<&File>, Vec<&File>) = files.iter().partition(|file| file.attributes.encoding.is_some());
-    let place = Place { repository, work: &work, source };
+    let place = ConversionFolder { repository, work: &work, source };
     if !plain.is_empty() {
         let output = place.add(&plain).await?;
         output.whole("update-index")?;
@@ -158,13 +158,13 @@ async fn refusals(repository: &Path, source: &Sha, invalid: &[&File]) -> Result<
 }
 
 /// A folder of ours with files in work-tree form, and the repository that stores them.
-struct Place<'a> {
+struct ConversionFolder<'a> {
     repository: &'a Path,
     work: &'a Path,
     source: &'a Sha,
 }
 
-impl Place<'_> {
+impl ConversionFolder<'_> {
     async fn add(&self, files: &[&File]) -> Result<crate::process::GitOutput, GitError> {
         let paths = files.iter().flat_map(|file| [file.change.path.as_bytes(), b"\0"].concat());
         let call = GitCall::converting(self.repository, self.work, self.source.as_str(), "update-index");

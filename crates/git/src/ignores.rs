@@ -42,7 +42,7 @@ impl AlwaysIncluded {
 
 /// How a walk treats `.gitignore` files.
 pub(crate) enum IgnoreFiles<'a> {
-    /// Rules are not read; every file counts.
+    /// FolderRules are not read; every file counts.
     Everything,
     /// Every file counts; the rules are collected by folder.
     Collect(&'a mut HashMap<RepoPath, Vec<u8>>),
@@ -112,12 +112,12 @@ impl IgnoreFiles<'_> {
 pub(crate) struct Ignores<'a> {
     record: &'a TreeRecord,
     named: &'a AlwaysIncluded,
-    folders: Vec<Rules>,
+    folders: Vec<FolderRules>,
     compiled: usize,
 }
 
 /// One folder's rules, compiled when the first file needs them.
-struct Rules {
+struct FolderRules {
     text: Vec<u8>,
     folder: RepoPath,
     /// Length of the folder's path with its slash. This many bytes are cut off a path before it is matched.
@@ -138,7 +138,7 @@ impl<'a> Ignores<'a> {
         }
         let length = folder.as_bytes().len();
         let prefix = if length == 0 { 0 } else { length.saturating_add(1) };
-        self.folders.push(Rules { text, folder: folder.clone(), prefix, matcher: OnceCell::new() });
+        self.folders.push(FolderRules { text, folder: folder.clone(), prefix, matcher: OnceCell::new() });
     }
 
     fn base_has(&self, path: &RepoPath, folder: bool) -> bool {
@@ -164,7 +164,7 @@ impl<'a> Ignores<'a> {
     }
 }
 
-impl Rules {
+impl FolderRules {
     /// Returns the last line with this pattern, which is the one that counts.
     fn rule(&self, pattern: &str) -> IgnoreRule {
         let text = String::from_utf8_lossy(&self.text);

@@ -227,7 +227,7 @@ impl Transcript {
     async fn take_news(&mut self) -> anyhow::Result<Vec<NewsEntry>> {
         let mut entries = Vec::new();
         for row in self.engine.store.features(Scope::Repo(self.repo)).await? {
-            if let Some(view) = self.engine.feature_to_show(&row.key).await? {
+            if let Some(view) = self.engine.feature_view(&row.key).await? {
                 let news = self.news.entry(row.key).or_default();
                 entries.extend(news.take(&view.feature, &view.spending));
             }
@@ -289,7 +289,7 @@ impl Transcript {
         let Some(row) = self.engine.store.unfinished(Scope::Repo(self.repo)).await?.pop() else {
             return Ok(None);
         };
-        let view = self.engine.feature_to_show(&row.key).await?;
+        let view = self.engine.feature_view(&row.key).await?;
         Ok(view.map(|view| {
             let progress = Progress::of(&view.feature, &view.spending.total(), view.limit);
             (row.key, progress)

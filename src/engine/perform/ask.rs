@@ -36,7 +36,7 @@ const MAX_INSTRUCTIONS: usize = 64 * 1024;
 /// An agent that prints nothing for this long is stopped.
 const IDLE: Duration = Duration::from_secs(15 * 60);
 
-pub(super) struct Question<'a> {
+pub(super) struct AgentRequest<'a> {
     pub role: Role,
     /// The task; `None` for the planner.
     pub task: Option<TaskId>,
@@ -48,7 +48,7 @@ pub(super) struct Question<'a> {
     pub schema: Value,
 }
 
-impl Question<'_> {
+impl AgentRequest<'_> {
     /// Returns the first prompt, given how earlier runs of this effect were cut short. A Player's prompt already says
     /// what the Player continues from.
     fn after(&self, cuts: &[StopReason]) -> Prompt {
@@ -157,7 +157,7 @@ impl EffectContext<'_> {
     pub(super) async fn ask<T>(
         &self,
         settings: &RepositorySettings,
-        question: Question<'_>,
+        question: AgentRequest<'_>,
         read: impl Fn(&Value) -> Result<T, String>,
     ) -> Result<T, EffectError> {
         let RunOutcome { last, answer } = self.ask_unrecorded(settings, question, read).await;
@@ -174,7 +174,7 @@ impl EffectContext<'_> {
     pub(super) async fn ask_unrecorded<T>(
         &self,
         settings: &RepositorySettings,
-        question: Question<'_>,
+        question: AgentRequest<'_>,
         read: impl Fn(&Value) -> Result<T, String>,
     ) -> RunOutcome<T> {
         let mut last = LastRun::None;
@@ -185,7 +185,7 @@ impl EffectContext<'_> {
     async fn ask_in_shares<T>(
         &self,
         settings: &RepositorySettings,
-        question: &Question<'_>,
+        question: &AgentRequest<'_>,
         read: &impl Fn(&Value) -> Result<T, String>,
         last: &mut LastRun,
     ) -> Result<T, EffectError> {
@@ -229,7 +229,7 @@ impl EffectContext<'_> {
     fn spec(
         &self,
         settings: &RepositorySettings,
-        question: &Question<'_>,
+        question: &AgentRequest<'_>,
         start: &Start,
         number: u32,
         prompt: Prompt,
@@ -271,7 +271,7 @@ impl EffectContext<'_> {
     }
 
     /// Shows the run on the dashboard of this process.
-    fn show(&self, question: &Question<'_>, since: Millis, progress: &Progress<'_>) -> OnBoard<'_> {
+    fn show(&self, question: &AgentRequest<'_>, since: Millis, progress: &Progress<'_>) -> OnBoard<'_> {
         let work = Work {
             feature: self.feature.key,
             worker: Worker::Agent(question.role),
@@ -288,7 +288,7 @@ impl EffectContext<'_> {
         &self,
         settings: &RepositorySettings,
         agent: &Backend,
-        question: &Question<'_>,
+        question: &AgentRequest<'_>,
     ) -> Result<Start, EffectError> {
         let deadline = settings.timeouts.of(question.role);
         let usual = self.engine.agents.definition(question.role).model;

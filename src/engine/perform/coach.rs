@@ -5,7 +5,7 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError, FailedRun, of_machine},
-        perform::{ask::Question, context::EffectContext, sync::fork_of, turn},
+        perform::{ask::AgentRequest, context::EffectContext, sync::fork_of, turn},
     },
     gates, messages,
     store::StoredEffect,
@@ -123,7 +123,7 @@ impl CommitUnderReview<'_> {
     /// the Coach must not change it.
     async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), EffectError> {
         let checkout = self.context.checkout(self.mirror, self.head, None).await?;
-        let question = Question {
+        let question = AgentRequest {
             role: Role::Coach,
             task: Some(self.task.id),
             turn: self.turn.number,
@@ -151,7 +151,7 @@ impl CommitUnderReview<'_> {
         let checkout = self.context.checkout(self.mirror, self.head, None).await?;
         let given = serde_json::to_string_pretty(decision).unwrap_or_default();
         let prompt = self.prompt(gates, Probing::Over).await?;
-        let question = Question {
+        let question = AgentRequest {
             role: Role::Coach,
             task: Some(self.task.id),
             turn: self.turn.number,

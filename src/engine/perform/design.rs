@@ -5,7 +5,7 @@ use crate::{
     config::{PreLoop, RepositorySettings, Role},
     engine::{
         job::{Done, EffectError},
-        perform::{ask::Question, coach::compare, context::EffectContext},
+        perform::{ask::AgentRequest, coach::compare, context::EffectContext},
         repository::tip,
     },
     gates,
@@ -82,7 +82,7 @@ pub(super) async fn ask<T>(
     asked: DesignRequest,
     read: impl Fn(&Value) -> Result<T, String>,
 ) -> Result<T, EffectError> {
-    let question = Question {
+    let question = AgentRequest {
         role: Role::Designer,
         task: Some(task),
         turn: TurnNumber::FIRST,

@@ -5,7 +5,7 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{EffectError, LimitedBy},
-        perform::{ask::Question, context::EffectContext, provider::provider_of},
+        perform::{ask::AgentRequest, context::EffectContext, provider::provider_of},
     },
     store::{EndedRun, Fenced, NewEffect, NewPack, NewRun, RunRecord, StartOutcome},
 };
@@ -61,7 +61,7 @@ impl EffectContext<'_> {
         settings: &RepositorySettings,
         agent: &Backend,
         model: Option<&str>,
-        question: &Question<'_>,
+        question: &AgentRequest<'_>,
         deadline: Duration,
     ) -> Result<OpenedRun, EffectError> {
         let waits = &self.engine.settings.waits;

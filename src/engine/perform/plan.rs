@@ -7,7 +7,7 @@ use crate::{
     engine::{
         job::{Done, EffectError, FailedRun},
         perform::{
-            ask::Question,
+            ask::AgentRequest,
             context::{EffectContext, protected_paths},
             design,
             design::ask,
@@ -192,7 +192,7 @@ async fn planner(
     };
     let hearing = context.feature.hearing();
     let prompt = input.prompt(definition);
-    let question = Question {
+    let question = AgentRequest {
         role: Role::Planner,
         task: None,
         turn: TurnNumber::FIRST,

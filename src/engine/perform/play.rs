@@ -8,7 +8,7 @@ use crate::{
     engine::{
         job::{Done, EffectError},
         perform::{
-            ask::{LastRun, Question, RunOutcome},
+            ask::{AgentRequest, LastRun, RunOutcome},
             context::EffectContext,
             give_up,
             ground::{Ground, StartOutcome, ground},
@@ -249,7 +249,7 @@ async fn ask(
     if let Some((cut, left)) = before(context, task, ground).await? {
         prompt = prompt.continued(cut, left);
     }
-    let question = Question {
+    let question = AgentRequest {
         role: Role::Player,
         task: Some(task.id),
         turn: turn.number,

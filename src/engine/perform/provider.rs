@@ -29,19 +29,19 @@ pub(super) fn provider_of(kind: &str, model: Option<&str>) -> String {
 
 /// A failure of a model's API.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Refusal {
+struct ApiFailure {
     provider: String,
     failure: Failure,
 }
 
 struct RoutedFailure {
-    refusal: Refusal,
+    refusal: ApiFailure,
     route: Route,
 }
 
 /// Returns the refusal that decides, and another one that must be recorded. `own` is that of the wanted model, `last`
 /// that of the model asked last.
-fn sorted(own: Option<Refusal>, last: Refusal) -> (Refusal, Option<Refusal>) {
+fn sorted(own: Option<ApiFailure>, last: ApiFailure) -> (ApiFailure, Option<ApiFailure>) {
     let Some(own) = own else {
         return (last, None);
     };
@@ -93,7 +93,7 @@ impl EffectContext<'_> {
         let by = match &record.replaced {
             None => opened.provider.clone(),
             Some(replaced) => {
-                let own = Refusal { provider: opened.provider.clone(), failure: replaced.failure.clone() };
+                let own = ApiFailure { provider: opened.provider.clone(), failure: replaced.failure.clone() };
                 let own = self.routed_one(own, opened, RunProgress::Idle).await?;
                 self.remember(&own).await?;
                 provider_of(opened.kind, Some(&replaced.by))
@@ -117,9 +117,9 @@ impl EffectContext<'_> {
         let own = record
             .replaced
             .as_ref()
-            .map(|replaced| Refusal { provider: opened.provider.clone(), failure: replaced.failure.clone() });
+            .map(|replaced| ApiFailure { provider: opened.provider.clone(), failure: replaced.failure.clone() });
         let provider = last.map_or_else(|| opened.provider.clone(), |by| provider_of(opened.kind, Some(by)));
-        let (first, other) = sorted(own, Refusal { provider, failure });
+        let (first, other) = sorted(own, ApiFailure { provider, failure });
         let mut first = self.routed_one(first, opened, progress).await?;
         if let Some(other) = other {
             let other = self.routed_one(other, opened, progress).await?;
@@ -180,7 +180,7 @@ impl EffectContext<'_> {
 
     async fn routed_one(
         &self,
-        refusal: Refusal,
+        refusal: ApiFailure,
         opened: &OpenedRun,
         progress: RunProgress,
     ) -> Result<RoutedFailure, EffectError> {
@@ -207,7 +207,7 @@ impl EffectContext<'_> {
         Ok(())
     }
 
-    fn parked(&self, refusal: Refusal, wait: i64, asked: Millis) -> EffectError {
+    fn parked(&self, refusal: ApiFailure, wait: i64, asked: Millis) -> EffectError {
         EffectError::Parked {
             wait: ApiWait {
                 provider: refusal.provider,
@@ -219,8 +219,8 @@ impl EffectContext<'_> {
     }
 
     /// Returns the error for a final failure. A provider's message about credentials is only for operators.
-    async fn hopeless(&self, refusal: Refusal, record: &Record) -> Result<EffectError, EffectError> {
-        let Refusal { provider, failure } = refusal;
+    async fn hopeless(&self, refusal: ApiFailure, record: &Record) -> Result<EffectError, EffectError> {
+        let ApiFailure { provider, failure } = refusal;
         let Failure::NotAuthorised { message: said } = failure else {
             return Ok(EffectError::Permanent(failed_run(failure, record)));
         };
@@ -257,8 +257,8 @@ fn jitter() -> f64 {
 mod tests {
     use super::*;
 
-    fn refusal(provider: &str, failure: &Failure) -> Refusal {
-        Refusal { provider: provider.to_owned(), failure: failure.clone() }
+    fn refusal(provider: &str, failure: &Failure) -> ApiFailure {
+        ApiFailure { provider: provider.to_owned(), failure: failure.clone() }
     }
 
     #[test]

@@ -35,7 +35,7 @@ use std::{
 use tokio::time::Instant;
 
 /// A function, by its file and its name.
-type Place = (String, String);
+type FunctionPlace = (String, String);
 
 /// The ways in which functions are broken, the finest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ const BREAKS: [Break; 3] = [Break::OtherValues, Break::Empty(Mutant::First), Bre
 /// A test that the change altered and that holds in both forms, with the functions that its old form calls.
 struct ChangedTest<'t> {
     row: &'t TestRow,
-    calls: BTreeSet<Place>,
+    calls: BTreeSet<FunctionPlace>,
 }
 
 /// The code with the tests of one form.
@@ -62,7 +62,7 @@ struct Version {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Step {
     broken: Break,
-    functions: Vec<Place>,
+    functions: Vec<FunctionPlace>,
     tests: BTreeSet<usize>,
 }
 
@@ -79,7 +79,7 @@ struct Experimenting<'r> {
     old: Version,
     new: Version,
     /// The tests that no longer notice, each with the functions that were broken.
-    found: BTreeMap<usize, Vec<Place>>,
+    found: BTreeMap<usize, Vec<FunctionPlace>>,
 }
 
 /// Returns a question for each changed test that no longer notices.
@@ -147,7 +147,7 @@ impl<'t> ChangedTest<'t> {
             change.after.test_around(&function.path, line) == Some(line)
         };
         let all = || functions.all.iter().filter(|function| !is_test(function)).map(place);
-        let named: BTreeSet<Place> = all().filter(|(_, name)| words.contains(name)).collect();
+        let named: BTreeSet<FunctionPlace> = all().filter(|(_, name)| words.contains(name)).collect();
         let calls = if named.is_empty() { all().collect() } else { named };
         (!calls.is_empty()).then_some(Self { row, calls })
     }
@@ -177,7 +177,7 @@ fn helpers(file: &FileChange) -> Vec<(String, Vec<String>)> {
 
 impl Steps {
     /// Breaks all functions at once, in each way.
-    fn new(functions: &[Place], tests: usize) -> Self {
+    fn new(functions: &[FunctionPlace], tests: usize) -> Self {
         let steps = BREAKS.map(|broken| Step { broken, functions: functions.to_vec(), tests: (0..tests).collect() });
         let mut steps = steps.into_iter();
         Self { first: steps.next(), others: steps.collect() }
@@ -195,8 +195,8 @@ impl Steps {
 impl Experimenting<'_> {
     /// Breaks all functions at once, in each way, and then halves them while time is left.
     async fn run(&mut self) -> Result<(), GateError> {
-        let functions: BTreeSet<Place> = self.tests.iter().flat_map(|test| test.calls.clone()).collect();
-        let functions: Vec<Place> = functions.into_iter().collect();
+        let functions: BTreeSet<FunctionPlace> = self.tests.iter().flat_map(|test| test.calls.clone()).collect();
+        let functions: Vec<FunctionPlace> = functions.into_iter().collect();
         let mut steps = Steps::new(&functions, self.tests.len());
         while let Some((step, limit)) = steps.next(self.budget.remaining(), self.run.prepared.patience()) {
             let reaction = self.react(&step, limit).await?;
@@ -275,7 +275,7 @@ impl Experimenting<'_> {
         found.collect()
     }
 
-    fn question(&self, test: &ChangedTest<'_>, places: &[Place]) -> Question {
+    fn question(&self, test: &ChangedTest<'_>, places: &[FunctionPlace]) -> Question {
         const MOST: usize = 3;
         let is_broken = |function: &&Function| {
             let place = (function.path.clone(), function.body.name.clone());
@@ -313,14 +313,14 @@ impl Version {
 
 /// Splits the functions of a step in two, each with the tests that call one of them; nothing if there is only one function,
 /// or no test.
-fn halves(step: &Step, tests: &BTreeSet<usize>, calls: impl Fn(usize, &Place) -> bool) -> Vec<Step> {
-    let is_called = |function: &&Place| tests.iter().any(|test| calls(*test, function));
-    let functions: Vec<Place> = step.functions.iter().filter(is_called).cloned().collect();
+fn halves(step: &Step, tests: &BTreeSet<usize>, calls: impl Fn(usize, &FunctionPlace) -> bool) -> Vec<Step> {
+    let is_called = |function: &&FunctionPlace| tests.iter().any(|test| calls(*test, function));
+    let functions: Vec<FunctionPlace> = step.functions.iter().filter(is_called).cloned().collect();
     if functions.len() < 2 {
         return Vec::new();
     }
     let (left, right) = functions.split_at(functions.len() / 2);
-    let half = |half: &[Place]| Step {
+    let half = |half: &[FunctionPlace]| Step {
         broken: step.broken,
         functions: half.to_vec(),
         tests: tests.iter().copied().filter(|test| half.iter().any(|function| calls(*test, function))).collect(),
@@ -330,7 +330,7 @@ fn halves(step: &Step, tests: &BTreeSet<usize>, calls: impl Fn(usize, &Place) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{Break, Place, Step, Steps, halves};
+    use super::{Break, FunctionPlace, Step, Steps, halves};
     use std::time::Duration;
 
     #[test]
@@ -362,7 +362,7 @@ mod tests {
             tests: tests.iter().copied().collect(),
         };
         // Test 0 calls a and b, test 1 calls c.
-        let calls = |test: usize, function: &Place| match test {
+        let calls = |test: usize, function: &FunctionPlace| match test {
             0 => matches!(function.1.as_str(), "a" | "b"),
             _ => function.1 == "c",
         };

@@ -8,7 +8,7 @@ use crate::{
         queue::Queue,
         replay::ReplayStatus,
         sweep::SweepStatus,
-        view::{FeatureView, Overview, SeenFeatures, ViewError, WorkView},
+        view::{FeatureCache, FeatureView, Overview, ViewError, WorkView},
     },
     web::{
         dashboard::{read_access::Readers, sessions::Sessions, streams::OpenStreams},
@@ -88,7 +88,7 @@ type OpenByPage = HashMap<Page, Weak<OpenPage>>;
 #[derive(Default)]
 pub(in crate::web) struct OpenPages {
     open: Mutex<OpenByPage>,
-    features: SeenFeatures,
+    features: FeatureCache,
     counted: CountedFeatures,
     names: AskedNames,
     pub(super) sessions: Sessions,
@@ -201,7 +201,7 @@ async fn try_read(engine: &Engine, pages: &OpenPages, page: Page) -> Result<Read
             engine.sweep_status().await?,
         ),
         Page::Spending => Reading::Spending(engine.figures(&pages.counted).await?),
-        Page::Feature(key) => match engine.feature_to_show(&key).await? {
+        Page::Feature(key) => match engine.feature_view(&key).await? {
             Some(view) => Reading::Feature(Box::new(view), engine.work_to_show(&key).await?),
             None => Reading::Gone,
         },
@@ -229,7 +229,7 @@ fn learn_names(inbox: &Arc<Inbox>, reading: &Reading) {
     let inbox = Arc::clone(inbox);
     tokio::spawn(async move {
         for (installation, repo) in due {
-            inbox.engine.hear_name(installation, repo).await;
+            inbox.engine.refresh_name(installation, repo).await;
         }
     });
 }

@@ -220,10 +220,10 @@ pub(super) async fn with_github(
 }
 
 /// The answer to a failed sign-in.
-type Refusal = (StatusCode, &'static str);
+type FailedSignIn = (StatusCode, &'static str);
 
 /// Ensures that each sign-in comes back only once, so that it asks GitHub for one code at most.
-async fn came_back(inbox: &Inbox, state: &str) -> Result<(), Refusal> {
+async fn came_back(inbox: &Inbox, state: &str) -> Result<(), FailedSignIn> {
     let now = inbox.now();
     let name = format!("sign-in {state}");
     match inbox.engine.store.spend(&name, now.plus(TAKES), now).await {
@@ -286,7 +286,7 @@ fn end_sign_in(inbox: &Inbox, status: StatusCode, wrong: &str, to: &Goal) -> Res
 }
 
 /// Returns the person whom GitHub names for a code, or the error for people.
-async fn ask_for_person(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, Refusal> {
+async fn ask_for_person(inbox: &Inbox, code: &str, verifier: &str) -> Result<User, FailedSignIn> {
     let silent = (StatusCode::SERVICE_UNAVAILABLE, "GitHub does not answer. Try again in a moment.");
     let Some(app) = &inbox.oauth else { return Err(silent) };
     let asked = Box::pin(inbox.engine.autobuild.signed_in(app, code, verifier));

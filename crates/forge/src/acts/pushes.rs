@@ -7,7 +7,7 @@ use crate::{
     site::Site,
     state::{Access, Activity, Merge, Moment, Pull, TimelineChange},
 };
-use git::bare::{BareRepo, ChangeKind, CommitFacts};
+use git::bare::{BareRepo, ChangeKind, CommitRecord};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ struct MovedBranch {
     before: Option<String>,
     after: Option<String>,
     forced: bool,
-    commits: Vec<CommitFacts>,
+    commits: Vec<CommitRecord>,
     /// The paths that each commit changes, by commit id.
     touched: BTreeMap<String, Vec<(ChangeKind, String)>>,
 }
@@ -231,7 +231,7 @@ fn push_payload(moved: &MovedBranch, page: &str, pusher: &str) -> Value {
     })
 }
 
-fn push_commit(moved: &MovedBranch, commit: &CommitFacts, page: &str) -> Value {
+fn push_commit(moved: &MovedBranch, commit: &CommitRecord, page: &str) -> Value {
     let paths = |kind: ChangeKind| -> Vec<&str> {
         let touched = moved.touched.get(&commit.sha).into_iter().flatten();
         let of_kind = touched.filter(|(found, _)| *found == kind);

@@ -4,7 +4,7 @@ use crate::{
     json::fields::{extend, time},
     state::{CheckRun, CheckSuite, Pull, Repo, State, Status},
 };
-use git::bare::CommitFacts;
+use git::bare::CommitRecord;
 use serde_json::{Value, json};
 
 pub(crate) fn check_run(state: &State, repo: &Repo, run: &CheckRun) -> Value {
@@ -91,7 +91,7 @@ pub(crate) fn check_suite(state: &State, repo: &Repo, suite: &CheckSuite) -> Val
 }
 
 /// Returns a commit as suites and push events show it.
-pub(crate) fn head_commit(commit: &CommitFacts) -> Value {
+pub(crate) fn head_commit(commit: &CommitRecord) -> Value {
     let at = chrono::DateTime::from_timestamp(commit.committed, 0).map(time);
     json!({
         "id": commit.sha,

@@ -11,7 +11,7 @@ use super::{
     layout::{PageView, time},
     lists::short,
 };
-use git::bare::{CommitFacts, FileChange};
+use git::bare::{CommitRecord, FileChange};
 use maud::{Markup, html};
 use page_parts::{badge, boxed};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(super) async fn commit_page(site: &Arc<Site>, repo: u64, sha: &str) -> Optio
 }
 
 /// Returns a list of commits, oldest first.
-pub(super) fn commits(name: &str, list: &[CommitFacts]) -> Markup {
+pub(super) fn commits(name: &str, list: &[CommitRecord]) -> Markup {
     html! {
         ul.rows {
             @for commit in list {

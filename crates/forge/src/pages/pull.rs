@@ -11,7 +11,7 @@ use super::{
     layout::{PageView, time},
     lists::short,
 };
-use git::bare::{CommitFacts, Comparison};
+use git::bare::{CommitRecord, Comparison};
 use maud::{Markup, html};
 use page_parts::{badge, boxed, markdown};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ struct PullPage<'a> {
     issue: &'a Issue,
     pull: &'a Pull,
     seen: &'a Comparison,
-    commits: &'a [CommitFacts],
+    commits: &'a [CommitRecord],
     mergeable: Option<bool>,
 }
 

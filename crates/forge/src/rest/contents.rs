@@ -10,7 +10,7 @@ use crate::{
     state::{Repo, Role, State},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
-use git::bare::CommitFacts;
+use git::bare::CommitRecord;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -101,7 +101,7 @@ async fn compare(call: &RepoCall<'_>, range: &str) -> Answered {
     })
 }
 
-pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitFacts) -> Value {
+pub(super) fn commit_json(state: &State, repo: &Repo, commit: &CommitRecord) -> Value {
     let api = format!("{}/commits/{}", state.repo_api(repo), commit.sha);
     let page = |sha: &str| format!("{}/commit/{sha}", state.repo_page(repo));
     let signed = |name: &str, email: &str, seconds: i64| {

@@ -15,7 +15,7 @@ pub use diff::{ChangeKind, Comparison, FileChange};
 pub use http::{BackendRequest, ServedProcess};
 pub use merge::BareMerge;
 pub use process::BareError;
-pub use refs::{CommitFacts, ExpectedRef};
+pub use refs::{CommitRecord, ExpectedRef};
 pub use write::{Ident, NewCommit};
 
 use std::path::{Path, PathBuf};

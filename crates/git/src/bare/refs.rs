@@ -8,7 +8,7 @@ const ZERO_ID: &str = "0000000000000000000000000000000000000000";
 
 /// The parsed fields of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommitFacts {
+pub struct CommitRecord {
     /// The commit's id.
     pub sha: String,
     /// The tree's id.
@@ -126,7 +126,7 @@ impl BareRepo {
     }
 
     /// Returns the commits that `head` has and `base` does not: oldest first, the newest `most` of them.
-    pub async fn commits(&self, base: Option<&str>, head: &str, most: usize) -> Result<Vec<CommitFacts>, BareError> {
+    pub async fn commits(&self, base: Option<&str>, head: &str, most: usize) -> Result<Vec<CommitRecord>, BareError> {
         let most = format!("--max-count={most}");
         let excluded = base.map(|base| format!("^{base}"));
         let format = "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B%x00";
@@ -136,13 +136,13 @@ impl BareRepo {
         let out = self.run(&args, b"").await?;
         let text = String::from_utf8_lossy(&out);
         let fields: Vec<&str> = text.split('\0').collect();
-        let mut commits: Vec<CommitFacts> = fields.chunks(11).filter_map(parse_commit).collect();
+        let mut commits: Vec<CommitRecord> = fields.chunks(11).filter_map(parse_commit).collect();
         commits.reverse();
         Ok(commits)
     }
 
     /// Returns the fields of the commit `id`; `None` if there is no such commit.
-    pub async fn commit(&self, id: &str) -> Result<Option<CommitFacts>, BareError> {
+    pub async fn commit(&self, id: &str) -> Result<Option<CommitRecord>, BareError> {
         match self.commit_id(id).await? {
             Some(id) => Ok(self.commits(None, &id, 1).await?.pop()),
             None => Ok(None),
@@ -151,11 +151,11 @@ impl BareRepo {
 }
 
 /// Reads one commit from the eleven fields of its record. The last field is the end of the record.
-fn parse_commit(fields: &[&str]) -> Option<CommitFacts> {
+fn parse_commit(fields: &[&str]) -> Option<CommitRecord> {
     let [sha, tree, parents, an, ae, at, cn, ce, ct, message, ..] = fields else {
         return None;
     };
-    Some(CommitFacts {
+    Some(CommitRecord {
         sha: (*sha).to_owned(),
         tree: (*tree).to_owned(),
         parents: parents.split_whitespace().map(str::to_owned).collect(),

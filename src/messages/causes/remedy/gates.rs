@@ -25,7 +25,7 @@ pub(crate) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String>
         |(result, finding)| match (result.gate, &gates.tests) {
             // Without a test command, the only remedy is to set one.
             (Gate::RedBeforeGreen, Evidence::Absent(reason @ Absence::NoCommand)) => {
-                absence(Source::Setting("test"), reason).into_iter().collect()
+                absence(CorrectionPlace::Setting("test"), reason).into_iter().collect()
             }
             _ => actions_for(result, finding),
         },
@@ -50,9 +50,9 @@ pub(crate) fn failing_together(gates: &GateReport) -> Vec<String> {
 
 /// Returns one action for each Gate that could not run.
 pub(crate) fn absent(gates: &GateReport) -> Vec<String> {
-    let setup = gates.setup.iter().map(|setup| (Source::Setting("setup"), setup));
-    let tests = [(Source::Setting("test"), &gates.tests)];
-    let others = demanded(gates).map(|result| (Source::of(result.gate), &result.evidence));
+    let setup = gates.setup.iter().map(|setup| (CorrectionPlace::Setting("setup"), setup));
+    let tests = [(CorrectionPlace::Setting("test"), &gates.tests)];
+    let others = demanded(gates).map(|result| (CorrectionPlace::of(result.gate), &result.evidence));
     let all = setup.chain(tests).chain(others);
     let absent = all.filter_map(|(source, evidence)| match evidence {
         Evidence::Absent(reason) => absence(source, reason),
@@ -188,7 +188,7 @@ fn place(item: &Issue) -> String {
 
 /// The place where a person can correct the command of a Gate.
 #[derive(Clone, Copy)]
-enum Source {
+enum CorrectionPlace {
     /// A key of the repository's settings.
     Setting(&'static str),
     /// The check of a criterion of the plan, by the criterion's number from 1.
@@ -199,7 +199,7 @@ enum Source {
     Probe,
 }
 
-impl Source {
+impl CorrectionPlace {
     fn of(gate: Gate) -> Self {
         match gate {
             Gate::Coverage => Self::Setting("coverage.command"),
@@ -227,15 +227,15 @@ impl Source {
     }
 }
 
-fn absence(source: Source, reason: &Absence) -> Option<String> {
+fn absence(source: CorrectionPlace, reason: &Absence) -> Option<String> {
     Some(match reason {
         Absence::NoCommand => match source {
-            Source::Setting(key) => format!(
+            CorrectionPlace::Setting(key) => format!(
                 "Set the `{key}` command in `.github/autobuild.yml` on the default branch, then resume: none is set and \
                  none could be detected"
             ),
             // These sources always have a command.
-            Source::Check(_) | Source::Smoke | Source::Probe => return None,
+            CorrectionPlace::Check(_) | CorrectionPlace::Smoke | CorrectionPlace::Probe => return None,
         },
         Absence::CouldNotStart { command, reason } => format!(
             "Install what {} needs where AutoBuild runs and resume, or {} ({})",
