@@ -71,17 +71,10 @@ pub struct RunSpec {
 pub enum RunError {
     /// The agent failed. This uses up no turn.
     #[error("{failure}")]
-    Agent {
-        failure: Failure,
-        /// The record of the run.
-        record: Box<Record>,
-    },
+    Agent { failure: Failure, record: Box<Record> },
     /// The caller cancelled.
     #[error("the run was cancelled")]
-    Cancelled {
-        /// The record of the run.
-        record: Box<Record>,
-    },
+    Cancelled { record: Box<Record> },
     /// The service itself could not run it.
     #[error("running an agent: {doing}")]
     Host { doing: &'static str, source: io::Error },
@@ -93,7 +86,6 @@ pub(super) struct UncheckedRun {
     pub(super) answer: AgentAnswer,
     /// The agent's last words, which may contain its answer.
     pub(super) words: String,
-    /// The record of the run.
     pub(super) record: Record,
 }
 

@@ -246,12 +246,10 @@ impl Repo<'_> {
         Ok(repository.ok_or(GithubError::NotFound)?.into())
     }
 
-    /// Returns a comment by its id.
     pub async fn comment(&self, id: CommentId) -> Result<Comment, GithubError> {
         self.get(Rights::Read, &format!("/issues/comments/{id}")).await
     }
 
-    /// Returns a review by its id.
     pub async fn review_of(&self, pull: PullNumber, id: ReviewId) -> Result<Review, GithubError> {
         self.get(Rights::Read, &format!("/pulls/{pull}/reviews/{id}")).await
     }

@@ -40,7 +40,6 @@ pub enum StoreError {
         /// The longest text that is stored, in bytes.
         limit: usize,
     },
-    /// The store was closed.
     #[error("the store is closed")]
     Closed,
 }

@@ -160,7 +160,6 @@ impl Button {
     /// The buttons of a blocked task, in the order in which they are shown.
     pub const OF_TASK: [Self; 2] = [Self::Resume, Self::Retry];
 
-    /// All buttons.
     pub const ALL: [Self; 3] = [Self::Resume, Self::Retry, Self::RunCi];
 
     /// Returns the identifier that GitHub sends back when it is pressed, which is also the command's word.
@@ -172,7 +171,6 @@ impl Button {
         }
     }
 
-    /// Returns the button with this identifier.
     pub fn from_identifier(identifier: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.identifier() == identifier)
     }

@@ -94,9 +94,7 @@ pub struct CriterionFinding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CriterionMet {
-    /// The criterion is met.
     Met,
-    /// The criterion is not met.
     NotMet,
 }
 

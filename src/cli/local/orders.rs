@@ -112,7 +112,6 @@ impl Order {
         format!("{}-{}", self.repository, self.number)
     }
 
-    /// Adds a command to the order.
     pub fn add_command(&mut self, task: Option<TaskId>, text: String) {
         self.commands.push(PassedCommand { task, text });
     }

@@ -39,7 +39,6 @@ pub(super) enum Page {
     Queue,
     /// The figures on money and success.
     Spending,
-    /// The page of one Feature.
     Feature(FeatureKey),
 }
 

@@ -286,7 +286,6 @@ pub enum StartDifference {
     Early,
     #[error("it never said what it may use")]
     Silent,
-    /// A difference that was stored.
     #[error("{0}")]
     Stored(String),
 }

@@ -87,9 +87,7 @@ pub struct PurseLimits {
 /// All limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// The limits of its task.
     pub task: PurseLimits,
-    /// The limits of its Feature.
     pub feature: PurseLimits,
     /// The limits of its installation, this month.
     pub installation: PurseLimits,
@@ -101,7 +99,6 @@ pub struct Budget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurseStatus {
     pub purse: Purse,
-    /// Its limits.
     pub allowed: PurseLimits,
     /// The amount used by runs that have ended; a lost run counts with its share.
     pub used: Amount,

@@ -82,7 +82,6 @@ pub enum Fact {
     /// The experiments that ran, and those for which no time was left.
     Experimented {
         ran: Vec<Experiment>,
-        /// Those that were left out.
         left_out: Vec<Experiment>,
         /// The time for all of them, in seconds.
         seconds: u64,
@@ -126,7 +125,6 @@ pub enum NamedTest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TouchedKinds {
-    /// It touches code or tests.
     CodeOrTests,
     /// It touches only other files.
     Neither,

@@ -182,7 +182,6 @@ pub struct TestNames {
 }
 
 impl TestNames {
-    /// Returns all names.
     pub fn all(&self) -> impl Iterator<Item = &String> {
         self.passed.iter().chain(&self.failed).chain(&self.skipped)
     }

@@ -239,6 +239,5 @@ pub enum Target {
 pub enum NewerRun {
     /// This run is the newest.
     None,
-    /// This newer run exists.
     Exists(FeatureKey),
 }

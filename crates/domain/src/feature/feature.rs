@@ -79,7 +79,6 @@ pub struct Feature {
 }
 
 impl Feature {
-    /// Returns the task with this id.
     pub fn task(&self, id: TaskId) -> Option<&Task> {
         self.tasks.iter().find(|task| task.id == id)
     }

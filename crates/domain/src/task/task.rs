@@ -261,7 +261,6 @@ impl Task {
         texts.chain(self.rounds().filter_map(Round::words)).collect()
     }
 
-    /// Returns the turn with this number.
     pub fn turn(&self, number: TurnNumber) -> Option<&Turn> {
         self.turns.iter().find(|turn| turn.number == number)
     }
