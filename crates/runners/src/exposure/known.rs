@@ -33,8 +33,11 @@ const OF_GIT: &str = "add commit config diff log push rev-parse show status tag"
 /// Words by which a step changes the programs that the steps after it find, or what these load.
 const OF_SURROUNDINGS: [&str; 2] = ["PATH", "_ENV"];
 
-/// Functions by which a script of `actions/github-script` runs or loads something.
-const RUNNING: [&str; 5] = ["require", "__original_require__", "import", "eval", "Function"];
+/// Names by which a script of `actions/github-script` runs or loads something.
+const RUNNING: [&str; 6] = ["exec", "require", "__original_require__", "import", "eval", "Function"];
+
+/// Words of scripts that start another workflow, or change the values or the programs of the steps after them.
+const CHANGING: [&str; 3] = ["ispatch", "exportVariable", "addPath"];
 
 /// The last words of values of an event that hold no text of a person.
 const PLAIN: [&str; 5] = ["number", "id", "node_id", "html_url", "login"];
@@ -75,21 +78,22 @@ pub(super) fn is_harmless_action(uses: &str, script: Option<&str>, scope: &Scope
     script.is_some_and(|script| !runs_code(&script))
 }
 
-/// `true` if a script of `actions/github-script` runs or loads something, or has another workflow run it.
+/// `true` if a script of `actions/github-script` runs or loads something, or has another step or workflow do it.
 fn runs_code(script: &str) -> bool {
     let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$');
-    let calls = |word: &str| {
+    let uses = |word: &str| {
         let mut uses = script.match_indices(word).filter_map(|(at, _)| {
             let after = script.get(at + word.len()..)?;
             Some((script.get(..at)?, after)).filter(|(before, _)| !before.ends_with(is_of_word))
         });
-        // The object `exec` is not the method of a regular expression.
-        uses.any(|(before, after)| match word {
-            "exec" => !after.starts_with(is_of_word) && !before.ends_with('.'),
-            _ => after.trim_start().starts_with('('),
-        })
+        // The object `exec` is not the method of a regular expression. Both it and `require` may get another name.
+        let is_named = |before: &str, after: &str| {
+            matches!(word, "exec" | "require") && !after.starts_with(is_of_word) && !before.ends_with('.')
+        };
+        let is_called = |after: &str| word != "exec" && after.trim_start().starts_with('(');
+        uses.any(|(before, after)| is_named(before, after) || is_called(after))
     };
-    script.contains("ispatch") || calls("exec") || RUNNING.into_iter().any(calls)
+    CHANGING.into_iter().any(|word| script.contains(word)) || RUNNING.into_iter().any(uses)
 }
 
 /// Returns the text with each expression as one word; `None` if an expression may hold a person's text.
@@ -191,6 +195,10 @@ mod tests {
             "const run = exec['exec']",
             "const x = `${{ github.event.issue.title }}`",
             "require('./x.js')",
+            "const load = require; load('./x.js')",
+            "module.require('./x.js')",
+            "core.exportVariable('TITLE', context.payload.pull_request.title)",
+            "core.addPath('bin')",
             "const x = await import ('./x.mjs')",
             "new Function(x)()",
             "github.rest.actions.createWorkflowDispatch({})",
