@@ -9,6 +9,10 @@ use text::node::{Node, Shape};
 /// How deep workflows and actions may use each other, as on GitHub.
 const MOST_LEVELS: usize = 10;
 
+/// The most bytes of local actions and workflows that are judged for one workflow. A file counts at each use, because
+/// files that use each other several times would otherwise take time without end.
+const MOST_BYTES_USED: usize = 1024 * 1024;
+
 const OF_WORKFLOW: [&str; 8] = ["name", "run-name", "on", "permissions", "env", "defaults", "concurrency", "jobs"];
 const OF_JOB: [&str; 19] = [
     "name",
@@ -98,6 +102,8 @@ pub(super) struct Judge<'f> {
     has_hosted_runners: bool,
     /// The files that are being read, the outermost first.
     open: Vec<String>,
+    /// How many bytes of files may still be used.
+    bytes_left: usize,
     /// The values that the part that is being read says itself.
     scope: Scope,
     pub(super) grants: BTreeSet<Grant>,
@@ -115,6 +121,7 @@ impl<'f> Judge<'f> {
             files,
             has_hosted_runners,
             open: Vec::new(),
+            bytes_left: MOST_BYTES_USED,
             scope: Scope::default(),
             grants: BTreeSet::new(),
             takes_head: false,
@@ -200,9 +207,8 @@ impl<'f> Judge<'f> {
     fn step(&mut self, step: &Node) {
         self.keys(step, &OF_STEP);
         if let Some(script) = entry(step, "run") {
-            let is_of_shell = entry(step, "shell").is_none_or(|shell| matches!(shell.text(), Some("bash" | "sh")));
-            self.has_unknown_steps |=
-                !is_of_shell || !script.text().is_some_and(|script| known::is_harmless_script(script, &self.scope));
+            self.has_unknown_steps |= self.scope.has_other_shell
+                || !script.text().is_some_and(|script| known::is_harmless_script(script, &self.scope));
         }
         let Some(uses) = entry(step, "uses") else { return };
         let Some(uses) = uses.text() else {
@@ -235,13 +241,13 @@ impl<'f> Judge<'f> {
     /// Judges the steps of a local action. An action that is a program gets only the grants of its job, but is not known.
     fn action(&mut self, names: &[String], action: &Node) {
         self.texts(action);
-        let steps = entry(action, "runs").and_then(|runs| entry(runs, "steps"));
-        let Some(steps) = steps.and_then(Node::items) else {
+        let runs = entry(action, "runs").and_then(|runs| Some((runs, entry(runs, "steps")?.items()?)));
+        let Some((runs, steps)) = runs else {
             self.has_unknown_steps = true;
             return;
         };
         self.open.extend(names.first().cloned());
-        self.steps(steps);
+        self.inside(runs, |judge| judge.steps(steps));
         self.open.pop();
     }
 
@@ -255,10 +261,14 @@ impl<'f> Judge<'f> {
             }
             None => Unjudged::Missing { path: missing() },
             Some(None) => Unjudged::TooLarge,
-            Some(Some(text)) => match Node::from_yaml(text, MAX_BYTES) {
-                Ok(node) => return Some(node),
-                Err(_) => Unjudged::NotYaml,
-            },
+            Some(Some(text)) if text.len() > self.bytes_left => Unjudged::TooMany,
+            Some(Some(text)) => {
+                self.bytes_left = self.bytes_left.saturating_sub(text.len());
+                match Node::from_yaml(text, MAX_BYTES) {
+                    Ok(node) => return Some(node),
+                    Err(_) => Unjudged::NotYaml,
+                }
+            }
         };
         self.unknown(why);
         None

@@ -2,55 +2,77 @@
 //! that could change one of them is not known to be harmless anyway.
 
 use crate::exposure::entry;
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 use text::node::{Key, Node, Shape};
 
 /// Actions with outputs that hold no text of a person: names, numbers and versions.
 const PLAIN_OUTPUTS: [&str; 2] = ["actions/cache", "actions/create-github-app-token"];
 
-/// The paths that expressions in a step can name, such as `env.label`, in lower case.
+/// The values that expressions in a step can name, and the shell that reads its script.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
-    /// `true` for a plain value that the workflow says itself.
-    is_plain: BTreeMap<String, bool>,
+    /// The paths of each part around the step, such as `env.label`, in lower case, the outermost first: `true` for a
+    /// plain value that the workflow says itself. They are shared, because steps are many.
+    levels: Vec<Rc<BTreeMap<String, bool>>>,
+    /// The paths of the steps with plain outputs. A composite action sees only its own.
+    steps: Rc<BTreeSet<String>>,
+    /// `true` if the shell in force is not one whose commands are known.
+    pub(super) has_other_shell: bool,
 }
 
 impl Scope {
     /// Returns the scope of a job or a step inside this one.
     pub(super) fn within(&self, node: &Node) -> Self {
         let mut scope = self.clone();
+        let mut level = BTreeMap::new();
         for (key, value) in entry(node, "env").and_then(Node::entries).unwrap_or_default() {
-            scope.is_plain.insert(path_of("env", &key.name), is_plain(value));
+            // Names may differ only in case.
+            *level.entry(path_of("env", &key.name)).or_insert(true) &= is_plain(value);
         }
         let matrix = entry(node, "strategy").and_then(|strategy| entry(strategy, "matrix"));
-        scope.add_matrix(matrix.and_then(Node::entries).unwrap_or_default());
-        for step in entry(node, "steps").and_then(Node::items).unwrap_or_default() {
-            let uses = entry(step, "uses").and_then(Node::text).unwrap_or_default().to_lowercase();
-            if let Some(id) = entry(step, "id").and_then(Node::text)
-                && PLAIN_OUTPUTS.contains(&uses.split('@').next().unwrap_or_default())
-            {
-                scope.is_plain.insert(path_of("steps", id), true);
-            }
+        add_matrix(&mut level, matrix.and_then(Node::entries).unwrap_or_default());
+        if !level.is_empty() {
+            scope.levels.push(Rc::new(level));
+        }
+        if let Some(steps) = entry(node, "steps").and_then(Node::items) {
+            scope.steps = Rc::new(steps.iter().filter_map(with_plain_outputs).collect());
+        }
+        let of_run = || entry(entry(entry(node, "defaults")?, "run")?, "shell");
+        if let Some(shell) = entry(node, "shell").or_else(of_run) {
+            scope.has_other_shell = !matches!(shell.text(), Some("bash" | "sh"));
         }
         scope
-    }
-
-    /// Adds the values of a matrix. All values of a key must be plain.
-    fn add_matrix(&mut self, matrix: &[(Key, Node)]) {
-        let included = matrix.iter().filter(|(key, _)| key.name == "include");
-        let rows = included.filter_map(|(_, rows)| rows.items()).flatten().filter_map(Node::entries).flatten();
-        let lists = matrix.iter().filter(|(key, _)| !matches!(key.name.as_str(), "include" | "exclude"));
-        let lists = lists.map(|(key, list)| (key, list.items().is_some_and(|items| items.iter().all(is_plain))));
-        for (key, is_plain) in lists.chain(rows.map(|(key, value)| (key, is_plain(value)))) {
-            let known = self.is_plain.entry(path_of("matrix", &key.name)).or_insert(true);
-            *known &= is_plain;
-        }
     }
 
     /// `true` if the path, in lower case, names a plain value or an output of a known action.
     pub(super) fn is_plain(&self, path: &str) -> bool {
         let step = path.split_once(".outputs.").map_or(path, |(step, _)| step);
-        self.is_plain.get(step) == Some(&true)
+        self.steps.contains(step) || self.levels.iter().rev().find_map(|level| level.get(path)) == Some(&true)
+    }
+}
+
+/// Returns the path of a step whose outputs hold no text of a person.
+fn with_plain_outputs(step: &Node) -> Option<String> {
+    let uses = entry(step, "uses")?.text()?.to_lowercase();
+    let is_known = PLAIN_OUTPUTS.contains(&uses.split('@').next().unwrap_or_default());
+    entry(step, "id").and_then(Node::text).filter(|_| is_known).map(|id| path_of("steps", id))
+}
+
+/// Adds the values of a matrix. All values of a key must be plain. A part that is computed may set any key, so that no
+/// key is known.
+fn add_matrix(level: &mut BTreeMap<String, bool>, matrix: &[(Key, Node)]) {
+    let included = matrix.iter().find(|(key, _)| key.name == "include");
+    let rows = included.map_or(Some(&[][..]), |(_, rows)| rows.items());
+    let rows: Option<Vec<_>> = rows.and_then(|rows| rows.iter().map(Node::entries).collect());
+    let Some(rows) = rows else { return };
+    let lists = matrix.iter().filter(|(key, _)| !matches!(key.name.as_str(), "include" | "exclude"));
+    let lists = lists.map(|(key, list)| (key, list.items().is_some_and(|items| items.iter().all(is_plain))));
+    let rows = rows.into_iter().flatten().map(|(key, value)| (key, is_plain(value)));
+    for (key, is_plain) in lists.chain(rows) {
+        *level.entry(path_of("matrix", &key.name)).or_insert(true) &= is_plain;
     }
 }
 

@@ -249,6 +249,63 @@ fn a_value_that_the_workflow_says_itself_is_no_text_of_a_person() {
 }
 
 #[test]
+fn a_value_is_not_known_if_something_computed_may_set_it() {
+    for step in [
+        "run: echo ${{ matrix.os }}\n    strategy: {matrix: {os: [linux], include: '${{ fromJSON(github.event.x.body) }}'}}",
+        "run: echo ${{ matrix.os }}\n    strategy: {matrix: {os: [linux], include: ['${{ fromJSON(github.event.x.body) }}']}}",
+        "run: echo ${{ env.L }}\n        env: {l: '${{ github.event.x.title }}', L: triage}",
+        "run: echo ${{ env.L }}\n        env: {L: '${{ github.event.x.title }}', l: triage}",
+    ] {
+        assert_ne!(judged(&[(CI, &privileged("pull_request_target", step))]), [], "{step}");
+    }
+}
+
+#[test]
+fn a_local_action_knows_only_its_own_steps() {
+    let calling = privileged("pull_request_target", "uses: actions/cache@v4\n        id: a\n      - uses: ./act");
+    let action = |first: &str| {
+        let run = "{run: 'echo ${{ steps.a.outputs.x }}', shell: bash}";
+        format!("runs: {{using: composite, steps: [{{id: a, uses: {first}}}, {run}]}}\n")
+    };
+    let is_exposed = |first: &str| !judged(&[(CI, &calling), ("act/action.yml", &action(first))]).is_empty();
+    assert!(is_exposed("peter-evans/find-comment@v3"));
+    assert!(!is_exposed("actions/cache@v4"));
+}
+
+#[test]
+fn the_shell_in_force_may_be_of_the_job_or_the_workflow() {
+    let plain = privileged("pull_request_target", "run: echo hello");
+    let of_job =
+        |shell: &str| plain.replace("    steps:", &format!("    defaults: {{run: {{shell: {shell}}}}}\n    steps:"));
+    let of_workflow = |text: &str| text.replace("jobs:", "defaults: {run: {shell: python}}\njobs:");
+    let is_exposed = |text: &str| !judged(&[(CI, text)]).is_empty();
+    assert!(is_exposed(&of_job("python")) && is_exposed(&of_workflow(&plain)));
+    assert!(!is_exposed(&of_job("bash")) && !is_exposed(&of_workflow(&of_job("sh"))));
+}
+
+#[test]
+fn actions_that_use_each_other_again_and_again_are_too_many() {
+    let uses = |level: usize| format!("[{}]", format!("{{uses: ./a{level}}},").repeat(9));
+    let action = |level: usize| {
+        let steps = if level == 7 { "[]".to_owned() } else { uses(level + 1) };
+        (format!("a{level}/action.yml"), Some(format!("runs: {{using: composite, steps: {steps}}}\n")))
+    };
+    let job = format!("on: push\npermissions: {{}}\njobs: {{a: {{runs-on: ubuntu-latest, steps: {}}}}}\n", uses(0));
+    let files: Files = (0..=7).map(action).chain([(CI.to_owned(), Some(job))]).collect();
+    let [found] = &workflows(&files, &run_branches(true))[..] else { panic!() };
+    assert_eq!(found.grants, [Grant::Unknown(Unjudged::TooMany)].into());
+}
+
+#[test]
+fn many_values_and_many_steps_are_judged_together() {
+    let values: String = (0..3_000).map(|n| format!("  V{n}: triage\n")).collect();
+    let steps = "      - run: echo ${{ env.V7 }}\n".repeat(3_000);
+    let text = privileged("pull_request_target", "run: echo");
+    let text = format!("{}{steps}", text.replace("jobs:", &format!("env:\n{values}jobs:")));
+    assert_eq!(judged(&[(CI, &text)]), []);
+}
+
+#[test]
 fn a_workflow_of_the_clock_that_takes_what_other_runs_made_is_not_harmless() {
     let taking = [
         "uses: dawidd6/action-download-artifact@v6",
