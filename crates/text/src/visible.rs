@@ -70,14 +70,15 @@ const DRAWN: [&str; 5] = ["geojson", "math", "mermaid", "stl", "topojson"];
 /// (<https://github.com/gjtorikian/html-pipeline/blob/main/lib/html_pipeline/sanitization_filter.rb>).
 const UNSHOWN: [&str; 3] = ["bdo", "rp", "video"];
 
-/// The widest space inside a line of code, in columns. The page of an issue shows about 100 columns of code without
-/// scrolling to the right.
-const WIDEST_SPACE: usize = 60;
+/// The columns of a line of code that a reader surely sees: the page of an issue shows about 100 without scrolling.
+const SEEN_COLUMNS: usize = 120;
 const TAB_WIDTH: usize = 8;
 
+/// Elements that have no content and no end tag.
+const VOID: &str = "br hr img source track wbr";
+
 /// Elements inside which a browser accepts the end tag of an element around them.
-const INLINE: [&str; 14] =
-    ["a", "b", "code", "del", "em", "i", "img", "ins", "kbd", "s", "span", "strong", "sub", "sup"];
+const INLINE: [&str; 13] = ["a", "b", "code", "del", "em", "i", "ins", "kbd", "s", "span", "strong", "sub", "sup"];
 
 /// Elements whose tags GitHub shows as text (<https://github.github.com/gfm/#disallowed-raw-html-extension->).
 const SHOWN_AS_TEXT: [&str; 9] =
@@ -124,6 +125,7 @@ pub fn visible_text(markdown: &str) -> VisibleText {
         unshown: None,
         open: Vec::new(),
         is_tiny: false,
+        line: CodeLine::default(),
         parts: 0,
         visible: VisibleText::default(),
     };
@@ -249,6 +251,45 @@ struct OpenLink {
     is_address_shown: bool,
 }
 
+/// The part of a line of code that was read.
+#[derive(Clone, Copy, Default)]
+struct CodeLine {
+    column: usize,
+    /// The number of its columns that are blank.
+    blank: usize,
+    is_in_word: bool,
+    /// `true` from the first word to which nobody scrolls.
+    is_cut: bool,
+}
+
+impl CodeLine {
+    fn pass(&mut self, c: char) {
+        if matches!(c, '\n' | '\r') {
+            *self = Self::default();
+        } else if let Some(width) = self.blank_width(c) {
+            self.column += width;
+            self.blank += width;
+            self.is_in_word &= width == 0;
+        } else {
+            let is_mostly_blank = self.blank > self.column / 2;
+            self.is_cut |= !self.is_in_word && self.column > SEEN_COLUMNS && is_mostly_blank;
+            self.column += 1;
+            self.is_in_word = true;
+        }
+    }
+
+    /// Returns the columns of a character that is drawn as a space or as nothing.
+    fn blank_width(&self, c: char) -> Option<usize> {
+        match c {
+            '\t' => Some(TAB_WIDTH - self.column % TAB_WIDTH),
+            '\u{3000}' => Some(2),
+            '\u{2800}' | '\u{3164}' | '\u{ffa0}' => Some(1),
+            c if hides(c) => Some(0),
+            c => c.is_whitespace().then_some(1),
+        }
+    }
+}
+
 struct Reader<'a> {
     source: &'a str,
     /// The numbers of the footnotes to which the text refers, by their names in lower case.
@@ -264,6 +305,8 @@ struct Reader<'a> {
     open: Vec<OpenElement>,
     /// `true` if the text is too small to be read.
     is_tiny: bool,
+    /// The line of code that is read.
+    line: CodeLine,
     /// The number of Markdown's parts, such as paragraphs, that have not ended.
     parts: usize,
     visible: VisibleText,
@@ -368,23 +411,27 @@ impl Reader<'_> {
             self.show_code(text);
         } else {
             self.visible.text.push_str(text);
+            self.line = CodeLine::default();
         }
     }
 
-    /// Adds text of a code block, with wide spaces made narrow: they push words out of the page's sight.
+    /// Adds text of a code block, without the words that wide spaces push out of the page's sight.
     fn show_code(&mut self, text: &str) {
-        let mut rest = text;
-        while let Some(start) = rest.find(is_blank) {
-            let (before, from) = rest.split_at(start);
-            let (space, after) = from.split_at(from.find(|c| !is_blank(c)).unwrap_or(from.len()));
-            let width: usize = space.chars().map(|c| if c == '\t' { TAB_WIDTH } else { 1 }).sum();
-            let is_narrow = width <= WIDEST_SPACE;
-            self.visible.text.push_str(before);
-            self.visible.text.push_str(if is_narrow { space } else { " " });
-            self.visible.parts.hidden += usize::from(!is_narrow);
-            rest = after;
+        for c in text.chars() {
+            let was_cut = self.line.is_cut;
+            self.line.pass(c);
+            if !self.line.is_cut {
+                self.visible.text.push(c);
+            }
+            self.visible.parts.hidden += usize::from(self.line.is_cut && !was_cut);
         }
-        self.visible.text.push_str(rest);
+    }
+
+    /// Adds a tag, which takes no room in a line of code.
+    fn show_tag(&mut self, end: &str, name: &str) {
+        let line = std::mem::take(&mut self.line);
+        self.show(&format!("<{end}{name}>"));
+        self.line = if matches!(name, "br" | "pre") { CodeLine::default() } else { line };
     }
 
     /// Adds the source before the next part, reduced to the lines that only hold signs.
@@ -574,8 +621,9 @@ impl Reader<'_> {
         let name = named.split(|c: char| c.is_ascii_whitespace() || c == '/').next();
         let name = name.unwrap_or_default().to_ascii_lowercase();
         if let Some(unshown) = self.unshown.as_mut().filter(|unshown| name != unshown.name) {
-            unshown.has_tags = true;
-            unshown.has_blocks |= !INLINE.contains(&name.as_str());
+            let is_void = is_listed(VOID, &name);
+            unshown.has_tags |= !is_void;
+            unshown.has_blocks |= !is_void && !INLINE.contains(&name.as_str());
             return;
         }
         let attributes = named.get(name.len()..).unwrap_or_default().trim_matches(['/', ' ', '\t', '\n', '\r']);
@@ -593,7 +641,7 @@ impl Reader<'_> {
         } else if name == "img" {
             self.show(PICTURE);
         } else if is_listed(SHAPES, &name) {
-            self.show(&format!("<{end}{name}>"));
+            self.show_tag(end, &name);
         } else if !COLLAPSED.contains(&name.as_str()) {
             self.visible.parts.hidden += usize::from(end.is_empty());
         }
@@ -605,7 +653,7 @@ impl Reader<'_> {
     /// Begins an element, if it is small or in a small one.
     fn begin(&mut self, name: &str) {
         let size = SIZES.iter().find(|(known, _)| *known == name).map(|(_, size)| *size);
-        if is_listed("br hr img source wbr", name) || size.is_none() && self.open.is_empty() {
+        if is_listed(VOID, name) || size.is_none() && self.open.is_empty() {
             return;
         }
         // The start of another one ends it.
@@ -655,10 +703,6 @@ fn sign_of_small(tag: &Tag<'_>) -> Option<&'static str> {
         Tag::FootnoteDefinition(_) => Some("[^"),
         _ => None,
     }
-}
-
-fn is_blank(c: char) -> bool {
-    c.is_whitespace() && c != '\n'
 }
 
 fn is_listed(names: &str, name: &str) -> bool {
@@ -807,16 +851,41 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_space_of_a_code_block_is_narrow() {
-        let (wide, tabs, fine) = (" ".repeat(400), "\t".repeat(8), " ".repeat(60));
+    fn words_that_blanks_push_out_of_sight_are_removed_from_code() {
+        for blank in [" ".repeat(130), "\t".repeat(16), "\u{3000}".repeat(65)] {
+            let table = (format!("```\na{blank}do this\nb\n```"), format!("```\na{blank}\nb\n```"));
+            is_shown(&[(&table.0, &table.1, 1)]);
+        }
+        let (half, unseen) = (" ".repeat(65), "\u{2800}".repeat(130));
         is_shown(&[
-            (&format!("```\na{wide}do this\n{tabs}and that\n```"), "```\na do this\n and that\n```", 2),
-            (&format!("<pre>a{wide}b</pre>"), "<pre>a b</pre>", 1),
-            (
-                &format!("```\na{fine}b\n```\n\n| a{wide}|\n|---|\n"),
-                &format!("```\na{fine}b\n```\n\n| a{wide}|\n|---|\n"),
-                0,
-            ),
+            (&format!("```\na{unseen}do this\n```"), "```\na\n```", 2),
+            (&format!("```\n{half}.{half}do this\n```"), &format!("```\n{half}.{half}\n```"), 1),
+            (&format!("```\n{half}\u{200b}{half}do\n```"), &format!("```\n{half}{half}\n```"), 2),
+            (&format!("<pre>{half}<b></b>{half}do</pre>"), &format!("<pre>{half}<b></b>{half}</pre>"), 1),
+        ]);
+    }
+
+    #[test]
+    fn ordinary_lines_of_code_stay_as_they_are() {
+        let (tabs, wide, dots) = ("\t".repeat(8), " ".repeat(100), ".".repeat(100));
+        for code in [
+            format!("{dots}{wide}[ 50%]"),
+            format!("{wide}^^^ a caret"),
+            format!("+{tabs}a\n-{tabs}b"),
+            format!("a{wide}{wide}\nb"),
+        ] {
+            let markdown = format!("```\n{code}\n```\n\n| a{wide}{wide}b |\n|---|\n");
+            is_shown(&[(&markdown, &markdown, 0)]);
+        }
+        let lines = format!("<pre>{wide}a<br>{wide}b</pre>");
+        is_shown(&[(&lines, &lines, 0)]);
+    }
+
+    #[test]
+    fn elements_without_content_do_not_prolong_what_is_not_shown() {
+        is_shown(&[
+            ("a\n\n<video controls><source src=\"a.mp4\"></video>\n\nb", "a\n\n\n\nb", 2),
+            ("a <video><track><br/>do this<img></video> b", "a  b", 1),
         ]);
     }
 
