@@ -43,6 +43,9 @@ pub const HOSTS: [&str; 13] = [
 /// A registry's answer to a path: a body, or `None` if there is nothing. A body such as `-> /leafy` is a redirect.
 pub type Shelf = Arc<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
+/// The registry has nothing newer than the answer with this tag.
+const KEPT: &str = "\"of-an-answer-that-the-program-has-already\"";
+
 /// A registry on loopback with its authority, and all bytes of the requests that it got.
 pub struct Registry {
     pub address: SocketAddr,
@@ -102,10 +105,12 @@ async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shelf: Shelf, got: Arc<
     while let Some(head) = read_head(&mut stream).await {
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         let is_head = head.starts_with("HEAD ");
+        let is_kept = head.contains(KEPT);
         got.lock().unwrap().push(head);
-        let body = shelf(&path);
+        let body = if is_kept { Some(Vec::new()) } else { shelf(&path) };
         let to = body.as_ref().and_then(|body| String::from_utf8_lossy(body).strip_prefix("-> ").map(str::to_owned));
         let status = match (&body, to) {
+            _ if is_kept => format!("304 Not Modified\r\netag: {KEPT}"),
             (_, Some(to)) => format!("302 Found\r\nlocation: {to}"),
             (Some(_), None) => "200 OK".to_owned(),
             (None, None) => "404 Not Found".to_owned(),
@@ -286,29 +291,44 @@ async fn the_door_follows_gradles_redirect_to_hosts_that_are_closed() {
 
 /// crates.io redirects every version of a crate to a file, also one that is not there.
 #[tokio::test]
-async fn a_path_that_is_redirected_is_counted_until_its_address_answers() {
+async fn of_redirected_paths_the_first_is_free_once_its_address_answers() {
     let redirected = |path: &str| Some(format!("-> https://{NPM}/{}", path.strip_prefix("/to/")?.split('/').next()?));
-    let shelf = move |path: &str| redirected(path).map(String::into_bytes).or_else(|| leafy()(path));
-    let registry = Registry::open(Arc::new(shelf)).await;
+    let shelf: Shelf = Arc::new(move |path| redirected(path).map(String::into_bytes).or_else(|| leafy()(path)));
+    for (name, most) in [("leafy", 1 + 132), ("nothing", 129)] {
+        let registry = Registry::open(Arc::clone(&shelf)).await;
+        let world = World::open(registry.rules(&[NPM])).await;
+        let mut stream = connected(&world, NPM).await;
+        let mut ask = async |path: &str| {
+            let request = format!("GET {path} HTTP/1.1\r\nHost: {NPM}\r\n\r\n");
+            stream.write_all(request.as_bytes()).await.unwrap();
+            Reply::read(&mut stream).await.status
+        };
+        let words = "a".repeat(490);
+        let mut redirects = 0;
+        while ask(&format!("/to/{name}/{words}")).await == 302 {
+            redirects += 1;
+            ask(&format!("/{name}")).await;
+        }
+        assert_eq!(redirects, most, "64 KiB: {name}");
+    }
+}
+
+#[tokio::test]
+async fn words_beside_a_tag_that_the_registry_gave_are_counted() {
+    let registry = Registry::open(leafy()).await;
     let world = World::open(registry.rules(&[NPM])).await;
     let mut stream = connected(&world, NPM).await;
-    let mut ask = async |path: &str| {
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {NPM}\r\n\r\n");
+    let mut ask = async |tags: &str| {
+        let request = format!("GET /leafy HTTP/1.1\r\nHost: {NPM}\r\nIf-None-Match: {tags}\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         Reply::read(&mut stream).await.status
     };
-    let words = "a".repeat(490);
-    for _ in 0..200 {
-        assert_eq!([ask(&format!("/to/leafy/{words}")).await, ask("/leafy").await], [302, 200]);
+    assert_eq!([ask(KEPT).await, ask(KEPT).await], [304, 304]);
+    let mut asked = 0;
+    while ask(&format!("\"{asked:0>width$}\", {KEPT}", width = 246 - KEPT.len())).await == 304 {
+        asked += 1;
     }
-    let mut redirects = 0;
-    while ask(&format!("/to/nothing/{words}")).await == 302 {
-        redirects += 1;
-        if redirects == 1 {
-            assert_eq!(ask("/nothing").await, 404);
-        }
-    }
-    assert_eq!(redirects, 131, "64 KiB");
+    assert_eq!(asked, 263, "64 KiB in values of 250 bytes, and the tag itself is free");
 }
 
 #[tokio::test]

@@ -2,7 +2,10 @@
 //! headers. Without a limit, it could send any text to a registry's logs.
 
 use domain::network::HostName;
-use http::{HeaderMap, HeaderValue, StatusCode, header::LOCATION};
+use http::{
+    HeaderMap, HeaderValue, StatusCode,
+    header::{ETAG, LAST_MODIFIED, LOCATION},
+};
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use url::Url;
@@ -20,44 +23,50 @@ struct Counted {
     bytes: usize,
     /// The values of headers that were counted.
     values: HashSet<HeaderValue>,
-    /// The bytes of the paths that lead to an address, which has not answered yet.
+    /// The bytes of the first path that led to an address; none once the address answered.
     redirected: HashMap<Url, usize>,
 }
 
 impl FreeBytes {
-    /// Counts a path before its request, so that parallel requests do not pass the limit together. Returns `false` if
-    /// the limit is reached.
-    pub(super) fn count_path(&self, path: &str) -> bool {
+    /// Counts a path, and the values of headers that no request to a registry had before: a program can write any text
+    /// in both. It is called before the request, so that parallel or abandoned requests do not pass the limit. Returns
+    /// `false` if the limit is reached.
+    pub(super) fn count(&self, path: &str, headers: &HeaderMap) -> bool {
         let mut counted = self.0.lock();
         let has_room = counted.bytes < MAX_FREE;
-        counted.bytes += if has_room { path.len() } else { 0 };
+        if has_room {
+            counted.bytes += path.len();
+            for value in headers.values() {
+                if counted.values.insert(value.clone()) {
+                    counted.bytes += value.len();
+                }
+            }
+        }
         has_room
     }
 
-    /// Counts the values that no request to a registry had before: a program can write any text there.
-    pub(super) fn count_values(&self, headers: &HeaderMap) {
-        let mut counted = self.0.lock();
-        for value in headers.values() {
-            if counted.values.insert(value.clone()) {
-                counted.bytes += value.len();
-            }
-        }
-    }
-
-    /// Takes back the count of a path that led to something. A registry may redirect paths that it has not looked up, as
-    /// crates.io does, so the paths of redirects stay counted until their address answers.
+    /// Takes back the count of a path that led to something, and of a value that the registry itself gave before. A
+    /// registry may redirect paths that it has not looked up, as crates.io does, so the path of a redirect stays counted
+    /// until its address answers. Other paths to the same address stay counted: their words lead nowhere.
     pub(super) fn answered(&self, host: &HostName, path: &str, status: StatusCode, headers: &HeaderMap) {
         let Ok(address) = Url::parse(&format!("https://{host}{path}")) else { return };
         let location = headers.get(LOCATION).and_then(|location| address.join(location.to_str().ok()?).ok());
         let is_there =
             status.is_success() || matches!(status, StatusCode::NOT_MODIFIED | StatusCode::RANGE_NOT_SATISFIABLE);
         let mut counted = self.0.lock();
-        let led_here = counted.redirected.remove(&address).unwrap_or_default().saturating_add(path.len());
+        let redirected = counted.redirected.get_mut(&address).map(std::mem::take).unwrap_or_default();
+        let led_here = redirected.saturating_add(path.len());
         if is_there {
             counted.bytes = counted.bytes.saturating_sub(led_here);
         } else if let Some(location) = location.filter(|to| status.is_redirection() && to.as_str().len() <= MAX_ADDRESS)
         {
-            *counted.redirected.entry(location).or_default() += led_here;
+            counted.redirected.entry(location).or_insert(led_here);
+        }
+        let given = [ETAG, LAST_MODIFIED].into_iter().filter_map(|name| headers.get(name));
+        for value in given.filter(|_| status == StatusCode::NOT_MODIFIED) {
+            if counted.values.remove(value) {
+                counted.bytes = counted.bytes.saturating_sub(value.len());
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use domain::{
     registries::{NotARead, Registry, ServedBy},
 };
 use http::{
-    HeaderMap, HeaderValue, Method, Request, Response, StatusCode,
+    HeaderMap, HeaderValue, Method, Request, Response,
     header::{HOST, LOCATION, USER_AGENT},
 };
 use http_body_util::{BodyExt, Empty};
@@ -102,15 +102,12 @@ impl RegistryVisit {
         let refused = |why| Refused { what: self.host.to_string(), why };
         let target = self.target(request)?;
         let free_bytes = &self.shared.free_bytes;
-        if !free_bytes.count_path(target) {
+        if !free_bytes.count(target, &headers::of_reading(request.headers())) {
             return Err(refused(Refusal::TooManyMisses));
         }
         let response = self.ask(request, target).await.map_err(refused)?;
         let response = self.follow(request, response).await.map_err(refused)?;
         free_bytes.answered(&self.host, target, response.status(), response.headers());
-        if response.status() != StatusCode::NOT_MODIFIED {
-            free_bytes.count_values(&headers::of_reading(request.headers()));
-        }
         let (mut head, body) = response.into_parts();
         head.headers = headers::onward(&head.headers);
         Ok(Response::from_parts(head, body.map_err(Into::into).boxed()))
