@@ -237,8 +237,7 @@ async fn insert(tx: &mut Tx, sql: &'static str, piece: &[&NewEffect]) -> Result<
             new.run_at.0,
         ]);
     }
-    tx.run(sql, &arguments).await?;
-    Ok(())
+    tx.run_later(sql, &arguments).await
 }
 
 /// Returns the form of the payloads of a kind. A release leaves kinds that it does not know to newer ones.

@@ -8,7 +8,7 @@ use crate::store::{
     wake,
 };
 use futures_util::TryStreamExt;
-use sqlx::{AssertSqlSafe, Either, Executor, PgPool, Postgres, SqlSafeStr, Transaction};
+use sqlx::{AssertSqlSafe, Either, Execute, Executor, PgPool, Postgres, SqlSafeStr, Transaction};
 use std::{fs::File, sync::Arc};
 use tokio::sync::watch;
 
@@ -369,6 +369,14 @@ async fn query(session: &mut Session, sql: impl SqlSafeStr, args: &[Arg<'_>]) ->
     Ok(written!(session.connection()?.fetch_many(bound!(sql, args)), Row::Sqlite))
 }
 
+/// Runs the statement that waits for the next one.
+async fn run_last(session: &mut Session) -> Result<(), sqlx::Error> {
+    if let Some((sql, arguments)) = session.last.take() {
+        sqlx::query_with(sql, arguments).execute(session.connection()?).await?;
+    }
+    Ok(())
+}
+
 /// A transaction. If it is dropped, it is rolled back.
 pub(super) enum Tx {
     Sqlite(Session),
@@ -394,9 +402,27 @@ impl Tx {
         match self {
             Self::Sqlite(session) => match session.begin {
                 Some(begin) => begin_with(session, begin, sql, args).await,
-                None => Ok(query(session, sql, args).await?),
+                None => {
+                    run_last(session).await?;
+                    Ok(query(session, sql, args).await?)
+                }
             },
             Self::Postgres(tx) => Ok(written!((&mut **tx).fetch_many(bound!(sql, args)), Row::Postgres)),
+        }
+    }
+
+    /// Runs a statement whose result nobody needs. SQLite's thread gets it together with the commit, which fails if it
+    /// fails, or before the next statement.
+    pub(super) async fn run_later(&mut self, sql: &'static str, args: &[Arg<'_>]) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(session) if session.begin.is_none() => {
+                let mut query: sqlx::query::Query<'_, sqlx::Sqlite, _> = bound!(sql, args);
+                let arguments = query.take_arguments().map_err(sqlx::Error::Encode)?;
+                run_last(session).await?;
+                session.last = arguments.map(|arguments| (sql, arguments));
+                Ok(())
+            }
+            Self::Sqlite(_) | Self::Postgres(_) => self.run(sql, args).await.map(drop),
         }
     }
 

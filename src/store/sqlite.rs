@@ -2,7 +2,10 @@
 //! connection's thread: at each return, and at each beginning and end.
 
 use parking_lot::Mutex;
-use sqlx::{ConnectOptions, Connection, SqliteConnection, sqlite::SqliteConnectOptions};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions, Connection, SqliteConnection,
+    sqlite::{SqliteArguments, SqliteConnectOptions},
+};
 use std::{path::Path, sync::Arc, time::Duration};
 use tokio::{
     runtime::Handle,
@@ -48,7 +51,13 @@ impl Connections {
             Some(connection) => connection,
             None => self.options.connect().await?,
         };
-        Ok(Session { connection: Some(connection), begin: None, idle: self.idle.clone(), permit: Some(permit) })
+        Ok(Session {
+            connection: Some(connection),
+            begin: None,
+            last: None,
+            idle: self.idle.clone(),
+            permit: Some(permit),
+        })
     }
 
     /// Begins a transaction.
@@ -96,6 +105,8 @@ pub(super) struct Session {
     connection: Option<SqliteConnection>,
     /// The beginning of the transaction, until a query takes it along.
     pub(super) begin: Option<&'static str>,
+    /// A statement that is run with the commit, or before another query.
+    pub(super) last: Option<(&'static str, SqliteArguments)>,
     idle: IdleConnections,
     permit: Option<OwnedSemaphorePermit>,
 }
@@ -112,8 +123,14 @@ impl Session {
         }
     }
 
-    pub(super) async fn commit(self) -> Result<(), sqlx::Error> {
-        self.end("COMMIT").await
+    pub(super) async fn commit(mut self) -> Result<(), sqlx::Error> {
+        let Some((sql, arguments)) = self.last.take() else {
+            return self.end("COMMIT").await;
+        };
+        let both = AssertSqlSafe(format!("{sql}; COMMIT"));
+        sqlx::query_with(both, arguments).execute(self.connection()?).await?;
+        self.settle();
+        Ok(())
     }
 
     pub(super) async fn rollback(self) -> Result<(), sqlx::Error> {

@@ -1,6 +1,6 @@
 //! Steps: an event, its state and its effects are stored together, once per cause, by only one of several competitors.
 
-use crate::contract::{Database, LATER, LEASE, NOW, claim, claimed_id, effect, feature, key, step, task};
+use crate::contract::{Database, LATER, LEASE, NOW, claim, claimed_id, effect, execute, feature, key, step, task};
 use autobuild::store::{
     CancelRule, Committed, EffectState, Finish, Lane, Lease, NewEffect, Outcome, Store, TaskRow, TurnRow,
 };
@@ -249,4 +249,12 @@ async fn a_step_that_is_refused_stores_nothing(db: Database) {
     unknown.feature.state = "dreaming".to_owned();
     assert!(store.commit(&unknown).await.is_err());
     assert_eq!(store.tally(None, Millis(0)).await.unwrap(), autobuild::store::Tally::default());
+    // The last statement before the commit is refused.
+    execute(&db.url, "CREATE UNIQUE INDEX one_subject ON effect (subject)").await;
+    store.add_effects(&[effect("e2", Lane::Control, "two")]).await.unwrap();
+    let mut twice = step(key(1, 1), None, "label");
+    twice.effects = vec![effect("e3", Lane::Control, "two")];
+    assert!(store.commit(&twice).await.is_err());
+    assert_eq!(store.feature(&key(1, 1)).await.unwrap(), None);
+    assert_eq!(store.commit(&step(key(1, 1), None, "label")).await.unwrap(), Committed::Done);
 }
