@@ -155,7 +155,7 @@ impl Engine {
             let success = match known.filter(|(version, _)| *version == listed.version) {
                 Some((_, success)) => success,
                 None => {
-                    let success = self.success_of(&listed.key).await?;
+                    let Some(success) = self.success_of(&listed.key).await? else { continue };
                     counted.0.lock().insert(listed.key, (listed.version, success));
                     success
                 }

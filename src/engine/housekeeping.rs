@@ -31,27 +31,33 @@ impl Engine {
     pub(super) async fn count(&self) -> Result<(), StoreError> {
         self.store.count_runs(self.now().plus(-LATE_ENDS_MS)).await?;
         loop {
-            let uncounted = self.store.uncounted_features().await?;
-            for key in &uncounted {
-                let success = self.success_of(key).await?;
+            let mut counted = 0_u32;
+            for key in &self.store.uncounted_features().await? {
+                // A newer version counts what it stored itself.
+                let Some(success) = self.success_of(key).await? else { continue };
                 self.store.count_feature(key, &counters(&success)).await?;
+                counted = counted.saturating_add(1);
             }
-            if uncounted.is_empty() {
+            if counted == 0 {
                 return Ok(());
             }
         }
     }
 
-    /// Counts one Feature. One that cannot be read counts as zero.
-    pub(super) async fn success_of(&self, key: &FeatureKey) -> Result<Success, StoreError> {
-        let Some(stored) = self.store.feature(key).await? else {
-            return Ok(Success::default());
+    /// Counts one Feature. One that cannot be read counts as zero; one that a newer version stored is not counted.
+    pub(super) async fn success_of(&self, key: &FeatureKey) -> Result<Option<Success>, StoreError> {
+        let stored = match self.store.feature(key).await {
+            Ok(Some(stored)) => stored,
+            Ok(None) => return Ok(Some(Success::default())),
+            Err(StoreError::Newer { .. }) => return Ok(None),
+            Err(error) => return Err(error),
         };
         let help = match self.store.deeds_of_people(key).await? {
             0 => Help::None,
             _ => Help::People,
         };
-        Ok(persist::read(&stored).map_or_else(|_| Success::default(), |feature| success(&feature, help)))
+        let read = persist::read(&stored);
+        Ok(Some(read.map_or_else(|_| Success::default(), |feature| success(&feature, help))))
     }
 
     /// Deletes old rows, unless a process of this database did so within the last hour.

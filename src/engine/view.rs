@@ -112,10 +112,10 @@ async fn spending_so_far(store: &Store, key: &FeatureKey, now: Millis) -> Result
 }
 
 impl ViewError {
-    /// Returns `true` if a stored value cannot be read, so that a retry would fail too.
+    /// Returns `true` if this version cannot read a stored value, so that a retry would fail too.
     pub fn is_unreadable(&self) -> bool {
         match self {
-            Self::Unreadable(_) => true,
+            Self::Unreadable(_) | Self::Store(StoreError::Newer { .. }) => true,
             Self::Store(error) => match error.what_failed() {
                 StoreFailure::Value => true,
                 StoreFailure::Disk | StoreFailure::Database | StoreFailure::Statement => false,
