@@ -170,7 +170,9 @@ pub(super) async fn of_turn(
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let mirror = context.holding(head).await?;
+    let Some(mirror) = context.held(head).await? else {
+        return Ok(Vec::new());
+    };
     let mut lines: HashMap<String, u32> = HashMap::new();
     for path in files {
         if let Some(file) = mirror.read_file(head, &path, CAP).await? {

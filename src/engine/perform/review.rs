@@ -55,9 +55,15 @@ async fn post_turn(
     let Some(commit) = turn.head.as_ref().or(task.head.as_ref()) else {
         return Ok(Done::Nothing);
     };
-    let mirror = context.holding(commit).await?;
-    let shown = mirror.hunks(&fork_point(context, &mirror, commit).await?, commit).await?;
-    let (links, files) = (context.links().await?, files_of_turn(&mirror, turn).await?);
+    // Without the commit, which a person may have taken off the branch, there are no lines to point at.
+    let (shown, files) = match context.held(commit).await? {
+        Some(mirror) => {
+            let shown = mirror.hunks(&fork_point(context, &mirror, commit).await?, commit).await?;
+            (shown, files_of_turn(&mirror, turn).await?)
+        }
+        None => Default::default(),
+    };
+    let links = context.links().await?;
     let in_diff = |path: &str, line: u32| shown.shows(path, line);
     let change = ReviewedDiff { in_diff: &in_diff, files: &files };
     let Some(review) = write(turn, &links, change) else {
