@@ -204,9 +204,17 @@ impl Sweep<'_> {
                 self.engine.store.hurry(feature.installation, self.engine.now()).await?;
                 Ok(1)
             }
-            // Another installation, which works, may have the repository now.
-            (Some(Some(_)), Suspension::Suspended) => home::follow_installation(self.engine, feature.key.repo).await,
-            (Some(None), Suspension::None) => Ok(0),
+            (Some(Some(_)), Suspension::Suspended) if feature.is_unfinished() => self.leave_suspended(feature).await,
+            (Some(Some(_)), Suspension::Suspended) | (Some(None), Suspension::None) => Ok(0),
+        }
+    }
+
+    /// Lets a suspended Feature follow its repository to another installation.
+    async fn leave_suspended(&self, feature: &Feature) -> Result<u64, EffectError> {
+        let repo = feature.key.repo;
+        match self.engine.autobuild.installation_of_id(repo).await? {
+            Some(home) if home != feature.installation => home::follow_installation(self.engine, repo).await,
+            Some(_) | None => Ok(0),
         }
     }
 
