@@ -139,7 +139,7 @@ pub(crate) struct Conversation<'a> {
 
 impl RunContext {
     /// Runs a program that prints lines, and passes every line to `listener`.
-    pub(crate) async fn handle_line(
+    pub(crate) async fn run_program(
         &self,
         conversation: &Conversation<'_>,
         listener: &mut dyn Listener,

@@ -124,7 +124,8 @@ pub struct EarlierTasks {
     pub count: u64,
 }
 
-/// Estimates the cost of tasks of these complexities. No task is estimated above `limit`. Returns `None` if there are no tasks.
+/// Estimates the cost of tasks of these complexities. No task is estimated above `limit`. Returns `None` if there are
+/// no tasks.
 pub fn estimate(
     complexities: &[u8],
     turns: u32,

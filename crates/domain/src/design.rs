@@ -93,7 +93,7 @@ fn design(mut fields: Fields<'_>, inquiries: Inquiries) -> Design {
         score = review.required("score").and_then(|field| field.within(0, 100));
         findings = review.texts("findings");
     }
-    // `one_task` reads these keys.
+    // `plan_of_one_task` reads these keys.
     for key in TASK_KEYS {
         fields.optional(key);
     }

@@ -42,7 +42,7 @@ impl AlwaysIncluded {
 
 /// How a walk treats `.gitignore` files.
 pub(crate) enum IgnoreFiles<'a> {
-    /// FolderRules are not read; every file counts.
+    /// Rules are not read; every file counts.
     Everything,
     /// Every file counts; the rules are collected by folder.
     Collect(&'a mut HashMap<RepoPath, Vec<u8>>),

@@ -96,7 +96,7 @@ impl AcpAgent {
         });
         let (program, input_mode) = (self.command.program(), InputMode::Dialogue);
         let conversation = Conversation { program, order: &order, spec, input_mode, last: LAST };
-        let ended = self.context.handle_line(&conversation, &mut stream, &mut journal, cancel).await?;
+        let ended = self.context.run_program(&conversation, &mut stream, &mut journal, cancel).await?;
         let concluded = conclude(spec, stream, journal, &ended);
         unreported_usage::add_door_usage(concluded, unreported_usage::Model::Perhaps, None, &order, spec).await
     }

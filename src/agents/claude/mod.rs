@@ -52,7 +52,7 @@ impl ClaudeAgent {
         let mut stream = ClaudeStream::new(order::request_for(spec.role));
         let (program, input_mode) = (self.program.name, InputMode::Once);
         let conversation = Conversation { program, order: &order, spec, input_mode, last: LAST };
-        let ended = self.context.handle_line(&conversation, &mut stream, &mut journal, cancel).await;
+        let ended = self.context.run_program(&conversation, &mut stream, &mut journal, cancel).await;
         drop(private);
         let ended = ended?;
         let reported = stream.reported_tokens();

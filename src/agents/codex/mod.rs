@@ -60,7 +60,7 @@ impl CodexAgent {
         let mut stream = CodexStream::default();
         let (program, input_mode) = (self.program.name, InputMode::Once);
         let conversation = Conversation { program, order: &order, spec, input_mode, last: LAST };
-        let ended = self.context.handle_line(&conversation, &mut stream, &mut journal, cancel).await?;
+        let ended = self.context.run_program(&conversation, &mut stream, &mut journal, cancel).await?;
         let concluded = answer::conclude(spec, stream, journal, &ended);
         unreported_usage::add_door_usage(concluded, unreported_usage::Model::Ours, None, &order, spec).await
     }

@@ -181,7 +181,8 @@ async fn close(context: &EffectContext<'_>, pull: PullNumber, text: &str) -> Res
     Ok(Done::Nothing)
 }
 
-/// Returns the changed files that programs on a person's machine run or obey, of a task's branch at `head`; none without a head, or if nobody has this commit any more.
+/// Returns the changed files that programs on a person's machine run or obey, of a task's branch at `head`; none
+/// without a head, or if nobody has this commit any more.
 async fn obeyed_by_task(
     context: &EffectContext<'_>,
     task: &Task,

@@ -183,8 +183,9 @@ async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(
     Ok(())
 }
 
-/// Returns the findings and the informational items about files that set-up rewrote and that were restored. Rewriting files of tests or settings is a finding, unless set-up
-/// already did so before the change. Rewriting lock files or sources is only informational.
+/// Returns the findings and the informational items about files that set-up rewrote and that were restored. Rewriting
+/// files of tests or settings is a finding, unless set-up already did so before the change. Rewriting lock files or
+/// sources is only informational.
 pub(super) fn rewritten_by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<IntegrityFinding>, Vec<Issue>) {
     let decides = |path: &String| {
         matches!(role(path), Role::Test | Role::Support | Role::Settings) && !baseline.rewritten.contains(path)

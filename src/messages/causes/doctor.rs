@@ -43,3 +43,15 @@ pub fn how_to_install(program: &str) -> String {
     };
     format!("install it: npm install -g {package}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::how_to_install;
+
+    /// A person who runs it locally has no service.
+    #[test]
+    fn an_unknown_program_is_installed_where_autobuild_finds_it() {
+        let how = how_to_install("no-such-program");
+        assert_eq!(how, "install it where AutoBuild's PATH finds it, or name another agent");
+    }
+}
