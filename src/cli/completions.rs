@@ -12,6 +12,7 @@ autobuild completions bash > ~/.local/share/bash-completion/completions/autobuil
 autobuild completions zsh > ~/.zfunc/_autobuild\n  \
 autobuild completions fish > ~/.config/fish/completions/autobuild.fish")]
 pub(super) struct Completions {
+    /// The shell for which the script is.
     shell: Shell,
 }
 
