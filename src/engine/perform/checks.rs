@@ -170,7 +170,7 @@ pub(super) async fn of_turn(
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(mirror) = context.held(head).await? else {
+    let Some(mirror) = context.mirror_with(head).await? else {
         return Ok(Vec::new());
     };
     let mut lines: HashMap<String, u32> = HashMap::new();

@@ -106,12 +106,12 @@ impl EffectContext<'_> {
     /// Returns the mirror with this commit.
     pub(super) async fn holding(&self, head: &Sha) -> Result<Mirror, EffectError> {
         let no_commit = || EffectError::repository(RepositoryFault::NoCommit { commit: head.clone() });
-        self.held(head).await?.ok_or_else(no_commit)
+        self.mirror_with(head).await?.ok_or_else(no_commit)
     }
 
     /// Returns the mirror if it has this commit. If it is missing there, it is fetched, or taken from the database: GitHub's
     /// copies may not have yet what another machine pushed a moment ago.
-    pub(super) async fn held(&self, head: &Sha) -> Result<Option<Mirror>, EffectError> {
+    pub(super) async fn mirror_with(&self, head: &Sha) -> Result<Option<Mirror>, EffectError> {
         let mirror = self.engine.mirrors.mirror(self.feature.key.repo);
         if mirror.has_commit(head).await? {
             return Ok(Some(mirror));

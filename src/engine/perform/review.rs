@@ -56,7 +56,7 @@ async fn post_turn(
         return Ok(Done::Nothing);
     };
     // Without the commit, which a person may have taken off the branch, there are no lines to point at.
-    let (shown, files) = match context.held(commit).await? {
+    let (shown, files) = match context.mirror_with(commit).await? {
         Some(mirror) => {
             let shown = mirror.hunks(&fork_point(context, &mirror, commit).await?, commit).await?;
             (shown, files_of_turn(&mirror, turn).await?)
