@@ -46,7 +46,7 @@ statements! {
             held = $7, data = $8, format = CASE WHEN format > $9 THEN format ELSE $9 END WHERE id = $1 AND version = $2";
 }
 
-/// What can be known of a Feature without its JSON, which a newer program may have stored.
+/// The columns of a Feature. They can be read even if a newer program stored its JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureRow {
     pub key: FeatureKey,
