@@ -66,6 +66,13 @@ pub(super) struct RunOutcome<T> {
     pub answer: Result<T, EffectError>,
 }
 
+/// An answer, and what its check found.
+pub(super) struct Answered<T, C> {
+    pub answer: T,
+    pub checked: C,
+    pub last: LastRun,
+}
+
 /// The last run of an agent's work.
 pub(super) enum LastRun {
     /// No run began.
@@ -153,19 +160,50 @@ impl EffectContext<'_> {
         Ok(mirror.checkout_as_on(commit, merged, base, &INSTRUCTION_PATHS).await?)
     }
 
-    /// Asks the role's agent and records the end of its run.
-    pub(super) async fn ask<T>(
+    /// Asks the agent of an effect that needs one answer, unless an earlier try of the effect has recorded it. The answer
+    /// is recorded with the end of its run, once `check` has accepted what the run left.
+    pub(super) async fn ask_once<T, F: Future<Output = Result<(), EffectError>>>(
         &self,
         settings: &RepositorySettings,
         question: AgentRequest<'_>,
         read: impl Fn(&Value) -> Result<T, String>,
+        check: impl FnOnce() -> F,
     ) -> Result<T, EffectError> {
-        let RunOutcome { last, answer } = self.ask_unrecorded(settings, question, read).await;
-        match last {
-            LastRun::Unrecorded(end) => self.close_run(&end).await?,
-            LastRun::Recorded | LastRun::None => {}
+        let recorded = self.job.effect.external_id.as_deref();
+        let recorded = recorded.and_then(|text| serde_json::from_str(text).ok());
+        if let Some(answer) = recorded.and_then(|answer| read(&answer).ok()) {
+            return Ok(answer);
         }
-        answer
+        let with_json = |answer: &Value| Ok((read(answer)?, answer.to_string()));
+        let Answered { answer: (answer, json), last, .. } =
+            self.ask_and_check(settings, question, with_json, check).await?;
+        self.store_result(&json, None, last.unrecorded()).await?;
+        Ok(answer)
+    }
+
+    /// Asks the role's agent, and lets `check` look at what its run left. The caller records the end of the last run
+    /// together with the answer; after a failure there is only the end, which is recorded here.
+    pub(super) async fn ask_and_check<T, C, F: Future<Output = Result<C, EffectError>>>(
+        &self,
+        settings: &RepositorySettings,
+        question: AgentRequest<'_>,
+        read: impl Fn(&Value) -> Result<T, String>,
+        check: impl FnOnce() -> F,
+    ) -> Result<Answered<T, C>, EffectError> {
+        let RunOutcome { last, answer } = self.ask_unrecorded(settings, question, read).await;
+        let checked = match answer {
+            Ok(answer) => check().await.map(|checked| (answer, checked)),
+            Err(error) => Err(error),
+        };
+        match checked {
+            Ok((answer, checked)) => Ok(Answered { answer, checked, last }),
+            Err(error) => {
+                if let Some(end) = last.unrecorded() {
+                    self.close_run(end).await?;
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Asks the role's agent. A missing or malformed answer is asked for once more. Each run gets a share of the

@@ -5,7 +5,12 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{Done, EffectError, FailedRun, of_machine},
-        perform::{ask::AgentRequest, context::EffectContext, sync::fork_of, turn},
+        perform::{
+            ask::{AgentRequest, Answered, LastRun},
+            context::EffectContext,
+            sync::fork_of,
+            turn,
+        },
     },
     gates, messages,
     store::StoredEffect,
@@ -52,34 +57,32 @@ pub(super) async fn coach(context: &EffectContext<'_>, task: &Task, emission: Em
     let mut gates = turn.gates.clone().ok_or_else(|| EffectError::defect(Defect::NoGates))?;
     let mirror = context.holding(head).await?;
     let look = CommitUnderReview { context, mirror: &mirror, settings: &context.settings(), task, turn, head };
-    let reviewed = look.review(&mut gates).await?;
-    let facts = || look.with_facts(&reviewed.decision, &gates, &reviewed.checkout, missing);
-    let lacking = context.patiently(facts).await?;
-    if !lacking.is_empty() {
-        reviewed.record(context).await?;
+    let mut reviewed = look.review(&mut gates).await?;
+    if !reviewed.is_supplemented {
+        let facts = || look.with_facts(&reviewed.decision, &gates, &reviewed.checkout, missing);
+        let lacking = context.patiently(facts).await?;
+        if !lacking.is_empty() {
+            reviewed = look.ask_for_missing(&gates, reviewed, &lacking).await?;
+        }
     }
-    let ReviewSoFar { mut decision, mut checkout, probes } = reviewed;
-    if !lacking.is_empty() {
-        let (supplement, last) = look.ask_for_missing(&gates, &decision, &lacking).await?;
-        let criteria: Vec<usize> = lacking.criteria.iter().map(|open| open.number).collect();
-        let questions: Vec<usize> = lacking.answers.iter().map(|one| one.open.number).collect();
-        decision = decision.with_findings(&criteria, supplement.criteria).with_answers(&questions, supplement.answers);
-        checkout = checkout.and(last);
-    }
+    let ReviewSoFar { decision, checkout, probes, .. } = reviewed;
     let facts = || look.with_facts(&decision, &gates, &checkout, judge);
     let judgement = Box::new(context.patiently(facts).await?);
     let judged = task::Event::Judged { emission, head: head.clone(), judgement, probes };
     Ok(context.task_event(task.id, judged))
 }
 
-/// The part of a review that is done. It is recorded with the effect before the Coach is asked again, so that what was
-/// paid for is kept if the next answer has to wait.
+/// The part of a review that is done. It is recorded with the effect, together with the end of each run, so that no
+/// answer is paid for again.
 #[derive(Serialize, Deserialize)]
 struct ReviewSoFar {
     decision: CoachDecision,
     checkout: CheckoutState,
     /// The results of the commands that the Coach asked for.
     probes: Vec<GateResult>,
+    /// If `true`, the Coach was asked for what its approval lacked.
+    #[serde(default)]
+    is_supplemented: bool,
 }
 
 impl ReviewSoFar {
@@ -87,10 +90,10 @@ impl ReviewSoFar {
         serde_json::from_str(effect.external_id.as_deref()?).ok()
     }
 
-    async fn record(&self, context: &EffectContext<'_>) -> Result<(), EffectError> {
+    async fn record(&self, context: &EffectContext<'_>, last: &LastRun) -> Result<(), EffectError> {
         let text =
             serde_json::to_string(self).map_err(|error| EffectError::defect(Defect::Other(error.to_string())))?;
-        context.store_result(&text, None, None).await
+        context.store_result(&text, None, last.unrecorded()).await
     }
 }
 
@@ -100,56 +103,55 @@ impl CommitUnderReview<'_> {
     async fn review(&self, gates: &mut GateReport) -> Result<ReviewSoFar, EffectError> {
         let mut reviewed = match ReviewSoFar::of(&self.context.job.effect) {
             Some(recorded) => recorded,
-            None => {
-                let (decision, checkout) = self.ask(gates, Probing::Allowed).await?;
-                ReviewSoFar { decision, checkout, probes: Vec::new() }
-            }
+            None => self.ask(gates, None).await?,
         };
         let is_probe = reviewed.decision.decision == DecisionKind::Probe;
         if is_probe && reviewed.probes.is_empty() {
-            reviewed.record(self.context).await?;
             reviewed.probes = self.probe(&reviewed.decision.commands).await?;
-            reviewed.record(self.context).await?;
+            reviewed.record(self.context, &LastRun::Recorded).await?;
         }
         gates.more.extend(reviewed.probes.iter().cloned());
-        if is_probe {
-            let (decision, second) = self.ask(gates, Probing::Over).await?;
-            reviewed = ReviewSoFar { decision, checkout: reviewed.checkout.and(second), probes: reviewed.probes };
-        }
-        Ok(reviewed)
+        if is_probe { self.ask(gates, Some(reviewed)).await } else { Ok(reviewed) }
     }
 
-    /// Asks the Coach in a fresh checkout and a fresh context. Also returns the state of the checkout afterwards, since
-    /// the Coach must not change it.
-    async fn ask(&self, gates: &GateReport, probing: Probing) -> Result<(CoachDecision, CheckoutState), EffectError> {
+    /// Asks the Coach in a fresh checkout and a fresh context: for its decision, or after its probe for its last one. The
+    /// Coach must not change the checkout, which is compared afterwards.
+    async fn ask(&self, gates: &GateReport, probed: Option<ReviewSoFar>) -> Result<ReviewSoFar, EffectError> {
         let checkout = self.context.checkout(self.mirror, self.head, None).await?;
+        let (probing, part) = match &probed {
+            None => (Probing::Allowed, ""),
+            Some(_) => (Probing::Over, "/probed"),
+        };
         let question = AgentRequest {
             role: Role::Coach,
             task: Some(self.task.id),
             turn: self.turn.number,
             checkout: checkout.path(),
-            part: match probing {
-                Probing::Allowed => "",
-                Probing::Over => "/probed",
-            },
+            part,
             prompt: self.prompt(gates, probing).await?,
             schema: schema(probing),
         };
         let numbered = numbered(self.task, gates);
         let read = |answer: &serde_json::Value| decision(answer, numbered, probing);
-        let decision = self.context.ask(self.settings, question, read).await?;
-        Ok((decision, self.compared(&checkout).await?))
+        let compared = || self.compared(&checkout);
+        let asked = self.context.ask_and_check(self.settings, question, read, compared).await?;
+        let (before, probes) =
+            probed.map_or((CheckoutState::Unchanged, Vec::new()), |done| (done.checkout, done.probes));
+        let checkout = before.and(asked.checked);
+        let reviewed = ReviewSoFar { decision: asked.answer, checkout, probes, is_supplemented: false };
+        reviewed.record(self.context, &asked.last).await?;
+        Ok(reviewed)
     }
 
     /// Asks the Coach for the evidence and the answers that its approval lacks. Without a usable answer there are none.
     async fn ask_for_missing(
         &self,
         gates: &GateReport,
-        decision: &CoachDecision,
+        reviewed: ReviewSoFar,
         missing: &Missing,
-    ) -> Result<(Supplement, CheckoutState), EffectError> {
+    ) -> Result<ReviewSoFar, EffectError> {
         let checkout = self.context.checkout(self.mirror, self.head, None).await?;
-        let given = serde_json::to_string_pretty(decision).unwrap_or_default();
+        let given = serde_json::to_string_pretty(&reviewed.decision).unwrap_or_default();
         let prompt = self.prompt(gates, Probing::Over).await?;
         let question = AgentRequest {
             role: Role::Coach,
@@ -163,14 +165,28 @@ impl CommitUnderReview<'_> {
         let numbered = numbered(self.task, gates);
         let read =
             |answer: &serde_json::Value| parse_supplement(answer, numbered).map_err(|mistakes| mistakes.to_string());
-        let supplement = match self.context.ask(self.settings, question, read).await {
+        let compared = || self.compared(&checkout);
+        let asked = match self.context.ask_and_check(self.settings, question, read, compared).await {
             Err(EffectError::Permanent(FailedRun {
                 failure: Failure::DecisionMissing | Failure::DecisionInvalid { .. },
                 ..
-            })) => Supplement::default(),
-            supplement => supplement?,
+            })) => {
+                let (answer, checked) = (Supplement::default(), self.compared(&checkout).await?);
+                Answered { answer, checked, last: LastRun::Recorded }
+            }
+            asked => asked?,
         };
-        Ok((supplement, self.compared(&checkout).await?))
+        let criteria: Vec<usize> = missing.criteria.iter().map(|open| open.number).collect();
+        let questions: Vec<usize> = missing.answers.iter().map(|one| one.open.number).collect();
+        let decision = reviewed.decision.with_findings(&criteria, asked.answer.criteria);
+        let reviewed = ReviewSoFar {
+            decision: decision.with_answers(&questions, asked.answer.answers),
+            checkout: reviewed.checkout.and(asked.checked),
+            is_supplemented: true,
+            ..reviewed
+        };
+        reviewed.record(self.context, &asked.last).await?;
+        Ok(reviewed)
     }
 
     async fn compared(&self, checkout: &Checkout) -> Result<CheckoutState, EffectError> {

@@ -91,16 +91,17 @@ pub(super) async fn ask<T>(
         prompt,
         schema: schema(asked),
     };
-    let designed = context.ask(settings, question, read).await?;
-    let compared = context.patiently(|| compare(checkout, &context.engine.secrets)).await;
-    match compared {
-        Ok(CheckoutState::Unchanged) => Ok(designed),
-        Ok(CheckoutState::Changed(paths)) => {
+    context.ask_once(settings, question, read, || ensure_unchanged(context, checkout)).await
+}
+
+async fn ensure_unchanged(context: &EffectContext<'_>, checkout: &Checkout) -> Result<(), EffectError> {
+    match context.patiently(|| compare(checkout, &context.engine.secrets)).await? {
+        CheckoutState::Unchanged => Ok(()),
+        CheckoutState::Changed(paths) => {
             let named: Vec<&str> = paths.iter().take(MOST_NAMED).map(String::as_str).collect();
             let contract = Contract::CheckoutUnchanged;
             let how = format!("{contract}: the designer, who may only read, changed {}", named.join(", "));
             Err(EffectError::Agent(Failure::AgentFailed { message: how }.into()))
         }
-        Err(error) => Err(error),
     }
 }

@@ -39,7 +39,7 @@ use domain::{
     },
 };
 use serde_json::Value;
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, future::ready, path::Path};
 
 pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Result<Done, EffectError> {
     let (feature, wanted) = (&context.feature, context.feature.snapshot.wanted);
@@ -216,7 +216,7 @@ async fn planner(
         let checked = Plan::from_json(&plan, plan_context).map_err(|mistakes| mistakes.to_string())?;
         Ok(PlannerOutcome::Plan { checked: Box::new(checked), pre_loop: pre_loop.clone(), inquiries })
     };
-    or_its_mistakes(context.ask(&read.settings, question, parse).await)
+    or_its_mistakes(context.ask_once(&read.settings, question, parse, || ready(Ok(()))).await)
 }
 
 fn by_person(message: String) -> PlannerOutcome {
