@@ -176,12 +176,12 @@ pub enum LimitedBy {
 }
 
 impl Job {
-    /// Creates a job whose lease, of length `lease`, starts now. `put_off` is the fence with which this process put the
-    /// effect off before anybody had written.
-    pub(super) fn new(claimed: Claimed, cancel: CancellationToken, lease: Duration, put_off: Option<i64>) -> Self {
+    /// Creates a job that may push and post until `may_speak`, unless its lease is renewed. `put_off` is the fence with
+    /// which this process put the effect off before anybody had written.
+    pub(super) fn new(claimed: Claimed, cancel: CancellationToken, may_speak: Instant, put_off: Option<i64>) -> Self {
         let Claimed { effect, hold } = claimed;
         let is_fresh = effect.fence <= 1 || put_off == Some(effect.fence - 1);
-        let may_speak = Arc::new(Mutex::new(Instant::now() + lease * 2 / 3));
+        let may_speak = Arc::new(Mutex::new(may_speak));
         let (until, cancelled) = (Arc::clone(&may_speak), cancel.clone());
         Self {
             effect,
@@ -194,8 +194,8 @@ impl Job {
         }
     }
 
-    pub(super) fn renewed(&self, lease: Duration) {
-        *self.may_speak.lock() = Instant::now() + lease * 2 / 3;
+    pub(super) fn renewed(&self, may_speak: Instant) {
+        *self.may_speak.lock() = may_speak;
     }
 
     /// Returns `true` if no earlier try can have written anything: nobody held the effect before, or only this process

@@ -20,7 +20,7 @@ use domain::{
     effect::AGENT_TRIES,
     ids::{FeatureKey, Millis},
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -32,14 +32,25 @@ struct Panicked;
 /// How long an effect of a suspended installation waits before it is tried again, in milliseconds.
 const SUSPENDED_MS: i64 = 600_000;
 
+/// The moment before a claim. Counted from there, a lease never seems longer than it is, and no request to look again is
+/// missed.
+pub(super) struct BeforeClaim {
+    at: Instant,
+    looks: watch::Receiver<u64>,
+}
+
 impl Engine {
+    pub(super) fn before_claim(&self) -> BeforeClaim {
+        BeforeClaim { at: Instant::now(), looks: self.running.looks() }
+    }
+
     /// Performs a claimed effect and stores how it ended.
-    pub(super) async fn hold(self: Arc<Self>, claimed: Claimed, agents: CancellationToken) {
+    pub(super) async fn hold(self: Arc<Self>, claimed: Claimed, before: BeforeClaim, agents: CancellationToken) {
         let id = claimed.effect.id.clone();
         let cancel = self.running.begin(&id);
         let put_off = self.put_off.take(&id);
-        let job = Arc::new(Job::new(claimed, cancel, self.settings.lease, put_off));
-        if let Err(error) = self.hold_job(&job, &agents).await {
+        let job = Arc::new(Job::new(claimed, cancel, self.may_speak_until(before.at), put_off));
+        if let Err(error) = self.hold_job(&job, before.looks, &agents).await {
             tracing::error!(%id, %error, "how {id} ended could not be stored; its lease will run out");
         }
         self.running.end(&id);
@@ -61,16 +72,15 @@ impl Engine {
         }
     }
 
-    async fn hold_job(self: &Arc<Self>, job: &Arc<Job>, agents: &CancellationToken) -> Result<(), ApplyError> {
-        // Subscribed before the first look, so that no request to look again is missed.
-        let looks = self.running.looks();
-        let (lease, ended) = match self.store.look(&job.hold).await {
-            Ok(Lease::Mine) => match self.cut_off(job).or_else(|| self.no_room(job)) {
-                Some(error) => (Lease::Mine, Err(error)),
-                None => self.perform_held(job, agents, looks).await,
-            },
-            Ok(lost) => (lost, Err(EffectError::Stopped)),
-            Err(error) => (Lease::Mine, Err(error.into())),
+    async fn hold_job(
+        self: &Arc<Self>,
+        job: &Arc<Job>,
+        looks: watch::Receiver<u64>,
+        agents: &CancellationToken,
+    ) -> Result<(), ApplyError> {
+        let (lease, ended) = match self.cut_off(job).or_else(|| self.no_room(job)) {
+            Some(error) => (Lease::Mine, Err(error)),
+            None => self.perform_held(job, agents, looks).await,
         };
         self.keep_end(job, lease, &ended).await
     }
@@ -130,6 +140,11 @@ impl Engine {
         }
     }
 
+    /// Returns the time until which a worker may push and post whose lease was asked for at `asked`.
+    fn may_speak_until(&self, asked: Instant) -> Instant {
+        asked + self.settings.lease * 2 / 3
+    }
+
     pub(super) fn lease_ms(&self) -> i64 {
         i64::try_from(self.settings.lease.as_millis()).unwrap_or(60_000)
     }
@@ -169,8 +184,9 @@ impl Engine {
                 () = tokio::time::sleep(self.settings.renew) => {}
                 _ = looks.changed() => {}
             }
+            let asked = Instant::now();
             match self.renew(job).await {
-                Some(Lease::Mine) => job.renewed(self.settings.lease),
+                Some(Lease::Mine) => job.renewed(self.may_speak_until(asked)),
                 Some(lost) => return lost,
                 None => {}
             }

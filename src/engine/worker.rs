@@ -7,7 +7,6 @@ use crate::{
     },
     store::{ClaimRequest, Claimed, Lane, LaneLimits, StoreError},
 };
-use domain::ids::Millis;
 use futures_util::FutureExt;
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -83,32 +82,33 @@ impl Engine {
 
     /// Begins all effects that may be claimed. Returns the time until the next one becomes due, at most 5 seconds.
     async fn fill(self: &Arc<Self>, jobs: &mut InFlight, agents: &CancellationToken) -> Duration {
-        loop {
-            let now = self.now();
-            let ready = match self.store.ready(now).await {
-                Ok(ready) => ready,
-                Err(error) => {
-                    tracing::warn!(%error, "the store could not be asked for work");
-                    return Duration::from_secs(1);
-                }
-            };
-            match self.claim(jobs, &ready.lanes, now).await {
-                Ok(Some(claimed)) => {
-                    let held = claimed.clone();
-                    jobs.begin(&held, self.clone().hold(claimed, agents.clone()));
-                    continue;
-                }
-                Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "no work could be claimed"),
+        let ready = match self.store.ready(self.now()).await {
+            Ok(ready) => ready,
+            Err(error) => {
+                tracing::warn!(%error, "the store could not be asked for work");
+                return Duration::from_secs(1);
             }
-            return ready.next_due.map_or(POLL, |due| {
-                let wait = due.0.saturating_sub(self.now().0).max(1);
-                Duration::from_millis(u64::try_from(wait).unwrap_or(1)).min(POLL)
-            });
+        };
+        loop {
+            let before = self.before_claim();
+            match self.claim(jobs, &ready.lanes).await {
+                Ok(Some(claimed)) => {
+                    jobs.begin(&claimed.clone(), self.clone().hold(claimed, before, agents.clone()));
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "no work could be claimed");
+                    break;
+                }
+            }
         }
+        ready.next_due.map_or(POLL, |due| {
+            let wait = due.0.saturating_sub(self.now().0).max(1);
+            Duration::from_millis(u64::try_from(wait).unwrap_or(1)).min(POLL)
+        })
     }
 
-    async fn claim(&self, jobs: &InFlight, ready: &[Lane], now: Millis) -> Result<Option<Claimed>, StoreError> {
+    async fn claim(&self, jobs: &InFlight, ready: &[Lane]) -> Result<Option<Claimed>, StoreError> {
         // A process that has the database to itself takes agents and Gates also if its disk is nearly full, so that the
         // Feature shows the reason why they wait.
         let leaves_to_others = || self.store.is_shared() && self.full_disk().is_some();
@@ -129,6 +129,7 @@ impl Engine {
         if lanes.is_empty() {
             return Ok(None);
         }
+        let now = self.now();
         let request = ClaimRequest {
             worker: &self.settings.worker,
             lanes: &lanes,
