@@ -38,8 +38,9 @@ async fn main() {
             let name = format!("{connections}-{round}");
             let cpu = server.cpu_us();
             let ours = burst(connections, count, &name, &requests, server.address).await;
+            let read_in = until_idle(&server).await;
             let cpu = server.cpu_us() - cpu;
-            print!("{connections:>3} connections: {ours}");
+            print!("{connections:>3} connections: {ours}, read {read_in:.1?} later");
             if let Some(node) = &node {
                 let theirs = burst(connections, count / 4, &name, &requests, node.address).await;
                 print!(" | Node: {theirs} | {:.1} times", ours.per_second() / theirs.per_second());
@@ -122,6 +123,18 @@ fn around_id(body: &str) -> (String, String) {
         body.len()
     );
     (head, format!("\r\n\r\n{body}"))
+}
+
+/// Waits until the service has read its deliveries, so that Node has the machine to itself. Returns how long that took.
+async fn until_idle(server: &support::Server) -> Duration {
+    let begun = Instant::now();
+    loop {
+        let used = server.cpu_us();
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        if server.cpu_us() == used {
+            return begun.elapsed();
+        }
+    }
 }
 
 /// Sends deliveries over this many connections. Each waits for its acknowledgement before it sends the next.

@@ -1,5 +1,8 @@
 //! Group commit: one transaction stores all deliveries that wait together, so one flush of the disk serves them all. If
 //! storing a batch panics, only that batch fails: its senders learn that it is not stored and send again.
+//!
+//! Acknowledging goes before reading, since GitHub hangs up after ten seconds and nobody waits that short for what a
+//! delivery means: workers are woken when a burst pauses, and not at each commit.
 
 use crate::store::{
     delivery,
@@ -9,8 +12,11 @@ use crate::store::{
     sql::Db,
 };
 use futures_util::FutureExt;
-use std::panic::AssertUnwindSafe;
-use tokio::sync::{mpsc, oneshot};
+use std::{panic::AssertUnwindSafe, time::Duration};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::{Instant, timeout_at},
+};
 
 /// The most deliveries in one transaction.
 const BATCH: usize = 256;
@@ -20,6 +26,12 @@ const BATCH_BYTES: usize = 8 << 20;
 
 /// The most deliveries that may wait in the queue. If it is full, senders wait.
 const QUEUE: usize = 1_024;
+
+/// A pause this long ends a burst. Senders that wait for each answer pause for less.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The longest time for which a burst keeps stored deliveries unread.
+const LONGEST_BURST: Duration = Duration::from_secs(2);
 
 /// The queue to the task that stores deliveries. The task ends with the last handle of the store.
 #[derive(Clone, Debug)]
@@ -35,7 +47,8 @@ struct Waiting {
 impl Inbox {
     pub(super) fn start(db: Db) -> Self {
         let (sender, receiver) = mpsc::channel(QUEUE);
-        tokio::spawn(serve(receiver, move |batch| settle(db.clone(), batch)));
+        let stored = db.clone();
+        tokio::spawn(serve(receiver, move |batch| settle(stored.clone(), batch), move || wake(db.clone())));
         Self(sender)
     }
 
@@ -51,16 +64,33 @@ impl Inbox {
     }
 }
 
-/// Stores batch after batch. No panic ends this loop.
-async fn serve<T: Future<Output = ()>>(mut queue: mpsc::Receiver<Waiting>, settle: impl Fn(Vec<Waiting>) -> T) {
+/// Stores batch after batch, and wakes the workers after each burst. No panic ends this loop.
+async fn serve<S: Future<Output = ()>, W: Future<Output = ()>>(
+    mut queue: mpsc::Receiver<Waiting>,
+    settle: impl Fn(Vec<Waiting>) -> S,
+    wake: impl Fn() -> W,
+) {
     while let Some(first) = queue.recv().await {
-        // Lets senders that are ready send first. This adds no delay but makes batches fuller.
-        tokio::task::yield_now().await;
-        let batch = drain(first, &mut queue);
-        // Not a task of its own, since the answers would wait for one more change of threads.
-        if AssertUnwindSafe(settle(batch)).catch_unwind().await.is_err() {
-            tracing::error!("storing deliveries panicked; their senders are told so");
+        let end = Instant::now() + LONGEST_BURST;
+        let mut next = Some(first);
+        while let Some(first) = next {
+            // Lets senders that are ready send first. This adds no delay but makes batches fuller.
+            tokio::task::yield_now().await;
+            let batch = drain(first, &mut queue);
+            // Not a task of its own, since the answers would wait for one more change of threads.
+            if AssertUnwindSafe(settle(batch)).catch_unwind().await.is_err() {
+                tracing::error!("storing deliveries panicked; their senders are told so");
+            }
+            let pause = Instant::now() + PAUSE;
+            next = if pause < end { timeout_at(pause, queue.recv()).await.unwrap_or(None) } else { None };
         }
+        wake().await;
+    }
+}
+
+async fn wake(db: Db) {
+    if let Err(error) = db.notify().await {
+        tracing::debug!(%error, "workers of other processes were not woken: they poll");
     }
 }
 
@@ -90,7 +120,7 @@ async fn store(db: &Db, batch: &[Waiting]) -> Result<Vec<AcceptOutcome>, StoreEr
     let mut tx = db.write().await?;
     let pairs: Vec<_> = batch.iter().map(|waiting| (&waiting.delivery, waiting.ingest.as_ref())).collect();
     let stored = delivery::insert_all(&mut tx, &pairs).await?;
-    db.publish(tx).await?;
+    tx.commit().await?;
     Ok(stored)
 }
 
@@ -122,6 +152,10 @@ mod tests {
     use super::*;
     use crate::store::DeliverySource;
     use domain::ids::{AppId, Millis};
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
 
     fn delivery(id: &str) -> NewDelivery {
         NewDelivery {
@@ -139,14 +173,41 @@ mod tests {
     #[tokio::test]
     async fn a_panic_while_a_batch_is_stored_is_no_end_of_the_inbox() {
         let (sender, receiver) = mpsc::channel(QUEUE);
-        tokio::spawn(serve(receiver, |batch: Vec<Waiting>| async move {
+        let settle = |batch: Vec<Waiting>| async move {
             assert!(batch.iter().all(|waiting| waiting.delivery.id != "bad"), "a panic");
             let stored = vec![AcceptOutcome::New; batch.len()];
             answer(batch, stored);
-        }));
+        };
+        tokio::spawn(serve(receiver, settle, || async {}));
         let inbox = Inbox(sender);
         let bad = inbox.accept(delivery("bad"), None).await;
         assert!(matches!(bad, Err(StoreError::Closed)), "{bad:?}");
         assert!(matches!(inbox.accept(delivery("good"), None).await, Ok(AcceptOutcome::New)));
+    }
+
+    /// Sends deliveries at this distance from each other for three seconds, and returns how often workers were woken.
+    async fn wakes_during(distance: Duration) -> usize {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let wakes = Arc::new(AtomicUsize::new(0));
+        let settle = |batch: Vec<Waiting>| async move { answer(batch, vec![AcceptOutcome::New]) };
+        let count = Arc::clone(&wakes);
+        let wake = move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            std::future::ready(())
+        };
+        tokio::spawn(serve(receiver, settle, wake));
+        let inbox = Inbox(sender);
+        let end = Instant::now() + Duration::from_secs(3);
+        while Instant::now() < end {
+            inbox.accept(delivery("one"), None).await.unwrap();
+            tokio::time::sleep(distance).await;
+        }
+        wakes.load(Ordering::Relaxed)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_burst_is_read_when_it_pauses_or_has_lasted_two_seconds() {
+        assert_eq!(wakes_during(PAUSE / 2).await, 1);
+        assert_eq!(wakes_during(Duration::from_millis(500)).await, 6);
     }
 }

@@ -337,7 +337,19 @@ impl Db {
         self.wake_workers();
         Ok(())
     }
+
+    /// Wakes the workers of this process and of others, after a commit that did not.
+    pub(super) async fn notify(&self) -> Result<(), StoreError> {
+        self.wake_workers();
+        if let Pools::Postgres(pool) = &self.pools {
+            sqlx::query(NOTIFY).bind(wake::CHANNEL).execute(pool).await?;
+        }
+        Ok(())
+    }
 }
+
+/// Tells other processes after the commit that there may be work. This may be lost; workers also poll.
+const NOTIFY: &str = "SELECT pg_notify($1, '')";
 
 /// Runs a statement that is a transaction by itself. It is read to its end, since its commit can fail there.
 async fn run_alone(write: &Connections, single: &Single<'_>) -> Result<Written, sqlx::Error> {
@@ -443,11 +455,9 @@ impl Tx {
         Ok(())
     }
 
-    /// Notifies other processes after the commit that there may be work. This may be lost; workers also poll.
     async fn hint(&mut self) -> Result<(), StoreError> {
         if let Self::Postgres(tx) = self {
-            let notify = sqlx::query("SELECT pg_notify($1, '')").bind(wake::CHANNEL);
-            notify.execute(&mut **tx).await?;
+            sqlx::query(NOTIFY).bind(wake::CHANNEL).execute(&mut **tx).await?;
         }
         Ok(())
     }
