@@ -31,7 +31,6 @@ const MAX_MODEL: usize = 200;
 pub struct ValidAnswer<T> {
     /// The agent's answer, as converted by its reader.
     pub answer: T,
-    /// The record of its runs.
     pub record: Record,
 }
 

@@ -23,7 +23,6 @@ const MAX_COMPLAINT: usize = 200;
 #[derive(Debug)]
 pub(crate) enum Unfinished {
     Failed(Failure),
-    /// The caller cancelled.
     Cancelled,
 }
 

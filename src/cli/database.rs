@@ -36,7 +36,6 @@ pub enum DatabaseOwner {
 }
 
 impl ChosenDatabase {
-    /// Opens the database for reading.
     pub async fn open_to_read(&self) -> anyhow::Result<Store> {
         let opened = Store::open_to_read(&self.url, OpenOptions::default()).await;
         opened.map_err(|error| self.unopened(error))

@@ -78,7 +78,6 @@ impl fmt::Display for AgentCommand {
 /// The reason why a text does not name an agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAnAgent {
-    /// No kind of agent has this name.
     #[error("`{0}` is not an agent; valid: {KNOWN}")]
     UnknownKind(String),
     /// The command after the colon cannot be run.

@@ -41,7 +41,6 @@ impl<T> ByRole<T> {
         }
     }
 
-    /// Returns the value for `role`.
     pub fn of(&self, role: Role) -> &T {
         match role {
             Role::Planner => &self.planner,

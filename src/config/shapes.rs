@@ -18,7 +18,6 @@ const MAX_SECONDS: i64 = 24 * 3_600;
 /// A number, in seconds or with a unit.
 const DURATION_PATTERN: &str = "^[0-9]+ ?[smh]?$";
 
-/// The shape of a key's value.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape {
     /// A text on one line with at most this many characters.
@@ -38,7 +37,6 @@ pub(crate) enum Shape {
     Model,
     /// A duration: a number of seconds, or a number with a unit.
     Duration,
-    /// The form of titles.
     Titles,
     /// The path of a file within the repository.
     Path,

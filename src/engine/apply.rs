@@ -52,7 +52,6 @@ pub enum ApplyOutcome {
 /// The reason why a fact could not be applied.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A stored Feature cannot be read or written.

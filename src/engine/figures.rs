@@ -56,9 +56,7 @@ pub struct Success {
 /// The help of people between the label and the merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Help {
-    /// Nobody helped.
     None,
-    /// Somebody helped.
     People,
 }
 

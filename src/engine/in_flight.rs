@@ -25,7 +25,6 @@ struct HeldEffect {
 pub(super) enum EffectEnd {
     /// It stored the end of its effect, or logged why it could not.
     Itself,
-    /// It panicked.
     Crashed(Crash),
 }
 

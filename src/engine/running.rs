@@ -20,7 +20,6 @@ pub struct Running {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worker {
     Agent(Role),
-    /// The Gates of a turn.
     Gates,
     /// Set-up and tests of the default branch, before any Player.
     PreFlight,

@@ -25,7 +25,6 @@ pub struct NewPull<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OpenedPull {
-    /// It is now open.
     Opened(Box<Pull>),
     /// One for the same branches was already open.
     Adopted(Box<Pull>),

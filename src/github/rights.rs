@@ -32,7 +32,6 @@ pub enum Rights {
     Pulls,
     /// Marking as ready, merging and dismissing reviews, which need both permissions.
     Land,
-    /// Check runs.
     Checks,
     /// Reading other Apps' checks of a commit.
     Evidence,

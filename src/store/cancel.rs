@@ -16,7 +16,6 @@ statements! {
 pub enum CancelRule {
     /// Effects that continue the work (`waits`): all, or those about this subject.
     Work(Option<String>),
-    /// Effects of this kind.
     Kind(String),
 }
 

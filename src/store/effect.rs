@@ -59,7 +59,6 @@ pub enum EffectState {
     Ready,
     /// A worker holds it.
     Running,
-    /// It was performed.
     Done,
     /// It was given up.
     Failed,

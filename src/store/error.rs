@@ -20,11 +20,7 @@ pub enum StoreError {
     Refused(#[source] Arc<sqlx::Error>),
     /// A stored value does not have the form of its column.
     #[error("a stored value of {column} cannot be read: {problem}")]
-    Unreadable {
-        column: &'static str,
-        /// The problem with the value.
-        problem: String,
-    },
+    Unreadable { column: &'static str, problem: String },
     /// A newer program stored it, and will continue it. This one leaves it alone.
     #[error("a newer version of AutoBuild stored this (format {format}, this version reads up to {known})")]
     Newer { format: i64, known: i64 },

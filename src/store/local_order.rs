@@ -46,7 +46,6 @@ impl Store {
         newest.map_or(Ok(0), |row| row.count("number"))
     }
 
-    /// Replaces an order.
     pub async fn keep_local_order(&self, number: u64, wanted: &str) -> Result<(), StoreError> {
         self.db.run(KEEP, args![column(number)?, wanted]).await?;
         Ok(())

@@ -222,7 +222,6 @@ impl Store {
     }
 }
 
-/// Ends a run in the ledger.
 async fn end(tx: &mut Tx, ended: &EndedRun) -> Result<(), StoreError> {
     let tokens = ended.usage.tokens;
     let events = ended.events.as_deref().map(shortened);

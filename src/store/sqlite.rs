@@ -60,7 +60,6 @@ impl Connections {
         })
     }
 
-    /// Begins a transaction.
     pub(super) async fn begin(&self) -> Result<Session, sqlx::Error> {
         let mut session = self.session().await?;
         sqlx::raw_sql("BEGIN").execute(session.connection()?).await?;

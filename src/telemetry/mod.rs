@@ -64,13 +64,11 @@ pub struct Span {
     pub facts: Vec<(&'static str, Fact)>,
 }
 
-/// The value of a span attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
     /// A word or name of AutoBuild's own, never text written by others.
     Text(String),
     Count(u64),
-    /// A sum of money.
     Money(f64),
 }
 

@@ -52,7 +52,6 @@ impl<S: Sync> FromRequestParts<S> for Sender {
     }
 }
 
-/// The result of checking a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenCheck {
     Right,

@@ -7,7 +7,6 @@ use crate::ids::{Millis, TaskId, TurnNumber};
 pub struct AtWork {
     /// The task; `None` for the Feature's own work.
     pub task: Option<TaskId>,
-    /// The turn.
     pub turn: TurnNumber,
     /// The role's name, for example `player`.
     pub role: String,
@@ -22,14 +21,11 @@ pub struct AtWork {
 pub struct RunActivity {
     /// The number of tool calls so far.
     pub tool_calls: u32,
-    /// Its current state.
     pub doing: AgentState,
 }
 
-/// The current state of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AgentState {
-    /// It works.
     #[default]
     Working,
     /// It waits, because its model's API does not serve it at the moment.

@@ -15,19 +15,14 @@ pub struct ChosenCommands {
     pub unmet: Option<UnmetNeeds>,
 }
 
-/// A command and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenCommand {
-    /// The command.
     pub command: ShellCommand,
-    /// Its origin.
     pub source: CommandSource,
 }
 
-/// The source of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandSource {
-    /// The repository's settings.
     Settings,
     /// The repository's files; the text names them.
     Files(String),
@@ -36,9 +31,7 @@ pub enum CommandSource {
 /// A workflow's needs of its machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnmetNeeds {
-    /// The workflow's path.
     pub workflow: String,
-    /// The services that it starts.
     pub services: Vec<String>,
     /// The packages that it installs with apt.
     pub packages: Vec<String>,

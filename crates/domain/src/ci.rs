@@ -170,13 +170,11 @@ impl CiTimes {
 pub struct CiCheck {
     /// The name of the check run, or the context of the commit status.
     pub name: String,
-    /// The check's state.
     pub says: CiSays,
     /// The time of its last report, if the forge gives it.
     pub at: Option<Millis>,
 }
 
-/// The state of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CiSays {
     /// It has not ended. Holds the forge's word for its state, for example `in_progress`.
@@ -191,7 +189,6 @@ pub enum CiSays {
     NoAnswer(String),
 }
 
-/// The origin of a failed check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckOrigin {
     /// A job that checks out the code, or may.
@@ -236,12 +233,10 @@ pub fn judges_pull(origin: CheckOrigin, relation: CheckRelation) -> Option<PullC
     }
 }
 
-/// The outcome of one reading of the checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CiReading {
     /// The checks must be read again, not before this time.
     Again(Millis),
-    /// CI has ended with this result.
     Ended(Box<GateResult>),
 }
 

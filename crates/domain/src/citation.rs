@@ -14,7 +14,6 @@ pub(crate) struct Word<'a> {
 
 /// A file that a word may name, with the line if it gives one.
 pub(crate) struct FileReference {
-    /// The path.
     pub path: String,
     /// The last line that is named.
     pub line: Option<u32>,

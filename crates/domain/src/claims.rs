@@ -34,9 +34,7 @@ pub struct CommitFacts<'a> {
     pub is_ignored: &'a dyn Fn(&str) -> bool,
     /// `true` if a file that the task changed contains this text.
     pub is_written: &'a dyn Fn(&str) -> bool,
-    /// The results of the Gates.
     pub gates: &'a GateReport,
-    /// The task's criteria.
     pub criteria: &'a [Criterion],
 }
 

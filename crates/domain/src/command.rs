@@ -1,8 +1,6 @@
 //! Commands that people write in comments, for example `/autobuild resume use the existing parser`. Who may give a
 //! command, and whether it makes sense now, is decided elsewhere.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{ids::TaskId, plan_block};
 use serde::{Deserialize, Serialize};
 use text::{markdown, nearest::nearest, shorten, words};
@@ -120,17 +118,13 @@ words! {
         /// Lists commands and settings.
         Help = "/autobuild help",
         Plan = "/autobuild plan [words or YAML]",
-        /// Approves.
         Approve = "/autobuild approve [hash]",
-        /// Goes on.
         Resume = "/autobuild resume [guidance] [--max-turns=N]",
         /// Starts a task again.
         Retry = "/autobuild retry [TASK-001]",
         /// Gives up a task.
         Skip = "/autobuild skip TASK-001",
-        /// Pauses.
         Pause = "/autobuild pause",
-        /// Stops.
         Cancel = "/autobuild cancel",
         /// Lets held CI run.
         Ci = "/autobuild ci",
@@ -148,7 +142,6 @@ pub fn text_before_command(comment: &str) -> &str {
 /// A button on one of our check runs, which gives a command without words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Button {
-    /// Resumes the task.
     Resume,
     /// Starts the task again.
     Retry,
@@ -175,7 +168,6 @@ impl Button {
         Self::ALL.into_iter().find(|one| one.identifier() == identifier)
     }
 
-    /// Returns the command that it gives.
     pub fn command(self) -> Command {
         match self {
             Self::Resume => Command::Resume { guidance: None, max_turns: None },

@@ -46,9 +46,7 @@ const MOST_PATHS: usize = 10;
 /// The facts about the turn that a decision judges.
 #[derive(Clone, Copy)]
 pub struct TurnFacts<'a> {
-    /// The task's type.
     pub kind: TaskType,
-    /// The task's criteria.
     pub criteria: &'a [Criterion],
     /// The results of the Gates on exactly this commit.
     pub gates: &'a GateReport,

@@ -57,12 +57,10 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// Returns the cost of one task.
     pub fn of_task(&self, task: TaskId) -> Cost {
         self.by_task.get(&Some(task)).copied().unwrap_or_default()
     }
 
-    /// Returns the total cost.
     pub fn total(&self) -> Cost {
         let mut sum = Cost::default();
         for cost in self.by_task.values() {
@@ -88,7 +86,6 @@ pub enum WaitsOn {
 /// Work that waits for an outage or a limit to end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The service that it waits for.
     pub on: WaitsOn,
     /// The task; `None` for the Feature's own work.
     pub task: Option<TaskId>,

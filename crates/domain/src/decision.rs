@@ -1,7 +1,5 @@
 //! The Coach's decision on a turn, and the verdict that follows from it.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 pub use crate::{
     decision_parse::{parse_decision, schema},
     problem::{Issue, Severity},
@@ -127,7 +125,6 @@ pub struct Verdict {
     pub items: Vec<Issue>,
 }
 
-/// The outcome of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

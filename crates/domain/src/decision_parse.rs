@@ -24,9 +24,7 @@ const LONGEST_COMMAND: usize = 1_000;
 /// The criteria and questions that an answer may be about.
 #[derive(Clone, Copy)]
 pub struct NumberedItems<'a> {
-    /// The task's criteria.
     pub criteria: &'a [Criterion],
-    /// The number of questions.
     pub questions: usize,
 }
 
@@ -94,7 +92,6 @@ fn demanded_by_kind(decision: &CoachDecision, reading: &Reading) {
 pub struct Supplement {
     /// Findings about criteria.
     pub criteria: Vec<CriterionFinding>,
-    /// Answers to questions.
     pub answers: Vec<QuestionAnswer>,
 }
 

@@ -24,7 +24,6 @@ const LONGEST_NAME: usize = 200;
 /// Keys of a designer's answer that belong to the planned task.
 const TASK_KEYS: [&str; 4] = ["type", "acceptance_criteria", "files", "factors"];
 
-/// The design of one task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Design {
@@ -55,7 +54,6 @@ pub enum PreLoop {
     Off,
     /// The design is still to be made.
     Due,
-    /// The design is made.
     Done(Box<Design>),
 }
 

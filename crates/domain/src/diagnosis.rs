@@ -1,7 +1,5 @@
 //! The rows of `doctor`: one result for each subject that it checked.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use serde::Serialize;
 use text::words;
 
@@ -52,13 +50,10 @@ words! {
 /// One row: the subject, its state, the finding, and the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The subject.
     pub topic: Topic,
     /// The agent, the repository or the App on an account, if the subject has several.
     pub of: Option<String>,
-    /// The state.
     pub standing: RowStatus,
-    /// The finding.
     pub found: String,
     /// The next step; `None` if nothing needs to be done.
     pub remedy: Option<String>,
@@ -109,7 +104,6 @@ impl Row {
         }
     }
 
-    /// Returns the row as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({
             "what": self.topic.word(), "of": self.of, "state": self.standing, "found": self.found, "remedy": self.remedy,

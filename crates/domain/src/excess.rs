@@ -16,7 +16,6 @@ pub enum Excess {
     },
     /// Hosts of `network.allow` that stay closed.
     Hosts {
-        /// These hosts.
         closed: Vec<HostRule>,
         /// Every host that the server allows.
         allowed: Vec<HostRule>,

@@ -1,8 +1,6 @@
 //! The permissions, secrets and machines that the repository's CI would give to agent-written code, workflow by workflow. The
 //! readers of workflows fill these types; the rules that follow from them are here.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::ci_definitions::definition;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -17,7 +15,6 @@ words! {
         Push = "push",
         /// A pull request was opened or changed.
         PullRequest = "pull_request",
-        /// A branch was created.
         Create = "create",
         /// A pull request is in a merge queue.
         MergeGroup = "merge_group",
@@ -28,11 +25,8 @@ words! {
         PullRequestTarget = "pull_request_target",
         /// Another workflow ran.
         WorkflowRun = "workflow_run",
-        /// Somebody commented.
         IssueComment = "issue_comment",
-        /// A check run changed.
         CheckRun = "check_run",
-        /// A check suite changed.
         CheckSuite = "check_suite",
         /// A commit status changed.
         Status = "status",
@@ -124,7 +118,6 @@ pub enum Unjudged {
 /// A workflow that would run the head of AutoBuild's branches or pull requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowExposure {
-    /// The path of its file.
     pub path: String,
     /// The events that start it; empty if they could not be read, or one of them is not known here.
     pub triggers: BTreeSet<Trigger>,

@@ -210,7 +210,6 @@ impl FromStr for TaskId {
 stored_as_text!(TaskId, NotAnId);
 
 impl TurnNumber {
-    /// The first turn.
     pub const FIRST: Self = Self(1);
 }
 
@@ -254,7 +253,6 @@ stored_as_text!(Sha, NotAnId);
 /// A person or bot on GitHub. The id identifies it; the login is for reading.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct User {
-    /// Numeric id.
     pub id: UserId,
     /// Login at the time of the event.
     pub login: String,
@@ -263,7 +261,6 @@ pub struct User {
 /// The current `owner/name` of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RepoName {
-    /// Login of the owner.
     pub owner: String,
     /// Name within the owner.
     pub name: String,

@@ -1,7 +1,5 @@
 //! Inquiries: the questions of agents to a person instead of a guess, their limits, and the answers.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::ids::User;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -90,14 +88,11 @@ pub enum Inquirer {
     Player,
 }
 
-/// Inquiries that were answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
     /// The agent that asked.
     pub by: Inquirer,
-    /// The questions.
     pub inquiries: Inquiries,
-    /// The answer to all of them.
     pub answer: Answer,
 }
 
@@ -111,7 +106,6 @@ impl Round {
     }
 }
 
-/// The answer to inquiries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -133,20 +127,17 @@ impl Answer {
     }
 }
 
-/// The setting for inquiries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InquiryPolicy {
     /// People are asked if only people with write access wrote the issue.
     #[default]
     ByAuthor,
-    /// People are asked.
     Ask,
     /// Nobody is asked.
     Default,
 }
 
-/// The one who answers inquiries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Respondent {
     Person,

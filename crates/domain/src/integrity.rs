@@ -3,8 +3,6 @@
 //!
 //! The Gates find the violations; this module decides their consequences.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::plan::TaskType;
 use serde::{Deserialize, Serialize};
 
@@ -149,7 +147,6 @@ pub enum Detail {
     Test(String),
     /// A test, and the number of further tests in the same file.
     Tests {
-        /// The first test.
         first: String,
         /// The number of further tests.
         more: usize,
@@ -160,7 +157,6 @@ pub enum Detail {
     Function(String),
     /// A number, and the largest that is allowed.
     Size {
-        /// The number.
         is: u64,
         /// The largest that is allowed.
         most: u64,
@@ -180,7 +176,6 @@ pub enum Author {
 }
 
 impl IntegrityFinding {
-    /// Returns the finding's weight in a task of this type.
     pub fn weight(&self, kind: TaskType) -> Weight {
         match self.by {
             Author::Person => Weight::Informational,

@@ -66,7 +66,6 @@ impl fmt::Display for Level {
     }
 }
 
-/// A number that is not a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is no level of isolation; valid: 0, 1, 2, 3")]
 pub struct NoSuchLevel(u8);
@@ -92,13 +91,11 @@ impl Default for Limits {
     }
 }
 
-/// A limit that was exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Limit {
     /// Bytes of memory.
     #[error("more than {} MiB of memory", .0 >> 20)]
     Memory(u64),
-    /// The number of processes.
     #[error("more than {0} processes")]
     Processes(u64),
     /// Seconds of processor time.
@@ -126,7 +123,6 @@ pub enum LimitKeeper {
 pub struct MissingIsolation {
     /// The levels that it makes impossible; empty if nothing could be tried at all.
     pub levels: Vec<Level>,
-    /// The cause.
     pub cause: IsolationCause,
 }
 
@@ -150,14 +146,12 @@ pub enum IsolationCause {
     NoUsers,
     /// The level could not be built.
     NotBuilt {
-        /// The error.
         reason: String,
         /// The known cause of the error.
         obstacle: Option<Obstacle>,
     },
 }
 
-/// An act that the canary tries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CanaryAct {
     /// Read a file that it was not given.

@@ -40,7 +40,6 @@ pub enum NotAHost {
     /// It is an IP address, in one of its spellings.
     #[error("it is an address; hosts are named")]
     Address,
-    /// It is too long.
     #[error("it is longer than a host's name can be")]
     TooLong,
     /// It contains something that no host name contains.

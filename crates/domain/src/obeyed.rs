@@ -24,7 +24,6 @@ pub enum FileUser {
 /// A changed file or folder that takes effect without being called.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObeyedFile {
-    /// The program.
     pub by: FileUser,
     /// The number of folders above it.
     pub depth: usize,

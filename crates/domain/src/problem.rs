@@ -1,8 +1,6 @@
 //! The problems of a turn, as facts: the items of a verdict with their problems, broken contracts, and criteria that
 //! nothing shows. A prompt or a review words them.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     evidence::{Finding, Gate, GateReport, Unmet},
     integrity::{Detail, IntegrityFinding, Rule, Weight},
@@ -17,7 +15,6 @@ use text::words;
 /// A comment on one line of the new version of a file that a diff shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlineComment {
-    /// The file.
     pub path: String,
     /// The line, from 1.
     pub line: u32,
@@ -30,7 +27,6 @@ pub struct Issue {
     /// Its weight: `must_fix` sends work back.
     pub severity: Severity,
     pub problem: Problem,
-    /// The file it is about.
     pub file: Option<String>,
     /// The line it is about, from 1, in the new version of the file.
     pub line: Option<u32>,
@@ -39,7 +35,6 @@ pub struct Issue {
 }
 
 words! {
-    /// The severity of an issue.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Severity {
@@ -93,7 +88,6 @@ pub enum Problem {
     CheckFailed {
         /// The criterion's number, from 1.
         number: usize,
-        /// The criterion's text.
         text: String,
         /// The result of the check.
         finding: Finding,
@@ -102,7 +96,6 @@ pub enum Problem {
     Question(Unsettled),
     /// A check of the repository's CI failed.
     Ci {
-        /// The check's name.
         check: String,
         /// Its output, which may be empty.
         output: String,
@@ -141,7 +134,6 @@ pub enum Forbidden {
     Submodule,
     /// A filter such as Git LFS would store the file in another form, and no filter runs.
     Filtered {
-        /// The filter's name.
         filter: String,
         /// The file and line of attributes that name it.
         rule: String,
@@ -152,7 +144,6 @@ pub enum Forbidden {
     SecretName {
         /// The path with the secret masked.
         masked: String,
-        /// The kind of secret.
         kind: String,
     },
 }
@@ -331,7 +322,6 @@ pub enum Breach {
 }
 
 impl Breach {
-    /// Returns the contract that is broken.
     pub fn contract(&self) -> Contract {
         match self {
             Self::Gate(_) => Contract::GatesPassed,
@@ -351,7 +341,6 @@ pub struct OpenCriterion {
     /// Its number, from 1.
     pub number: usize,
     pub text: String,
-    /// The reason.
     pub doubt: Doubt,
 }
 

@@ -73,7 +73,6 @@ pub enum Topic {
 }
 
 words! {
-    /// The answer to a question.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum AnswerVerdict {

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 pub struct RefusedHost {
     /// The host as the program named it; for a Go module, with the module's name behind it.
     pub host: String,
-    /// The reason.
     pub why: HostRefusal,
 }
 
@@ -65,7 +64,6 @@ impl HostRefusal {
 /// The progress of a program; all times are in milliseconds from its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pulse {
-    /// The time.
     pub now: u64,
     /// The processor time that it and its child processes used.
     pub processor: u64,

@@ -1,7 +1,5 @@
 //! The Player's report on its turn. It is a claim, never a fact.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 pub use crate::problem::LeftOut;
 
 use crate::{evidence::Finding, inquiry, inquiry::Inquiries, plan::schema::of_answer, question::AnswerClaim};
@@ -23,7 +21,6 @@ const LONGEST_CLAIM: usize = 2_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlayerReport {
-    /// The approach to the work.
     pub approach: String,
     /// A summary of the work, in a paragraph.
     pub summary: String,
@@ -41,7 +38,6 @@ pub struct PlayerReport {
     pub test_output_summary: String,
     /// Notes for the next reader.
     pub implementation_notes: String,
-    /// Doubts of the Player.
     pub concerns: Vec<String>,
     /// Criteria claimed to be met.
     pub requirements_addressed: Vec<String>,
@@ -84,7 +80,6 @@ pub enum Discrepancy {
     CheckFailed {
         /// The criterion's number, from 1.
         number: usize,
-        /// The criterion's text.
         text: String,
         /// The result of the check.
         finding: Finding,
@@ -103,11 +98,9 @@ pub enum Discrepancy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InsteadOfCreating {
-    /// It deleted the file.
     Deleted,
     /// It changed the file, which was there before.
     Changed,
-    /// It did nothing with it.
     Nothing,
 }
 
@@ -216,7 +209,6 @@ pub struct ChangedPaths {
     pub modified: Vec<String>,
     /// New files.
     pub created: Vec<String>,
-    /// Deleted files.
     pub deleted: Vec<String>,
 }
 

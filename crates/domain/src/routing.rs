@@ -21,7 +21,6 @@ pub struct ApiWaits {
 }
 
 impl ApiWaits {
-    /// The product's waits.
     pub const PRODUCT: Self = Self {
         first: 60_000,
         most: 15 * 60_000,
@@ -44,7 +43,6 @@ pub struct FailureHistory {
     pub waited: i64,
     /// The run's share, in millionths of a dollar or in tokens; `Idle` without a limit.
     pub share: Option<u64>,
-    /// The progress of the run.
     pub progress: RunProgress,
 }
 

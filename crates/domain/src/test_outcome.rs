@@ -3,14 +3,11 @@
 //! The run _before_ has the tests and the code of the base, the run _after_ those of the head. The run of the _old tests_ has
 //! the base's tests on the head's code, and that of the _new tests_ the head's tests on the base's code.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{integrity::Weight, plan::TaskType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use text::words;
 
-/// The result of one test in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TestResult {
     Passed,
@@ -32,7 +29,6 @@ pub enum MixedResult {
     Ran(TestResult),
 }
 
-/// The four results of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FourResults {
     /// The base's test on the base's code.
@@ -46,7 +42,6 @@ pub struct FourResults {
 }
 
 words! {
-    /// The outcome of the four runs for one test.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum TestOutcome {
@@ -120,7 +115,6 @@ pub enum Reason {
 }
 
 impl FourResults {
-    /// Returns the outcome of the test.
     pub fn outcome(self) -> TestOutcome {
         use TestResult::{DidNotRun, Failed, Missing, Passed};
         let Self { before, old_tests, after, new_tests } = self;

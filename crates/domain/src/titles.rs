@@ -38,14 +38,12 @@ pub struct TitleValues<'a> {
     pub name: &'a str,
     /// The id, such as `TASK-001`.
     pub id: &'a str,
-    /// The issue's number.
     pub issue: u64,
 }
 
 /// A reason why a text is no form of titles.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAForm {
-    /// A placeholder is unknown.
     #[error("`{{{0}}}` is unknown; a title holds `{{type}}`, `{{name}}`, `{{subject}}`, `{{id}}` and `{{issue}}`")]
     Unknown(String),
     /// A bracket has no other half.

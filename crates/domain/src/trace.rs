@@ -1,8 +1,6 @@
 //! The events of one run of an agent, in the same form for every vendor. An agent said or did all of this: it is a
 //! record for people, and no decision rests on it.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use text::{secret::Secrets, shorten, usage::Usage};
@@ -14,7 +12,6 @@ const MAX_TEXT: usize = 16_000;
 pub const MAX_LINES: usize = 1_000_000;
 const MAX_BEGINNING: usize = 600_000;
 
-/// One event of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceEvent {
     /// Milliseconds since the run started.
@@ -23,7 +20,6 @@ pub struct TraceEvent {
     pub kind: TraceKind,
 }
 
-/// The kind of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum TraceKind {
@@ -38,7 +34,6 @@ pub enum TraceKind {
         model: Option<String>,
         /// The tools that the program offers to the model.
         tools: Vec<String>,
-        /// The program's version.
         version: Option<String>,
     },
     /// The model wrote text.
@@ -47,33 +42,25 @@ pub enum TraceKind {
     ToolCall {
         /// The id that its result repeats.
         id: String,
-        /// The tool's name.
         tool: String,
         /// The input as JSON text, shortened.
         input: String,
     },
     /// A tool returned.
     ToolResult {
-        /// The id of the call.
         id: String,
         failed: bool,
         /// The output, shortened.
         output: String,
     },
     /// A tool call was refused.
-    Denied {
-        /// The tool's name.
-        tool: String,
-        /// The reason.
-        why: String,
-    },
+    Denied { tool: String, why: String },
     /// The program waits for its model's API.
     Waiting {
         /// The number of the next try.
         attempt: u32,
         /// The wait in milliseconds.
         delay_ms: u64,
-        /// The reason.
         why: String,
     },
     /// The usage so far.
@@ -97,7 +84,6 @@ pub enum TraceKind {
     },
 }
 
-/// One line of a stored trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum TraceLine {

@@ -26,7 +26,6 @@ pub enum UnrunOutcome {
 /// A condition that keeps tests from running.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RunCondition {
-    /// Its code.
     pub code: String,
     /// The file that holds it.
     pub path: String,

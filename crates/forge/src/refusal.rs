@@ -3,7 +3,6 @@
 use git::bare::BareError;
 use serde_json::{Value, json};
 
-/// A result, or the refusal.
 pub(super) type Result<T = (), E = Refusal> = std::result::Result<T, E>;
 
 /// Turns a missing value into a refusal.

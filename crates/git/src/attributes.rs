@@ -63,7 +63,6 @@ impl Attributes {
     }
 }
 
-/// `true` if the path is that of a file with attributes.
 pub(crate) fn is_attributes_file(path: &RepoPath) -> bool {
     path.as_bytes().rsplit(|byte| *byte == b'/').next() == Some(FILE)
 }
@@ -99,7 +98,6 @@ async fn attributes_of(git_dir: &Path, source: &str, paths: &[&RepoPath]) -> Res
 /// A line of a `.gitattributes` file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AttributeRule {
-    /// The file.
     pub file: RepoPath,
     /// The line number, from 1.
     pub line: usize,

@@ -1,7 +1,5 @@
 //! The changes that an agent made in a checkout, found by comparing the tree with the record of its first state.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     checkout::TreeRecord,
     ignores::{AlwaysIncluded, IgnoreFiles, Ignores},

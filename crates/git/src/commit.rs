@@ -27,7 +27,6 @@ const MADE_REF: &str = "refs/autobuild/made";
 /// Author and committer of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Author {
-    /// The displayed name.
     pub name: String,
     /// The e-mail address.
     pub email: String,
@@ -49,7 +48,6 @@ pub struct CommitRequest {
 }
 
 impl CommitRequest {
-    /// Returns the message with its trailers.
     #[must_use]
     pub fn full_message(&self) -> String {
         let mut text = self.message.replace('\0', "").trim().to_owned();
@@ -70,7 +68,6 @@ pub enum CommitError {
     /// The checkout could not be read, or changed while it was read.
     #[error(transparent)]
     TakeOut(#[from] TakeOutError),
-    /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
     /// Files cannot be converted as their attributes ask.

@@ -36,9 +36,7 @@ pub type WorkFile = (RepoPath, (Vec<u8>, u32));
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path} is not valid {encoding}, the working-tree-encoding that {} names", .rule.as_ref().map_or_else(|| ".gitattributes".to_owned(), ToString::to_string))]
 pub struct NotEncoded {
-    /// The path.
     pub path: RepoPath,
-    /// The encoding.
     pub encoding: String,
     /// The line that names the encoding.
     pub rule: Option<AttributeRule>,

@@ -8,7 +8,6 @@ use std::path::Path;
 /// One path that differs between two trees, as `diff-tree --raw --no-renames` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawChange {
-    /// The path.
     pub path: RepoPath,
     /// File mode before, `0` if there was none: `0o100644`, `0o100755`, `0o120000` (link), `0o160000` (submodule).
     pub old_mode: u32,
@@ -20,7 +19,6 @@ pub struct RawChange {
     pub new_oid: String,
 }
 
-/// The kind of change to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileStatus {
     /// The file is new.
@@ -43,7 +41,6 @@ pub enum FileStatus {
 pub struct ChangedFile {
     /// The path after the change; for a deleted file, the path before.
     pub path: RepoPath,
-    /// The kind of change.
     pub status: FileStatus,
 }
 

@@ -3,7 +3,6 @@
 use crate::names::NotABranchName;
 use std::time::Duration;
 
-/// The reach of a call of git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallReach {
     /// It uses only our own repositories.
@@ -45,7 +44,6 @@ pub enum GitError {
     TimedOut {
         /// The subcommand.
         command: String,
-        /// Its reach.
         reach: CallReach,
         /// The deadline.
         after: Duration,
@@ -55,7 +53,6 @@ pub enum GitError {
     TooLarge {
         /// The subcommand.
         command: String,
-        /// The cap that was exceeded.
         cap: usize,
     },
     /// Git failed in a way that trying again does not fix.
@@ -79,7 +76,6 @@ pub enum GitError {
     /// Git itself could not be started.
     #[error("git could not be started: {source}")]
     NotStarted {
-        /// The cause.
         #[source]
         source: std::io::Error,
     },
@@ -88,7 +84,6 @@ pub enum GitError {
     Io {
         /// The action that failed.
         what: String,
-        /// The cause.
         #[source]
         source: std::io::Error,
     },

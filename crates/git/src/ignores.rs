@@ -17,11 +17,9 @@ const RULES_CAP: usize = 1 << 20;
 /// The line of an ignore file that keeps a path out of the work.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IgnoreRule {
-    /// The file.
     pub file: RepoPath,
     /// The line number, from 1.
     pub line: usize,
-    /// The pattern.
     pub pattern: String,
 }
 

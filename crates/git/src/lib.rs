@@ -6,6 +6,7 @@
 //! ([`Mirror::commit_changes`]). There the commit is checked ([`Policy`]) before it is pushed ([`Mirror::push`]). An
 //! agent's own `.git` is never read. Tokens reach git only through its environment.
 
+#![allow(missing_docs, reason = "a name and a type that say what an item is need no comment")]
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod bare;

@@ -22,7 +22,6 @@ pub enum MergeOutcome {
     Conflict {
         /// The tree with conflict markers.
         tree: Sha,
-        /// The files in conflict.
         files: Vec<RepoPath>,
     },
     /// They have no common ancestor.

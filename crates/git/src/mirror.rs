@@ -134,7 +134,6 @@ impl Mirrors {
         mirror_folder(&data_dir.join("git"), repo)
     }
 
-    /// Returns the folder that holds all mirrors.
     pub(crate) fn folder_of_all(&self) -> PathBuf {
         self.shared.root.join("mirrors")
     }
@@ -147,7 +146,6 @@ impl Mirrors {
         &self.shared.trash
     }
 
-    /// Returns the mirror of one repository.
     #[must_use]
     pub fn mirror(&self, repo: RepoId) -> Mirror {
         let mut known = self.shared.known.lock();
@@ -228,7 +226,6 @@ impl Mirror {
         }
     }
 
-    /// Returns `true` if the mirror has the commit.
     pub async fn has_commit(&self, sha: &Sha) -> Result<bool, GitError> {
         let name = format!("{sha}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];

@@ -79,7 +79,6 @@ impl RepoPath {
         Self(bytes.into())
     }
 
-    /// Returns the bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0

@@ -19,7 +19,6 @@ pub struct OwnRepository {
 /// The commit and branch of HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnHead {
-    /// The commit.
     pub sha: String,
     /// The checked-out branch; `None` if `HEAD` is detached.
     pub branch: Option<String>,

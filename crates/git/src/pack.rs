@@ -14,7 +14,6 @@ use domain::ids::Sha;
 /// The result of packing a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackOutcome {
-    /// The bytes of the pack.
     Bytes(Vec<u8>),
     /// The remote has the commit.
     Needless,
@@ -22,7 +21,6 @@ pub enum PackOutcome {
     TooLarge,
 }
 
-/// The result of unpacking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unpacked {
     /// The mirror holds the commit.

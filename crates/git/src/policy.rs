@@ -24,7 +24,6 @@ pub struct ForbiddenChange {
     pub path: Option<RepoPath>,
     /// The line, from 1, if it is one line.
     pub line: Option<u32>,
-    /// The reason.
     pub why: Forbidden,
 }
 

@@ -39,10 +39,8 @@ pub enum Blob {
     Large(u64),
 }
 
-/// One entry of a commit's tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeEntry {
-    /// The path.
     pub path: RepoPath,
     /// The file mode; `0o160000` is a submodule.
     pub mode: u32,
@@ -57,7 +55,6 @@ impl TreeEntry {
     }
 }
 
-/// The files of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileList {
     /// The entries in git's order.
@@ -69,11 +66,9 @@ pub struct FileList {
 /// The parsed fields of a commit object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitInfo {
-    /// The tree's id.
     pub tree: Sha,
     /// The parents, in order.
     pub parents: Vec<Sha>,
-    /// Name of the author.
     pub author_name: String,
     /// E-mail address of the author.
     pub author_email: String,

@@ -19,7 +19,6 @@ type Numbers = (u64, u64, u64);
 /// A git that is new enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledGit {
-    /// The program's path.
     pub program: PathBuf,
     /// The version as git prints it, such as `2.47.1.windows.1`.
     pub version: String,
@@ -35,19 +34,13 @@ pub enum UnusableGit {
     /// Git is older than the minimum.
     #[error("{program} is git {version}, and git {} or newer is needed", minimum(), program = .program.display())]
     TooOld {
-        /// The program's path.
         program: PathBuf,
         /// The version as git prints it.
         version: String,
     },
     /// Git does not report its version.
     #[error("{program} does not say its version ({why}), and git {} or newer is needed", minimum(), program = .program.display())]
-    Unreadable {
-        /// The program's path.
-        program: PathBuf,
-        /// The reason.
-        why: String,
-    },
+    Unreadable { program: PathBuf, why: String },
 }
 
 fn minimum() -> String {

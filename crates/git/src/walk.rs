@@ -135,9 +135,7 @@ pub(crate) struct WalkedTree {
 /// A file that a rule kept out of the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The path.
     pub path: RepoPath,
-    /// The rule.
     pub rule: IgnoreRule,
     /// The folder that the rule matches; `None` if it matches the file itself.
     pub folder: Option<RepoPath>,

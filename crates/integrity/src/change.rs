@@ -4,7 +4,6 @@ use domain::{plan::PlannedTask, protected_paths::ProtectedPaths};
 use std::collections::BTreeSet;
 use text::{secret::Secrets, shell_command::ShellCommand};
 
-/// One task's change.
 pub struct Change<'a> {
     /// Every file that differs; a rename is a deletion and an addition.
     pub files: &'a [FileChange],
@@ -12,13 +11,9 @@ pub struct Change<'a> {
     pub base: &'a BTreeSet<String>,
     /// All paths of the change's commit.
     pub head: &'a BTreeSet<String>,
-    /// The task to which the change belongs.
     pub task: &'a PlannedTask,
-    /// The paths that no Player may change.
     pub protected: &'a ProtectedPaths,
-    /// The service's own secrets.
     pub known_secrets: &'a Secrets,
-    /// The command that measures coverage.
     pub coverage: Option<&'a ShellCommand>,
     /// The files that the settings name as output of the test run: the report and the coverage file.
     pub results: &'a [String],
@@ -26,14 +21,11 @@ pub struct Change<'a> {
     pub max_file_bytes: u64,
 }
 
-/// One file of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
     /// Its path, relative to the root.
     pub path: String,
-    /// The version before the change.
     pub before: FileContent,
-    /// The version after the change.
     pub after: FileContent,
 }
 

@@ -4,6 +4,7 @@
 //! languages ([`language::ALL`]). The domain decides the weight of a finding. Findings that need a run come from the
 //! Gates.
 
+#![allow(missing_docs, reason = "a name and a type that say what an item is need no comment")]
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod asserts_less;

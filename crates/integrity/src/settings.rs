@@ -47,7 +47,6 @@ fn walk(name: &str, value: &serde_json::Value, depth: usize, settings: &mut Vec<
     settings.push(Setting { name: name.to_owned(), values });
 }
 
-/// Returns the dotted name of a key, with its section if it is in one.
 fn dotted_name(section: &str, key: &str) -> String {
     match section {
         "" => key.to_owned(),

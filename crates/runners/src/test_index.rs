@@ -25,10 +25,8 @@ enum LineStart {
     Function,
 }
 
-/// One test in a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TestSite {
-    /// The file's path.
     pub path: String,
     /// The names of the enclosing classes, modules or suites, outermost first.
     pub scope: Vec<String>,
@@ -36,7 +34,6 @@ pub struct TestSite {
     pub line: u32,
     /// The words of its body.
     pub words: Vec<String>,
-    /// The origin of its function.
     pub origin: Origin,
     /// The conditions that may keep it from running, the nearest first.
     pub conditions: Vec<Condition>,

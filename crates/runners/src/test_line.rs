@@ -58,7 +58,6 @@ const VARIABLES: [(&str, &str); 3] = [
 /// A way to run a command: the line for the shell, and environment variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// The line for the shell.
     pub line: String,
     /// The variables that make runners name their tests.
     pub variables: &'static [(&'static str, &'static str)],
@@ -79,7 +78,6 @@ impl Invocation {
 /// The tests of the commit that run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All tests.
     All,
     /// These tests, if the runner can select them.
     Named(Named),

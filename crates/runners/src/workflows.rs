@@ -5,13 +5,11 @@ use domain::ci::{CheckOrigin, PullCheck};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The folder of workflows.
 const FOLDER: &str = ".github/workflows/";
 
 /// The events that AutoBuild's branches and pull requests cause.
 const CAUSED: [&str; 3] = ["push", "pull_request", "pull_request_target"];
 
-/// `true` if a path is a workflow.
 #[must_use]
 pub fn is_workflow(path: &str) -> bool {
     let name = path.strip_prefix(FOLDER).unwrap_or_default();

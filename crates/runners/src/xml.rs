@@ -34,20 +34,16 @@ pub enum NotXml {
     /// The file declares its own entities.
     #[error("it is not XML that can be read: it declares entities of its own")]
     Entities,
-    /// The nesting is too deep.
     #[error("it is not XML that can be read: it is nested deeper than {DEEPEST} elements")]
     TooDeep,
-    /// There are too many elements.
     #[error("it has more than {MOST_ELEMENTS} elements")]
     TooMany,
-    /// An element has too many attributes.
     #[error("an element has more than {MOST_ATTRIBUTES} attributes")]
     TooManyAttributes,
 }
 
 /// A part of a document, in document order.
 pub(crate) enum Part<'a> {
-    /// The beginning of an element.
     Start(Element<'a>),
     /// The end of the innermost element.
     End,

@@ -25,7 +25,6 @@ pub struct UnknownKey {
     pub name: String,
     /// The keys that are known at this place.
     pub known: String,
-    /// The key's position in the text.
     pub place: Option<Position>,
 }
 
@@ -123,7 +122,6 @@ impl<'a> Fields<'a> {
 
 /// A value and the name that sentences give it.
 pub struct Field<'a> {
-    /// The reading that it belongs to.
     pub reading: &'a Reading,
     /// The name, for example `issues[0].line`.
     pub name: String,

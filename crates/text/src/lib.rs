@@ -1,6 +1,7 @@
 //! Tools for text that make no decisions. They shorten and clean it, mask secrets, read JSON and YAML with the position
 //! of every mistake, split commands into words, and price tokens.
 
+#![allow(missing_docs, reason = "a name and a type that say what an item is need no comment")]
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod clean;

@@ -9,9 +9,7 @@ const MOST_SHOWN: usize = 20;
 /// A position in a text; line and column count from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
-    /// The line.
     pub line: u64,
-    /// The column.
     pub column: u64,
 }
 
@@ -58,7 +56,6 @@ pub enum SettingsMistake {
     NoFile,
     /// Something in the file is not valid.
     Invalid {
-        /// The position in the file.
         place: Position,
         /// The key with its parents, for example `budget.usd_per_task`; empty for the file as a whole.
         key: String,
@@ -74,14 +71,12 @@ pub enum SettingsMistake {
 pub struct Mistakes(pub Vec<Mistake>);
 
 impl Mistakes {
-    /// Returns a list of one mistake.
     pub fn one(sentence: impl Into<String>, place: Option<Position>) -> Self {
         let mut mistakes = Self::default();
         mistakes.add(sentence, place);
         mistakes
     }
 
-    /// Adds a mistake.
     pub fn add(&mut self, sentence: impl Into<String>, place: Option<Position>) {
         self.0.push(Mistake { sentence: sentence.into(), place });
     }

@@ -1,7 +1,5 @@
 //! A JSON or YAML value as it was written, with its position. Reading enforces size limits and no other rule.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     mistake::{Mistake, Position, quoted},
     shorten,
@@ -14,7 +12,6 @@ use serde_json::Value;
 use serde_saphyr::{Spanned, options::DuplicateKeyPolicy};
 use std::fmt;
 
-/// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub value: Shape,
@@ -28,7 +25,6 @@ pub enum Shape {
     Null,
     /// A boolean.
     Flag(bool),
-    /// A whole number.
     Whole(i64),
     /// Any other number.
     Number(f64),
@@ -41,7 +37,6 @@ pub enum Shape {
 /// A key of a map and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The key's text.
     pub name: String,
     /// The position; `None` for JSON.
     pub place: Option<Position>,
@@ -102,7 +97,6 @@ impl Node {
         self.place.unwrap_or(Position::START)
     }
 
-    /// Returns the value, if it is text.
     pub fn text(&self) -> Option<&str> {
         let Shape::Text(text) = &self.value else { return None };
         Some(text)
@@ -114,7 +108,6 @@ impl Node {
         Some(flag)
     }
 
-    /// Returns the value, if it is a whole number.
     pub fn whole(&self) -> Option<i64> {
         let Shape::Whole(number) = self.value else { return None };
         Some(number)
@@ -126,7 +119,6 @@ impl Node {
         number.or_else(|| self.text()?.trim().trim_start_matches('#').parse().ok())
     }
 
-    /// Returns the value, if it is a number.
     pub fn number(&self) -> Option<f64> {
         if let Shape::Number(number) = self.value { Some(number) } else { self.whole()?.to_string().parse().ok() }
     }

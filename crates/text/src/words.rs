@@ -26,7 +26,6 @@ macro_rules! words {
             /// All variants, in order.
             pub const ALL: [Self; [$($word),*].len()] = [$(Self::$variant),*];
 
-            /// Returns its word.
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word),*

@@ -17,7 +17,6 @@ const MAX_REMEMBERED: usize = 10_000;
 /// The part of the output that was read so far.
 #[derive(Debug, Default)]
 pub(crate) struct CodexStream {
-    /// The agent's last message.
     pub(crate) last_message: Option<String>,
     pub(crate) completed: bool,
     pub(crate) failed: Option<String>,

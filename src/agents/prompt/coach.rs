@@ -43,7 +43,6 @@ pub struct CoachInput<'a> {
     pub people: &'a [String],
     /// The remarks of people without the right to decide, word for word.
     pub remarks: &'a [String],
-    /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
     /// Its right to ask for commands.
     pub probing: Probing,

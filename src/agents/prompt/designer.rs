@@ -17,7 +17,6 @@ pub struct DesignerInput<'a> {
     /// The texts that people added, newest last.
     pub words: &'a [String],
     pub files: &'a [String],
-    /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
     pub tests: Tests<'a>,
 }

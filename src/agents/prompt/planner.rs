@@ -11,7 +11,6 @@ pub struct PlannerInput<'a> {
     /// The texts that people added with `/autobuild plan`, newest last.
     pub words: &'a [String],
     pub files: &'a [String],
-    /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
     pub tests: Tests<'a>,
     /// The most tasks that the plan may have.

@@ -44,7 +44,6 @@ pub struct PlayerInput<'a> {
     pub guidance: &'a [String],
     /// The work of earlier waves.
     pub delivered: &'a [MergedTask],
-    /// The repository's instruction files.
     pub instructions: &'a [InstructionFile],
     pub tests: Tests<'a>,
     /// The command that prepares a checkout for the tests, if there is one.

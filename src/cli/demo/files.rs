@@ -29,7 +29,6 @@ pub(super) struct DemoFiles {
     pub fate: FileFate,
 }
 
-/// The fate of the demo's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileFate {
     /// The files remain after the demo.
@@ -57,7 +56,6 @@ pub(super) fn tidy(files: &DemoFiles) {
 }
 
 impl DemoFiles {
-    /// Returns the files of a demo of this material in `folder`.
     pub(super) fn new(folder: PathBuf, stage: &Stage, repository: &str, material: &Material) -> anyhow::Result<Self> {
         Ok(Self {
             repository: stage.forge.repository_dir(repository)?,

@@ -17,7 +17,6 @@ use std::{collections::BTreeMap, time::Duration};
 const LOOK: Duration = Duration::from_millis(300);
 
 pub enum FollowOutcome {
-    /// The order rests.
     Rests(Box<Report>),
     /// The other process stopped: this process has the lock now.
     Free(Lock),

@@ -5,7 +5,6 @@ use domain::ids::TaskId;
 use std::collections::BTreeSet;
 use text::nearest::nearest;
 
-/// The order and the task of a name.
 pub struct NamedOrder {
     pub order: Order,
     /// The task, if the name is that of a task.

@@ -212,7 +212,6 @@ impl Orders {
         }
     }
 
-    /// Saves an order's report.
     pub async fn keep_report(&self, number: u64, report: &Report) -> anyhow::Result<()> {
         let report = serde_json::to_string(report)?;
         Ok(self.store().await?.keep_local_report(number, &report).await?)

@@ -56,9 +56,7 @@ use text::secret::Secrets;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// The owner of the sample's repositories.
 const SAMPLE_OWNER: &str = "acme";
-/// The login of the sample's person.
 const SAMPLE_PERSON: &str = "mona";
 /// The owner of a person's own repositories on the forge.
 const OWN_OWNER: &str = "local";
@@ -77,7 +75,6 @@ const COACH_APP: &str = "autobuild-coach";
 
 #[derive(Clone, Debug)]
 pub enum StageAgents {
-    /// The people of the sample.
     Sample,
     /// The person at the terminal, by the name in git's settings.
     Own(Option<String>),
@@ -145,7 +142,6 @@ pub struct Stage {
     work: Vec<JoinHandle<()>>,
 }
 
-/// An issue that exists on the stage.
 #[derive(Clone, Debug)]
 pub struct FiledIssue {
     /// The repository's full name, `owner/name`.

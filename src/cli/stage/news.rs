@@ -33,7 +33,6 @@ const ROW: usize = 80;
 /// The most columns of one line.
 const WIDTH: usize = 600;
 
-/// One piece of news.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewsEntry {
     pub place: Place,

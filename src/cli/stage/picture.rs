@@ -18,7 +18,6 @@ use domain::{
 };
 use unicode_width::UnicodeWidthStr;
 
-/// The frames of a spinner.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// The most tasks that are drawn; the others are counted.

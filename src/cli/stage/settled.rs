@@ -16,7 +16,6 @@ use std::process::ExitCode;
 use text::mistake::SettingsMistake;
 
 pub enum SettledState {
-    /// The Feature rests in this state.
     At(Box<Feature>),
     /// There is no Feature: the label was refused.
     Nothing,

@@ -94,14 +94,12 @@ fn permission(read: &ReadSettings) -> Permission {
     }
 }
 
-/// The way in which a Feature was requested.
 enum FeatureRequest {
     Label,
     /// By a command on an issue without the label. The label is added first.
     Command(PlanCommand),
 }
 
-/// A command that requests a Feature.
 pub struct PlanCommand {
     /// The text for the planner.
     pub words: Option<EarlierComment>,

@@ -85,7 +85,6 @@ async fn is_taken_off(
     }
 }
 
-/// Returns the label that started the Feature.
 pub fn label_of(feature: &Feature) -> String {
     match feature.snapshot.wanted {
         PlanKind::Plan => last_read(feature).label,

@@ -36,7 +36,6 @@ pub(super) struct Ground {
     pub left: Leftovers,
     /// The commands that the Gates will run.
     commands: CommandChoice,
-    /// The repository's own instructions.
     instructions: Vec<InstructionFile>,
     /// The result of pre-flight, if it is known.
     baseline: Option<Baseline>,

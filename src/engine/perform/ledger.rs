@@ -43,7 +43,6 @@ enum AfterRun {
 /// A recorded run that may begin.
 #[derive(Clone)]
 pub(super) struct OpenedRun {
-    /// The run's id in the ledger.
     pub id: String,
     pub share: Share,
     cost_reporting: CostReporting,

@@ -27,7 +27,6 @@ pub(super) fn provider_of(kind: &str, model: Option<&str>) -> String {
     model.map_or_else(|| kind.to_owned(), |model| format!("{kind}/{model}"))
 }
 
-/// A failure of a model's API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ApiFailure {
     provider: String,

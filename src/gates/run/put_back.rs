@@ -32,7 +32,6 @@ pub(crate) struct SetUpTraces {
     pub(crate) executable: Vec<PathBuf>,
 }
 
-/// The state of the files before set-up.
 pub(crate) struct StateBefore {
     /// `None` if there is nothing at the path.
     stamps: BTreeMap<PathBuf, Option<Stamp>>,

@@ -48,7 +48,6 @@ pub(crate) struct Tested {
     pub(crate) origin: Origin,
 }
 
-/// The origin of a result.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     Now,

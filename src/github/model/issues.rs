@@ -19,7 +19,6 @@ pub enum OpenState {
 pub enum Conversation {
     #[default]
     Issue,
-    /// A pull request.
     Pull,
 }
 

@@ -52,7 +52,6 @@ pub struct Pull {
 }
 
 impl Pull {
-    /// Returns `true` if it was merged.
     pub fn is_merged(&self) -> bool {
         self.merged_at.is_some()
     }

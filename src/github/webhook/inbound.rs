@@ -110,7 +110,6 @@ pub enum PushKind {
     FastForward,
     /// The old tip is not among the new tip's ancestors.
     Forced,
-    /// The branch was deleted.
     Deleted,
 }
 

@@ -17,7 +17,6 @@ use text::{mistake::quoted, shorten};
 /// The most characters of a criterion, of an answer or of the Coach's text in one sentence.
 const MOST_WORDS: usize = 600;
 
-/// Describes the problem of an item.
 pub fn problem(item: &Issue) -> Cow<'_, str> {
     match item.problem.words() {
         Some(text) => text.into(),

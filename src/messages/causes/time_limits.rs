@@ -4,7 +4,6 @@
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimit {
     pub key: &'static str,
-    /// The repository's value.
     pub requested: u64,
     /// The server's limit.
     pub longest: u64,

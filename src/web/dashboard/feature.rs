@@ -32,7 +32,6 @@ const MOST_ITEMS: usize = 20;
 /// The most characters of a Gate's finding.
 const LONGEST: usize = 400;
 
-/// The content of the page.
 pub(super) struct FeaturePage<'a> {
     pub(super) web: &'a str,
     pub(super) secrets: &'a Secrets,

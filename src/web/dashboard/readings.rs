@@ -33,9 +33,7 @@ const NAME_AGAIN: i64 = 10 * 60_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Page {
-    /// The overview of all work.
     Overview,
-    /// The queue of steps.
     Queue,
     /// The figures on money and success.
     Spending,

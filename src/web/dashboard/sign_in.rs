@@ -219,7 +219,6 @@ pub(super) async fn with_github(
     }
 }
 
-/// The answer to a failed sign-in.
 type FailedSignIn = (StatusCode, &'static str);
 
 /// Ensures that each sign-in comes back only once, so that it asks GitHub for one code at most.

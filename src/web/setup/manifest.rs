@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use url::Url;
 
-/// The manifests of both Apps.
 const MANIFESTS: &str = include_str!("../../../app-manifest.yml");
 
 /// The address to which GitHub sends the browser back after an App's registration.
@@ -54,7 +53,6 @@ impl AppKind {
         }
     }
 
-    /// Returns the permissions that the App needs.
     pub(super) fn permissions(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Autobuild => AUTOBUILD_PERMISSIONS,

@@ -105,9 +105,7 @@ struct SetupState {
 }
 
 enum Service {
-    /// No service runs.
     Off,
-    /// The service works.
     On(Arc<Engine>),
     /// The service cannot start, for this reason.
     Failed(String),

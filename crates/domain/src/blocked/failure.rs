@@ -1,7 +1,5 @@
 //! Failures that say nothing about the quality of the work, and the table of their consequences.
 
-#![expect(missing_docs, reason = "clear names need none")]
-
 use crate::{
     ids::{FeatureKey, Sha, TaskId, TurnNumber},
     isolation::Limit,
@@ -306,7 +304,6 @@ words! {
         /// The person is not logged in.
         #[default]
         Missing = "is missing",
-        /// The token has expired.
         Expired = "has expired",
         /// The program signs its calls itself, or asks another program for its key.
         NotLendable = "cannot be lent",
@@ -333,9 +330,7 @@ pub struct SpentScript {
     pub fitting: usize,
     /// The role that asked for a step.
     pub role: String,
-    /// The task of the run.
     pub task: Option<TaskId>,
-    /// The turn of the run.
     pub turn: TurnNumber,
 }
 
@@ -418,7 +413,6 @@ pub struct FailureRule {
     pub word: &'static str,
     /// If it passes by itself.
     pub class: FailureClass,
-    /// Whose failure it is.
     pub owner: Owner,
     /// Who has to act before the work can continue.
     pub actor: Actor,
@@ -428,7 +422,6 @@ pub struct FailureRule {
     pub runs: u32,
     /// If the fallback model of the settings is tried, once and at once.
     pub fallback: Fallback,
-    /// The work that it leaves undone.
     pub undone: UndoneWork,
 }
 
@@ -443,7 +436,6 @@ pub enum FailureClass {
     Unknown,
 }
 
-/// Whose a failure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     GitHub,
@@ -457,7 +449,6 @@ pub enum Owner {
     AutoBuild,
 }
 
-/// Who has to act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
     Nobody,
@@ -501,7 +492,6 @@ pub enum UndoneWork {
 }
 
 impl Failure {
-    /// Returns its consequences.
     #[rustfmt::skip]
     pub fn rule(&self) -> FailureRule {
         use {Actor::*, Fallback::*, FailureClass::*, UndoneWork::*, NextStep::*, Owner::*};

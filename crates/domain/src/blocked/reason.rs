@@ -1,7 +1,5 @@
 //! The reasons why a task or a Feature cannot continue by itself, the step that was under way, and the severity.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     blocked::failure::Failure,
     budget::Spent,
@@ -144,37 +142,29 @@ impl BlockReason {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkStep {
-    /// Making a plan.
     Plan,
     /// Checking the default branch.
     PreFlight,
     /// Creating the integration branch.
     OpenIntegration,
-    /// Merging the default branch.
     MergeDefault,
     /// Running the Gates on the integration branch.
     WaveGate,
     /// Opening the pull request into the default branch.
     OpenFeaturePull,
-    /// Designing a task.
     Design,
     /// Running the Player.
     Play,
     /// Opening a task's pull request.
     OpenPull,
-    /// Running the Gates.
     Gates,
     /// Reading the repository's CI.
     Ci,
-    /// Running the Coach.
     Coach,
-    /// Posting a verdict.
     PostReview,
-    /// Publishing a check run.
     PublishCheck,
     /// Merging a task's pull request.
     Merge,
-    /// Handling a person's action.
     #[serde(rename = "looking_at_it")]
     HandleAct,
     /// An effect that no state waits for.
@@ -189,7 +179,6 @@ impl WorkStep {
 }
 
 words! {
-    /// The severity of a block.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Severity {

@@ -17,7 +17,6 @@ use crate::{
 pub enum Approvable {
     /// There is a pull request with a commit.
     Yes,
-    /// There is nothing to merge.
     NothingPushed,
     /// The commit contains something that looks like a secret, which nobody can waive.
     Secret,
@@ -41,7 +40,6 @@ pub enum NextCommand {
 }
 
 impl NextCommand {
-    /// Returns the commands for a blocked task.
     pub fn of_task(approvable: Approvable) -> Vec<Self> {
         match approvable {
             Approvable::Yes => vec![Self::Resume, Self::Approve, Self::Retry, Self::Skip],
@@ -64,7 +62,6 @@ impl NextCommand {
 /// The report that a person gets when a task or a Feature cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedReport {
-    /// The reason for the block.
     pub reason: BlockReason,
     /// The number of turns used.
     pub attempts: u32,

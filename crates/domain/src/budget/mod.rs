@@ -5,8 +5,6 @@
 //! A run's share is half of its part. If its program continues, the proxy stops it at the whole part. A program without
 //! the proxy that does not report its use may exceed its share.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 mod figures;
 mod month;
 mod recorded_usage;
@@ -66,9 +64,7 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purse {
-    /// A task's purse.
     Task,
-    /// A Feature's purse.
     Feature,
     /// An installation's purse for a calendar month.
     Installation,
@@ -84,7 +80,6 @@ pub struct PurseLimits {
     pub parallel: u32,
 }
 
-/// All limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     pub task: PurseLimits,
@@ -95,7 +90,6 @@ pub struct Budget {
     pub server: PurseLimits,
 }
 
-/// The state of one purse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurseStatus {
     pub purse: Purse,
@@ -122,7 +116,6 @@ pub enum CostReporting {
 pub struct Call {
     /// The run's time limit, in milliseconds.
     pub deadline_ms: u64,
-    /// The usage that it will report.
     pub cost_reporting: CostReporting,
 }
 
@@ -144,7 +137,6 @@ pub struct Share {
 /// The answer to a request for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may begin with this share.
     Share(Share),
     /// The rest is reserved for runs that have not ended. Ask again later.
     Wait,
@@ -170,7 +162,6 @@ pub struct Spent {
     pub purse: Purse,
     /// The measure that is used up.
     pub measure: Measure,
-    /// The amount used.
     pub used: u64,
     pub limit: u64,
     /// The month, for the purses of an installation and of the server.

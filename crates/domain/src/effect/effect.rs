@@ -1,7 +1,5 @@
 //! The effects, in the form in which they are stored.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     effect::{
         say::{Reaction, ReactionTarget, Reply, ReplyTo, Thread, Wait},
@@ -148,7 +146,6 @@ impl Effect {
     }
 }
 
-/// Something to do for one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskWork {
@@ -171,10 +168,7 @@ pub enum TaskWork {
     /// Publishes the verdict of a turn as the check run of its commit.
     PublishCheck { turn: TurnNumber },
     /// Publishes a check run on a commit that nobody judged. It says that the task waits for a person.
-    PublishBlocked {
-        /// The head of the task's branch.
-        head: Sha,
-    },
+    PublishBlocked { head: Sha },
     /// Posts the blocked report.
     PostBlocked,
     /// Ends the pull request's draft state.

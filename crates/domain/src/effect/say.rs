@@ -1,8 +1,6 @@
 //! The texts that AutoBuild posts, the actions that only a person can do, and the record of texts that could not be
 //! posted.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     blocked::WorkStep,
     effect::effect::Effect,
@@ -12,7 +10,6 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use text::{mistake::SettingsMistake, words};
 
-/// The target of a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReactionTarget {
@@ -41,12 +38,10 @@ words! {
 #[serde(rename_all = "snake_case")]
 pub enum Thread {
     Issue(IssueNumber),
-    /// A pull request.
     Pull(PullNumber),
 }
 
 impl Thread {
-    /// Returns the thread's number in the repository.
     pub fn number(&self) -> u64 {
         match self {
             Self::Issue(n) => n.0,
@@ -64,7 +59,6 @@ pub enum ReplyTo {
     Fact(String),
 }
 
-/// The content of a reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
@@ -99,7 +93,6 @@ pub struct FailedAct {
     pub what: PublicAct,
     /// The task that it is about; `None` if it is about the Feature.
     pub task: Option<TaskId>,
-    /// The replacement that was posted.
     pub instead: Replacement,
     /// GitHub's error text.
     pub why: String,
@@ -136,7 +129,6 @@ pub enum PublicAct {
 pub enum Replacement {
     /// A comment review by the AutoBuild App.
     CommentReview,
-    /// A comment on the pull request.
     PullComment,
     IssueComment,
     /// Nothing: every form was refused.

@@ -43,9 +43,7 @@ pub enum Subject {
     Reactions,
     /// The requests that are refused. None of them delays a reaction to a request that is carried out.
     Refusals,
-    /// The Feature.
     Feature,
-    /// One of the Feature's tasks.
     Task(TaskId),
 }
 
@@ -65,7 +63,6 @@ pub enum Priority {
 /// The condition that an effect waits for, apart from its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitsFor {
-    /// Nothing.
     Nothing,
     /// Permission to work: it waits while the Feature is paused or its installation suspended, and is cancelled when
     /// the work stops.

@@ -1,7 +1,5 @@
 //! The reasons why there is no evidence.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::refused_host::RefusedHost;
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +10,7 @@ pub enum Absence {
     /// The settings name no command, and none could be detected.
     NoCommand,
     /// The command could not start.
-    CouldNotStart {
-        command: String,
-        /// Why not.
-        reason: StartFailure,
-    },
+    CouldNotStart { command: String, reason: StartFailure },
     /// The service's time limit stopped the command.
     TimedOut {
         command: String,
@@ -32,7 +26,6 @@ pub enum Absence {
         command: String,
         /// The hosts, at least one.
         hosts: Vec<RefusedHost>,
-        /// The command's output.
         output: String,
     },
     /// An earlier Gate had to pass first, and did not.

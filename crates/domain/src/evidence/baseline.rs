@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 /// The results of set-up and tests on a commit before anyone changed anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// The commit.
     pub commit: Sha,
     /// The result of the set-up command; `None` if there is none.
     pub setup: Option<Evidence>,
@@ -54,7 +53,6 @@ impl Additions {
 pub struct WaivedTest {
     /// The test's name, as its runner spells it.
     pub test: String,
-    /// The person who waived it.
     pub by: User,
 }
 

@@ -1,7 +1,5 @@
 //! The results of Gates as facts. `messages` of the application words them.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     evidence::absence::Absence, ids::Sha, integrity::Rule, isolation::Limit, test_outcome::TestOutcome,
     unrun::UnrunTests,
@@ -36,12 +34,7 @@ pub enum Fact {
         unseen: Option<Absence>,
     },
     /// Tests of the base do not hold as they did.
-    BaseBroken {
-        /// The number of tests by outcome.
-        counted: Vec<(TestOutcome, usize)>,
-        /// The tests' names.
-        tests: Vec<String>,
-    },
+    BaseBroken { counted: Vec<(TestOutcome, usize)>, tests: Vec<String> },
     /// Tests fail without the change and pass with it.
     Witnessed {
         /// The number of tests, and the first by name; `None` if the runner names none.
@@ -112,7 +105,6 @@ pub enum NamedTest {
     },
     /// The change brings it, and it did not run.
     WrittenNotRun {
-        /// Its file.
         path: String,
         /// Its line, from 1.
         line: u32,
@@ -130,7 +122,6 @@ pub enum TouchedKinds {
     Neither,
 }
 
-/// A kind of experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Experiment {

@@ -1,7 +1,5 @@
 //! The report of all Gates on one commit: set-up, tests, and every other Gate with its weight.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     evidence::{Counts, Evidence, Finding},
     ids::User,
@@ -37,9 +35,7 @@ pub struct GateReport {
 /// A failing test that is not counted against the work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excused {
-    /// The test's name.
     pub test: String,
-    /// The reason.
     pub why: Excuse,
 }
 
@@ -76,7 +72,6 @@ pub enum Gate {
     RedBeforeGreen,
     /// Coverage of the changed lines.
     Coverage,
-    /// The rules of integrity.
     Integrity,
     /// Experiments: tests run after a change that they should notice.
     Experiments,
@@ -86,7 +81,6 @@ pub enum Gate {
     Smoke,
     /// A command that the Coach asked for, by its number from 1.
     Probe(usize),
-    /// The repository's own CI.
     Ci,
 }
 

@@ -115,14 +115,7 @@ pub enum Counts {
     #[default]
     Unknown,
     /// The numbers as the runner printed them.
-    Known {
-        /// Tests that passed.
-        passed: u32,
-        /// Tests that failed.
-        failed: u32,
-        /// Tests that were skipped.
-        skipped: u32,
-    },
+    Known { passed: u32, failed: u32, skipped: u32 },
 }
 
 impl Finding {

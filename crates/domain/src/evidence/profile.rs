@@ -1,7 +1,5 @@
 //! Combines the Gates of a task into one result.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateReport, GateResult, TestNames, Weight},
     plan::TaskType,
@@ -25,11 +23,9 @@ pub enum Profile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unmet {
     pub part: Part,
-    /// The reason.
     pub cause: Cause,
 }
 
-/// A part of the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {

@@ -1,7 +1,5 @@
 //! The common signs of a test run's failures: the same failure text, and the hosts that it was refused.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use text::{shorten, words};
@@ -51,7 +49,6 @@ words! {
         NameUnresolved = "name_unresolved",
         /// Nothing listens at an address.
         ConnectionRefused = "connection_refused",
-        /// There is no route to an address.
         NoRoute = "no_route",
         /// A file or program does not exist.
         NotFound = "not_found",

@@ -40,7 +40,6 @@ pub enum CiOfBase {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailingBase {
-    /// A person is asked.
     #[default]
     Asks,
     /// A person accepted the failures as the baseline.

@@ -14,11 +14,9 @@ use crate::{
 /// Tests of the base that a merged task changed or removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedBehaviour<'a> {
-    /// The task.
     pub task: TaskId,
     /// The outcome of the tests; `None` if the plan names them and no run showed it.
     pub outcome: Option<TestOutcome>,
-    /// The tests.
     pub tests: Vec<&'a str>,
     /// The source that asks for it.
     pub wanted: WantedBy<'a>,

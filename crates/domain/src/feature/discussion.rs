@@ -22,10 +22,8 @@ pub struct Discussion {
     pub older: OlderComments,
 }
 
-/// One comment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlierComment {
-    /// Who wrote it.
     pub by: User,
     /// The time when it was written.
     pub at: Millis,

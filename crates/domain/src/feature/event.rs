@@ -1,7 +1,5 @@
 //! The events of a Feature.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     blocked::BlockReason,
     command::Command,
@@ -142,7 +140,6 @@ pub enum Event {
 pub struct Inquired {
     /// The agent that asks.
     pub by: Inquirer,
-    /// The questions.
     pub inquiries: Inquiries,
     /// The parts of the repository's settings that the rules need, as they are now.
     pub rules: Rules,
@@ -203,7 +200,6 @@ pub struct Commanded {
     pub command: Command,
     /// The Feature or task that the command is for.
     pub on: Target,
-    /// The thread to answer in.
     pub thread: Thread,
     /// The comment, review or button that gave the command.
     pub to: ReplyTo,

@@ -1,7 +1,5 @@
 //! A Feature with its whole record, and questions about it.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     blocked::BlockReason,
     ci::{CiPolicy, CiStatus, CiTreatment, treatment},
@@ -30,7 +28,6 @@ pub struct Feature {
     pub key: FeatureKey,
     /// The installation that gives AutoBuild its rights and bears the cost.
     pub installation: InstallationId,
-    /// Its present state.
     pub state: State,
     /// The issue at the time when it was labelled.
     pub snapshot: Snapshot,
@@ -166,13 +163,11 @@ impl Feature {
         self.opened_tasks().any(|task| !task.is_over())
     }
 
-    /// Returns the tasks that are merged.
     pub fn completed(&self) -> Vec<TaskId> {
         let completed = self.tasks.iter().filter(|task| task.is_completed());
         completed.map(|task| task.id).collect()
     }
 
-    /// Returns the number of the last wave.
     pub fn last_wave(&self) -> u32 {
         self.tasks.iter().map(|task| task.wave).max().unwrap_or(0)
     }
@@ -253,9 +248,7 @@ pub struct Snapshot {
     /// The parts of the body that GitHub does not show at first sight, if someone without write access wrote it.
     #[serde(default)]
     pub parts: HiddenParts,
-    /// Who opened it.
     pub author: User,
-    /// Who labelled it.
     pub labelled_by: User,
     /// The time when it was labelled.
     pub at: Millis,
@@ -298,9 +291,7 @@ pub struct Rules {
     pub max_turns: u32,
     /// Tasks of one Feature that may run at once.
     pub max_parallel_tasks: u32,
-    /// The one who merges an approved task.
     pub merge: task::MergePolicy,
-    /// The plans that wait for approval.
     pub plan_approval: PlanApproval,
     /// The treatment of new tests that pass on the old code.
     pub mode: Mode,
@@ -338,7 +329,6 @@ pub enum Records {
     WhileBuilding,
     /// Records stay and are merged with the work.
     Keep,
-    /// There are no records.
     None,
 }
 
@@ -349,7 +339,6 @@ pub enum Commands {
     /// With all rights of the service's operating-system user.
     #[default]
     Bare,
-    /// In a sandbox.
     Isolated,
 }
 
@@ -364,13 +353,10 @@ pub enum Mode {
     Standard,
 }
 
-/// The plans that wait for approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanApproval {
-    /// No plan.
     Never,
-    /// Every plan.
     Always,
     /// Plans of at least this complexity.
     From(u8),
@@ -395,7 +381,6 @@ pub struct PlanVersion {
     pub hash: String,
     /// The time when it was made.
     pub created: Millis,
-    /// Its complexity, 1 to 10.
     pub complexity: u8,
     /// The things that AutoBuild replaced in it or added to it, as sentences.
     pub notes: Vec<String>,
@@ -417,7 +402,6 @@ pub enum ApprovalWhy {
     Settings,
     /// The plan's complexity reaches the limit in the settings.
     Complexity {
-        /// The plan's complexity.
         complexity: u8,
         /// The limit in the settings.
         from: u8,
@@ -436,7 +420,6 @@ pub enum ApprovalWhy {
 /// The branch into which tasks are merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Integration {
-    /// Its name.
     pub branch: String,
     /// The default branch's commit that it was made from.
     pub base: Sha,

@@ -30,7 +30,6 @@ pub struct Step {
 pub enum StopScope {
     /// Agents, Gates and merges of one task.
     Task(TaskId),
-    /// All work of the Feature.
     Feature,
 }
 

@@ -108,7 +108,6 @@ pub(super) fn merged_late(mut step: Step) -> Step {
 
 /// The wave gate that runs once more if a person asks for it or pushes.
 enum WaitingGate {
-    /// The gate of the review.
     OfReview,
     /// The gate before this step.
     Before(Continuation),

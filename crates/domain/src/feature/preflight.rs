@@ -1,7 +1,5 @@
 //! Pre-flight: the state of a commit of the default branch before a Player works on it.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     blocked::{BlockReason, PreFlightCause, PreFlightFault},
     evidence::{Absence, Additions, Baseline, Counts, Evidence, Finding, Ground, TestNames},
@@ -25,7 +23,6 @@ pub struct PreFlight {
     pub commit: Sha,
     /// The result of set-up; `None` if there is no set-up.
     pub setup: Option<Evidence>,
-    /// The results of the tests.
     pub before: TestsBefore,
     /// The parts of this repository that AutoBuild does not support, as sentences.
     pub notes: Vec<String>,
@@ -77,7 +74,6 @@ pub enum TestsBefore {
     },
 }
 
-/// The result of a pre-flight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "an event always holds it in a box")]
@@ -160,7 +156,6 @@ pub fn nameless(baseline: &Baseline, plan: &Plan) -> Option<BlockReason> {
 /// The tests of a repository for which no command was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UncalledTests {
-    /// Some of their files.
     pub files: Vec<String>,
     /// Commands that run the tests of one folder each, if there are several such folders.
     pub commands: Vec<String>,

@@ -1,7 +1,5 @@
 //! The reasons why a command or label is refused.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     blocked::BlockReason,
     command::CommandMistake,
@@ -15,7 +13,6 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
     Label,
-    /// A command in a comment.
     Command,
     Review,
     /// A button of a check run.
@@ -96,11 +93,9 @@ pub enum Possible {
     StoppedTask,
     /// Only a blocked task with a pushed commit can be approved over the Coach.
     PushedTask,
-    /// A completed task stays completed.
     CompletedStays,
     /// Only a task that is neither blocked nor over can be paused.
     RunningTask,
-    /// The task has ended.
     Ended,
     /// The button belongs to a check run from when the task was blocked.
     OldButton,

@@ -1,7 +1,5 @@
 //! The states of a Feature. Each one holds exactly the data that it needs.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     blocked::BlockReason,
     ids::{Emission, TaskId, User},
@@ -143,7 +141,6 @@ pub enum Continuation {
     Pull,
 }
 
-/// Why a Feature was cancelled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CancelledWhy {
@@ -153,7 +150,6 @@ pub enum CancelledWhy {
     IssueClosed(User),
     /// The feature pull request was closed unmerged.
     PullClosed(User),
-    /// The integration branch was deleted.
     BranchDeleted,
     /// The repository was archived or deleted.
     RepositoryGone,
@@ -161,7 +157,6 @@ pub enum CancelledWhy {
     IssueGone,
     /// The App was removed from the repository.
     InstallationRemoved,
-    /// No task was completed.
     NothingCompleted,
 }
 

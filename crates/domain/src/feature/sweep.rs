@@ -1,8 +1,6 @@
 //! Compares a Feature with GitHub, and finds the events there that AutoBuild does not know. Each difference represents
 //! the fact that a webhook would have brought.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     command::{Parsed, parse},
     feature::{
@@ -139,16 +137,13 @@ pub enum RemoteFact {
     PullReopened(PullNumber),
     /// This comment on the issue (`None`) or on a pull request holds a command.
     Commented(Option<PullNumber>, CommentId),
-    /// This review was submitted.
     Reviewed(PullNumber, ReviewId),
-    /// This review was dismissed.
     Dismissed(PullNumber, ReviewId),
     /// This label of the Feature was removed.
     Unlabeled(String),
     IssueClosed,
     /// The issue was deleted or moved to another repository.
     IssueGone,
-    /// The repository was archived.
     Archived,
 }
 
@@ -156,9 +151,7 @@ pub enum RemoteFact {
 #[derive(Clone, Copy, Debug)]
 pub struct StoredWork<'a> {
     pub feature: &'a Feature,
-    /// The label that started it.
     pub label: &'a str,
-    /// The causes of its events.
     pub causes: &'a BTreeSet<String>,
 }
 

@@ -2,8 +2,6 @@
 //!
 //! [`parse`] reads a plan and [`yaml`] writes it; [`read`] and [`check`] hold the rules.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 pub mod check;
 pub mod criterion;
 pub mod intent;
@@ -25,7 +23,6 @@ use text::words;
 /// The tasks of a Feature, after checking: a value of this type keeps every rule of the product.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The Feature's name.
     pub name: String,
     /// The Feature's purpose, in a paragraph.
     pub description: String,
@@ -46,17 +43,14 @@ impl Plan {
     }
 }
 
-/// One task of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTask {
     /// The task's id, such as `TASK-001`.
     pub id: TaskId,
     /// A short imperative name.
     pub name: String,
-    /// The kind of work.
     #[serde(rename = "type")]
     pub kind: TaskType,
-    /// The work to do.
     pub description: String,
     /// The conditions that must hold in the end; at least one is not for a person.
     pub acceptance_criteria: Vec<Criterion>,
@@ -105,7 +99,6 @@ impl TaskType {
 pub struct Criterion {
     /// The condition, as a sentence.
     pub text: String,
-    /// The check that shows it.
     pub check: Check,
 }
 
@@ -117,7 +110,6 @@ pub enum Check {
     Test(String),
     /// This command exits with 0.
     Command(String),
-    /// This file exists.
     File(String),
     /// Only a person can judge it.
     Human,
@@ -128,7 +120,6 @@ pub enum Check {
 pub struct Factors {
     /// The number of other systems or modules to connect, 0 to 3.
     pub integration_points: u8,
-    /// The tests that it needs.
     pub tests: TestEffort,
     pub risks: Vec<Risk>,
 }
@@ -138,19 +129,14 @@ words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum TestEffort {
-        /// No tests.
         None = "none",
-        /// Unit tests.
         Unit = "unit",
-        /// Integration tests.
         Integration = "integration",
-        /// End-to-end tests.
         EndToEnd = "end-to-end",
     }
 }
 
 words! {
-    /// A risk of a task.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Risk {

@@ -29,10 +29,7 @@ pub enum PlanNote {
     /// Two tasks would change the same file, so one waits for the other.
     Ordered(AddedEdge),
     /// An agent's answer has an unknown key. It was ignored.
-    Ignored {
-        /// The key.
-        key: String,
-    },
+    Ignored { key: String },
 }
 
 impl fmt::Display for PlanNote {

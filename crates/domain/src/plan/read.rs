@@ -24,9 +24,7 @@ pub struct Sketch<'a> {
 pub struct TaskSketch<'a> {
     /// The task as read. A value with a mistake has its default.
     pub task: PlannedTask,
-    /// The position at which it starts.
     pub place: Option<Position>,
-    /// The dependencies with their positions.
     pub needs: Vec<(TaskId, Option<Position>)>,
     /// The given values of keys that AutoBuild computes itself.
     pub given: Vec<(&'static str, &'a Node)>,

@@ -18,7 +18,6 @@ pub struct PlanHeader {
     pub id: String,
     /// The time at which the Feature began, as RFC 3339.
     pub created: String,
-    /// The Feature's status.
     pub status: PlanStatus,
     /// The state words of tasks; a task that is not in the map is `pending`.
     pub task_words: BTreeMap<TaskId, String>,
@@ -37,7 +36,6 @@ impl PlanHeader {
 }
 
 words! {
-    /// A Feature's status in its plan.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum PlanStatus {

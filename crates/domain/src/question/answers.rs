@@ -1,7 +1,5 @@
 //! The answers to questions, and which questions they leave open.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     citation::words,
     question::{AnswerVerdict, Question, QuoteSource},
@@ -9,7 +7,6 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The Coach's answer to one question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionAnswer {
     /// The question's number, from 1.
@@ -26,7 +23,6 @@ pub struct QuestionAnswer {
 pub struct AnswerClaim {
     /// The question's number in the last turn, from 1.
     pub question: usize,
-    /// The reason.
     pub because: String,
     /// The words that ask for the change, or a place in it; may be empty.
     pub quote: String,

@@ -31,12 +31,10 @@ pub struct Registry {
     answers: AnsweredRequests,
 }
 
-/// The requests that a registry answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AnsweredRequests {
     /// Files at these paths, which blanks separate. `*` stands for one segment, a final `**` for one or more.
     Paths(&'static str),
-    /// Go's modules.
     GoModules,
     /// The checksums of Go's modules.
     GoChecksums,
@@ -45,7 +43,6 @@ enum AnsweredRequests {
 /// Who serves the host of a registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServedBy {
-    /// The registry itself.
     Registry,
     /// A mirror to which the operator pinned the host. Its paths are its own.
     Mirror,
@@ -72,7 +69,6 @@ const NPM: &str = "/* /*/* /*/*/* /*/-/* /*/*/-/* /-/npm/v1/keys /-/npm/v1/attes
 const RUBYGEMS: &str = "/versions /names /info/* /gems/* /quick/** /specs.4.8.gz /latest_specs.4.8.gz \
                         /prerelease_specs.4.8.gz";
 
-/// All ecosystems.
 pub static ECOSYSTEMS: &[Ecosystem] = &[
     // https://doc.rust-lang.org/cargo/reference/registry-index.html; `dl` of https://index.crates.io/config.json
     Ecosystem {
@@ -238,7 +234,6 @@ impl Ecosystem {
         self.registries.iter().find(|registry| registry.host == host.as_str())
     }
 
-    /// Returns the hosts of its registries.
     pub fn hosts(&self) -> Vec<HostRule> {
         self.registries.iter().filter_map(|registry| registry.host.parse().ok()).collect()
     }

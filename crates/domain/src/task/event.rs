@@ -1,7 +1,5 @@
 //! The events of a Task.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     blocked::{BlockReason, Failure},
     contract::Judgement,

@@ -1,7 +1,5 @@
 //! A Task with its whole record: its state, its turns, its origin and the rules that apply to it.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::{
     blocked::BlockReason,
     ci::CiTreatment,
@@ -28,7 +26,6 @@ pub struct Task {
     pub pre_loop: PreLoop,
     /// Its wave, from 1.
     pub wave: u32,
-    /// Its present state.
     pub state: State,
     /// The number of the attempt: 1 at first, and one more after every `retry`.
     pub attempt: u32,
@@ -333,12 +330,10 @@ impl State {
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     Gates,
-    /// The repository's own CI.
     Ci,
     Coach,
 }
 
-/// The one who approved a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
@@ -363,7 +358,6 @@ pub enum MergeState {
     },
 }
 
-/// The one who merged a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergedBy {
@@ -375,12 +369,10 @@ pub enum MergedBy {
     PersonWithoutApproval(User),
 }
 
-/// One turn of a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
     /// The turn's number, from 1. A new attempt does not start again at 1.
     pub number: TurnNumber,
-    /// The attempt it belongs to.
     pub attempt: u32,
     /// The agents and Gates that take part.
     pub kind: TurnKind,
@@ -407,7 +399,6 @@ pub struct Turn {
     /// Claims of the report that the tree or the Gates contradict.
     pub discrepancies: Vec<Discrepancy>,
     pub gates: Option<GateReport>,
-    /// The final verdict on the turn.
     pub verdict: Option<Verdict>,
 }
 
@@ -473,9 +464,7 @@ pub struct Guidance {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HumanReview {
     pub id: ReviewId,
-    /// Who wrote it.
     pub by: User,
-    /// The review's points.
     pub items: Vec<Issue>,
 }
 
@@ -592,9 +581,7 @@ pub struct Rules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MergePolicy {
-    /// AutoBuild.
     Auto,
-    /// A person.
     Human,
 }
 

@@ -13,13 +13,11 @@ use serde::{Deserialize, Serialize};
 /// The facts that one person waived by overriding the Coach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiver {
-    /// The person.
     pub by: User,
     /// Everything that spoke against the commit, each fact once.
     pub facts: Vec<WaivedFact>,
 }
 
-/// A fact that a person waived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaivedFact {

@@ -3,27 +3,23 @@
 use super::{BareError, BareRepo};
 use std::collections::BTreeMap;
 
-/// The kind of change to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// The file is new.
     Added,
     /// Its content or mode changed.
     Modified,
-    /// The file was removed.
     Removed,
     /// The file has another name.
     Renamed,
 }
 
-/// One changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
     /// The path; for a removed file, the one before.
     pub path: String,
     /// The path before, if the file was renamed.
     pub previous: Option<String>,
-    /// The kind of change.
     pub kind: ChangeKind,
     /// The blob's id; for a removed file, the one before.
     pub blob: String,

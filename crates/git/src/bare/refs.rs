@@ -9,21 +9,15 @@ const ZERO_ID: &str = "0000000000000000000000000000000000000000";
 /// The parsed fields of a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRecord {
-    /// The commit's id.
     pub sha: String,
-    /// The tree's id.
     pub tree: String,
     /// The parents, first parent first.
     pub parents: Vec<String>,
-    /// The author's name.
     pub author_name: String,
-    /// The author's address.
     pub author_email: String,
     /// The author date, in seconds since the epoch.
     pub authored: i64,
-    /// The committer's name.
     pub committer_name: String,
-    /// The committer's address.
     pub committer_email: String,
     /// The commit date, in seconds since the epoch.
     pub committed: i64,

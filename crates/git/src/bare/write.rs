@@ -39,7 +39,6 @@ pub struct NewCommit<'a> {
     pub parent: Option<&'a str>,
     /// The author, who is also the committer.
     pub author: &'a Ident,
-    /// The message.
     pub message: &'a str,
     /// The paths with their new content; `None` removes the file.
     pub files: &'a BTreeMap<String, Option<Vec<u8>>>,

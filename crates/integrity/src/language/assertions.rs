@@ -18,20 +18,17 @@ use serde::Deserialize;
 pub struct FailureTemplate {
     /// The replacement; `{}` stands for the assertion itself.
     pub text: String,
-    /// The code that is replaced.
     pub replaces: ReplacedCode,
     /// The kinds of nodes between an assertion around a block and its whole statement, between blanks.
     pub around: String,
 }
 
-/// The code that a failure replaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReplacedCode {
     /// The statement that consists of the assertion; an assertion within another statement cannot be replaced.
     #[default]
     Statement,
-    /// The assertion itself.
     Itself,
 }
 

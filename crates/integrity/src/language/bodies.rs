@@ -35,7 +35,6 @@ pub struct Body {
 pub struct Value {
     /// The name to which the value is assigned, if there is one.
     pub name: Option<String>,
-    /// Its words.
     pub words: Vec<String>,
 }
 

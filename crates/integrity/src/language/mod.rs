@@ -92,7 +92,6 @@ fn parsed<T>(
     Some(look(vocabulary, grammar, &source, &tree))
 }
 
-/// Returns the language of a path.
 #[must_use]
 pub fn language_of(path: &str) -> Option<&'static Vocabulary> {
     grammar_of(path).map(|(vocabulary, _)| vocabulary)

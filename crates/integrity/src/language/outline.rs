@@ -1,7 +1,5 @@
 //! The outline of a file: the facts that the rules use, in the same form for every language.
 
-#![expect(missing_docs, reason = "a field whose name and type say what it is has no comment")]
-
 use crate::language::{
     assertions,
     capture::{Capture, Fact, QueryMatch, merged},
@@ -22,7 +20,6 @@ pub struct Source<'a> {
     pub root: At<'a>,
 }
 
-/// The outline of a file.
 #[derive(Debug, Default)]
 pub struct Outline {
     /// The tests that the runner finds if it reads the file.
@@ -123,7 +120,6 @@ pub struct Function {
     pub content: Vec<String>,
     /// The value that it returns, as it is written, if it does nothing else.
     pub value: Option<String>,
-    /// The name of its class.
     pub class: Option<String>,
 }
 
@@ -140,7 +136,6 @@ pub enum Purpose {
 /// How a function's result depends on its arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
-    /// The result is computed.
     #[default]
     Computed,
     /// It has arguments, but always returns the same value.
@@ -152,7 +147,6 @@ pub enum Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Class {
     pub name: String,
-    /// Its base classes.
     pub bases: Vec<String>,
     pub fields: Vec<String>,
 }
@@ -171,10 +165,8 @@ pub struct FixedAnswer {
     pub result: Vec<String>,
 }
 
-/// One check in a test.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// The line of the check.
     pub line: u32,
     pub words: Vec<String>,
     /// How much it checks.
@@ -199,7 +191,6 @@ pub enum ExpectedOutcome {
 pub struct FailingReplacement {
     /// The bytes that are replaced.
     pub range: Range<usize>,
-    /// The replacement.
     pub text: String,
 }
 
@@ -223,9 +214,7 @@ pub enum Strength {
 /// A fact that a rule may look for in new code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// The kind of fact.
     pub fact: Fact,
-    /// The line of the fact.
     pub line: u32,
     /// The first line of its text, quoted.
     pub text: String,
@@ -233,7 +222,6 @@ pub struct Mark {
     pub key: String,
     /// The name of the function, test or class that contains it, or that it is.
     pub owner: String,
-    /// The enclosing class.
     pub class: Option<Class>,
     /// Its owner: the product or the tests.
     pub of: Purpose,

@@ -4,7 +4,6 @@
 use crate::language::{bodies::replaced, syntax::At};
 use std::ops::Range;
 
-/// The changes to a file.
 #[derive(Debug, Default)]
 pub struct ReturnValueChanges {
     /// The replacements for byte ranges of the file, in order: for another value first, then for nothing.

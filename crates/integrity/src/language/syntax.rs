@@ -189,7 +189,6 @@ impl<'t> At<'t> {
         is_one_of(kinds, self.kind())
     }
 
-    /// Returns its text.
     #[must_use]
     pub fn text(self) -> &'t str {
         self.tree.text.get(self.range()).unwrap_or_default()
@@ -225,7 +224,6 @@ impl<'t> At<'t> {
         self.index <= other.index && other.index < self.node().map_or(0, |node| node.next)
     }
 
-    /// Returns its parent.
     #[must_use]
     pub fn parent(self) -> Option<Self> {
         let index = self.node()?.parent?;

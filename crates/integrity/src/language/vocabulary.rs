@@ -21,7 +21,6 @@ pub struct Vocabulary {
     pub executable_code: for<'a> fn(&outline::Source<'a>) -> bodies::ExecutableCode,
     /// Makes the functions of these names in a parsed file return something else.
     pub return_values: for<'a> fn(&outline::Source<'a>, &BTreeSet<String>) -> Option<return_values::ReturnValueChanges>,
-    /// Its words.
     pub words: LazyLock<Words>,
 }
 
@@ -41,7 +40,6 @@ pub struct Words {
     pub imports: Vec<String>,
     /// The language's control flow.
     pub flow: reachability::Flow,
-    /// The language's words for comparisons.
     pub comparison: assertions::ComparisonWords,
     /// The way to make an assertion fail.
     pub made_to_fail: assertions::FailureTemplate,
@@ -94,13 +92,10 @@ impl Installed {
     }
 }
 
-/// A grammar of a language.
 pub struct Grammar {
     /// Extensions of its source files, without the dot.
     pub extensions: &'static [&'static str],
-    /// Returns the grammar itself.
     pub language: fn() -> tree_sitter::Language,
-    /// The queries.
     pub queries: &'static [&'static str],
     /// The queries, compiled at first use.
     pub compiled: OnceLock<Option<capture::CompiledQueries>>,

@@ -16,7 +16,6 @@ use domain::integrity::{Author, Detail, IntegrityFinding, Rule};
 
 /// A rule that is decided by reading the change.
 pub struct ReadingRule {
-    /// The rule's variant.
     pub rule: Rule,
     /// The roles of the files that it covers.
     pub applies: &'static [Role],
@@ -74,7 +73,6 @@ pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
 }
 
-/// All roles.
 pub(super) const ANYWHERE: &[Role] = &[Role::Test, Role::Support, Role::Settings, Role::Source, Role::Other];
 
 impl ReadingRule {

@@ -26,7 +26,6 @@ use crate::{
 use ecosystem::{Format, SharedFile};
 use std::collections::BTreeSet;
 
-/// A side of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// Tests, and everything that only their runs read.

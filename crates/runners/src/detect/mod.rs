@@ -29,12 +29,10 @@ use crate::detect::repository::{DEEPEST, Detection, MOST_FOLDERS, NOT_OWN};
 use std::collections::BTreeSet;
 use text::shell_command::ShellCommand;
 
-/// The detected commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detected {
     /// Prepares a checkout; `None` if nothing needs preparing.
     pub setup: Option<ShellCommand>,
-    /// Runs the tests.
     pub test: ShellCommand,
     /// The files that led to the commands, for a sentence.
     pub evidence: String,
@@ -42,7 +40,6 @@ pub struct Detected {
     pub folder: Option<String>,
 }
 
-/// A tool chain.
 pub struct ToolChain {
     /// Its name, or the names of its programs.
     pub name: &'static str,
@@ -52,7 +49,6 @@ pub struct ToolChain {
     detect: fn(&Repository<'_>) -> Option<Detection>,
 }
 
-/// The source of the names of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamesOfTests {
     /// The runner prints each name.

@@ -16,7 +16,6 @@ use text::shell_command::ShellCommand;
 /// The steps of one workflow on its machine before its tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Workflow {
-    /// The path of its file.
     pub path: String,
     installs: Vec<Install>,
     /// The services that it starts, which AutoBuild does not start.

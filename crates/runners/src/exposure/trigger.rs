@@ -125,7 +125,6 @@ fn patterns<'n>(filter: &'n Node, key: &str) -> Patterns<'n> {
     listed.map_or(Patterns::Unknown, Patterns::Given)
 }
 
-/// The name of a branch.
 #[derive(Clone, Copy, Debug)]
 enum Name<'n> {
     Whole(&'n str),
@@ -145,7 +144,6 @@ fn is_ignored(patterns: &[&str], name: Name<'_>) -> bool {
     patterns.iter().any(|pattern| fits(pattern, name) == PatternMatch::Surely)
 }
 
-/// The match of a pattern with a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PatternMatch {
     Surely,

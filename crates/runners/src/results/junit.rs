@@ -21,7 +21,6 @@ pub enum NotAReport {
     NoSuite,
 }
 
-/// Returns the results of a report.
 pub fn read(bytes: &[u8]) -> Result<RunResults, NotAReport> {
     let mut report = JunitReport::default();
     xml::read(bytes, |part| report.take(part))?;

@@ -29,7 +29,6 @@ pub(super) struct Named {
 /// A part of a line that changes which program a later word means.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Change {
-    /// A change of folder.
     Folder(String),
     /// Variable assignments.
     Settings(String),

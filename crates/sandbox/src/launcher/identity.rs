@@ -3,7 +3,6 @@
 use crate::protocol::LaunchRequest;
 use std::{ffi::OsStr, fs, path::Path};
 
-/// The host name.
 pub(super) const HOST: &str = "sandbox";
 /// The user's name, and the name of its group.
 const USER: &str = "builder";

@@ -33,12 +33,10 @@ struct KnownSecrets {
     passing: Mutex<Passing>,
 }
 
-/// The kind of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SecretKind {
     /// A secret of this service.
     Own,
-    /// A private key.
     PrivateKey,
     /// A token in the form of a known service. Holds its name, for example "a GitHub token".
     Token(&'static str),
@@ -92,7 +90,6 @@ impl Span {
 /// A credential that was found. It holds a digest of the value, so that two can be compared without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundSecret {
-    /// The kind.
     pub kind: SecretKind,
     /// The line, from 1.
     pub line: usize,

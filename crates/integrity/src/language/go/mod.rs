@@ -9,7 +9,6 @@ use crate::language::{
 };
 use std::sync::LazyLock;
 
-/// The vocabulary of Go.
 pub static GO: Vocabulary = Vocabulary {
     name: "Go",
     grammars: &GRAMMARS,

@@ -14,7 +14,6 @@ use crate::{
 };
 use std::sync::LazyLock;
 
-/// The vocabulary of Python.
 pub static PYTHON: Vocabulary = Vocabulary {
     name: "Python",
     grammars: &GRAMMARS,

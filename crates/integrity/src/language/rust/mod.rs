@@ -16,7 +16,6 @@ use crate::{
 };
 use std::sync::LazyLock;
 
-/// The vocabulary of Rust.
 pub static RUST: Vocabulary = Vocabulary {
     name: "Rust",
     grammars: &GRAMMARS,
