@@ -38,10 +38,6 @@ impl Backend {
     /// Runs the agent and reads its answer with `read`. If the answer is missing or `read` refuses it, asks once more
     /// with the reason. If the model is not available, tries the fallback once, if there is one. Every other failure
     /// ends the request at once.
-    ///
-    /// # Errors
-    ///
-    /// The agent's failure, a cancellation, or a failure of the service itself.
     pub async fn ask<T>(
         &self,
         spec: &RunSpec,

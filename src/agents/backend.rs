@@ -64,10 +64,6 @@ impl Backend {
 
     /// Checks, before any work is done, that nothing keeps this agent from working: a missing or outdated program, a
     /// missing key, or a script with mistakes.
-    ///
-    /// # Errors
-    ///
-    /// The problem and its remedy, for an operator.
     pub async fn check(&self) -> Result<(), String> {
         let found = match &self.kind {
             BackendKind::Acp(agent) => agent.check().await,

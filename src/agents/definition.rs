@@ -64,10 +64,6 @@ pub enum DefinitionProblem {
 
 impl Definitions {
     /// Checks the definitions embedded in the binary.
-    ///
-    /// # Errors
-    ///
-    /// The first mistake: an unknown key, tool, contract, model or role, or a front matter that cannot be parsed.
     pub fn embedded() -> Result<Self, DefinitionMistake> {
         Ok(Self(ByRole {
             planner: Definition::parse("planner.md", include_str!("../../agents/planner.md"), Role::Planner)?,
@@ -84,10 +80,6 @@ impl Definitions {
 
 impl Definition {
     /// Reads one definition and checks every word of its front matter.
-    ///
-    /// # Errors
-    ///
-    /// The first mistake.
     pub fn parse(file: &str, text: &str, role: Role) -> Result<Self, DefinitionMistake> {
         Self::read(text, role).map_err(|problem| DefinitionMistake { file: file.to_owned(), problem })
     }

@@ -52,10 +52,7 @@ impl Program {
     }
 
     /// Asks the program for its version. An answer is remembered; after a failure it is asked again.
-    ///
-    /// # Errors
-    ///
-    /// If it is not installed, does not print its version, or is too old.
+    /// Refuses one that is not installed, does not print its version, or is too old.
     pub(crate) async fn check(&self, sandbox: &Sandbox, runs: &Path) -> Result<Version, Failure> {
         let version = self.known.get_or_try_init(|| self.ask(sandbox, runs)).await?;
         if *version >= self.least {

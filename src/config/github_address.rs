@@ -30,10 +30,7 @@ pub enum NotAnAddress {
 }
 
 /// Reads an address to which credentials may be sent.
-///
-/// # Errors
-///
-/// The text is not a URL, uses plain http beyond loopback, or holds more than an address.
+/// Refuses text that is not a URL, uses plain http beyond loopback, or holds more than an address.
 pub fn safe_address(text: &str) -> Result<Url, NotAnAddress> {
     let url = web_address(text)?;
     match url.scheme() {

@@ -83,19 +83,11 @@ impl KeptApps {
     }
 
     /// Reads the file in a data folder; `None` if there is no such file.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read, or its content does not have AutoBuild's form.
     pub fn read(folder: &Path) -> Result<Option<Self>, NotKept> {
         read_private(&folder.join(KEPT_APPS_FILE))
     }
 
     /// Writes the file in a data folder, as a whole or not at all.
-    ///
-    /// # Errors
-    ///
-    /// The operating system refused.
     pub fn write(&self, folder: &Path) -> Result<(), NotKept> {
         write_private(&folder.join(KEPT_APPS_FILE), self)
     }
@@ -130,10 +122,6 @@ impl KeptApps {
 }
 
 /// Returns the addresses of the GitHub server with this web address; an empty text means github.com.
-///
-/// # Errors
-///
-/// The text is no address to which credentials may be sent.
 pub fn github_named(text: &str) -> Result<GithubAddress, super::NotAnAddress> {
     let web = match text.trim() {
         "" => None,
@@ -143,10 +131,6 @@ pub fn github_named(text: &str) -> Result<GithubAddress, super::NotAnAddress> {
 }
 
 /// Reads a file of the set-up; `None` if it does not exist.
-///
-/// # Errors
-///
-/// The file cannot be read, or its content does not fit the type.
 pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, NotKept> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
@@ -160,10 +144,7 @@ pub fn read_private<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<
 }
 
 /// Writes a file that only the folder's owner can read, even if root writes it. It is written and synced under another name, then renamed.
-///
-/// # Errors
-///
-/// The operating system refused; the old file is unchanged.
+/// If the operating system refuses, the old file is unchanged.
 pub fn write_private<T: Serialize>(path: &Path, value: &T) -> Result<(), NotKept> {
     let failed = |problem| NotKept::Io { path: path.to_owned(), problem };
     let text = serde_json::to_vec_pretty(value).map_err(|error| failed(error.into()))?;

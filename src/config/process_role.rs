@@ -37,10 +37,6 @@ impl ProcessRole {
 
 impl ServerSettings {
     /// Returns the settings if a process of this role can work with them.
-    ///
-    /// # Errors
-    ///
-    /// Every setting that the role needs and that is missing or does not fit.
     pub fn for_role(self, role: ProcessRole) -> Result<Self, Vec<ServerMistake>> {
         let wrong = |name: &str, problem: &str| mistake(name, Source::Nowhere, problem.to_owned());
         let mut mistakes = Vec::new();

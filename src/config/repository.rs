@@ -161,10 +161,6 @@ impl RepositorySettings {
     ///
     /// `offered` holds the names that the server offers: a repository can name an agent but never supplies a command
     /// line for one.
-    ///
-    /// # Errors
-    ///
-    /// Every mistake with its place and the valid values, in the order of the file.
     pub fn parse(text: &str, offered: &Offer) -> Result<Self, Vec<SettingsMistake>> {
         let whole_file = |place: Position, said: String| {
             vec![SettingsMistake::Invalid { place, key: String::new(), said, valid: String::new() }]

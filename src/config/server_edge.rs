@@ -26,10 +26,6 @@ pub fn process_environment() -> Vec<(String, String)> {
 }
 
 /// Reads a file that settings name, of at most one mebibyte.
-///
-/// # Errors
-///
-/// The operating system refuses, or the file is too large or not UTF-8.
 pub fn read_settings_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
@@ -92,10 +88,6 @@ fn only<T>(prefixes: &[&str], read: impl FnOnce(&mut Parser) -> T) -> Result<T, 
 impl ServerSettings {
     /// Reads the settings of this process. The flags take precedence over the environment, which takes precedence over
     /// the file that `--config` or `AUTOBUILD_CONFIG` names.
-    ///
-    /// # Errors
-    ///
-    /// Every mistake, with its setting's name and its origin.
     pub fn of_process(flags: Flags<'_>) -> Result<Self, Vec<ServerMistake>> {
         let given = flags.iter().filter_map(|(name, value)| Some(((*name).to_owned(), value.clone()?)));
         let flags: Vec<(String, String)> = given.collect();

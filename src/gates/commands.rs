@@ -60,10 +60,6 @@ const MOST_SUMS: usize = 100;
 
 /// Returns the reach of set-up: the registries of the ecosystems that a commit of the default branch uses, and the
 /// hosts that the settings allow. Work that needs a new ecosystem or a new Go module waits for a person.
-///
-/// # Errors
-///
-/// The mirror could not be read.
 pub(crate) async fn reach_of_setup(
     mirror: &Mirror,
     default_branch: Option<&Sha>,
@@ -94,20 +90,12 @@ const MAX_TELLING: usize = 256 * 1024;
 pub const MAX_PATHS: usize = 500_000;
 
 /// Returns the paths of a commit, up to a limit.
-///
-/// # Errors
-///
-/// The mirror could not be read.
 pub async fn paths(mirror: &Mirror, commit: &Sha) -> Result<Vec<String>, GitError> {
     let listed = mirror.list_files(commit, MAX_PATHS).await?;
     Ok(listed.entries.iter().map(|entry| entry.path.to_string()).collect())
 }
 
 /// Chooses the commands for a commit.
-///
-/// # Errors
-///
-/// The mirror could not be read.
 pub async fn choose_at(
     mirror: &Mirror,
     commit: &Sha,
@@ -138,10 +126,6 @@ const MOST_SHOWN: usize = 3;
 
 /// Returns the tests of a commit that no detected command runs. Empty if the repository has no tests yet: then the work
 /// may bring the first.
-///
-/// # Errors
-///
-/// The mirror could not be read.
 pub async fn uncalled_tests(mirror: &Mirror, commit: &Sha) -> Result<Option<UncalledTests>, GitError> {
     let paths = paths(mirror, commit).await?;
     let texts = texts(mirror, commit, &paths).await?;

@@ -31,10 +31,7 @@ const PAIRS: u32 = 2;
 
 /// Runs set-up and tests on a commit of the default branch, and keeps the built files for later runs. The tests run
 /// with the plain command, and again with AutoBuild's additions, which are dropped if they change a result.
-///
-/// # Errors
-///
-/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
+/// A failing command is evidence, never an error.
 pub async fn preflight(
     context: &GateContext,
     mirror: &Mirror,
@@ -79,10 +76,7 @@ pub async fn preflight(
 
 /// Runs set-up and tests on `commit`, unless an earlier run on the same files is known. `baseline` holds the results
 /// before the Feature began, on a commit that `commit` contains.
-///
-/// # Errors
-///
-/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
+/// A failing command is evidence, never an error.
 pub async fn results_at_start(
     context: &GateContext,
     mirror: &Mirror,
@@ -106,10 +100,6 @@ pub async fn results_at_start(
 
 /// Returns the programs that the commands call but that are neither in a commit of the default branch nor on `PATH`, even
 /// after set-up; each with its command.
-///
-/// # Errors
-///
-/// A cancellation, or a failure of the service itself.
 pub async fn missing_programs(
     context: &GateContext,
     mirror: &Mirror,

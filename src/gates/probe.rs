@@ -19,10 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 /// Runs each command after set-up, one after the other in one copy, and returns the results. A probe has no consequence
 /// by itself: the Coach asked for it and judges it.
-///
-/// # Errors
-///
-/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
+/// A failing command is evidence, never an error.
 pub async fn probe(
     context: &GateContext,
     mirror: &Mirror,

@@ -99,10 +99,7 @@ struct Judging<'r> {
 }
 
 /// Runs every Gate of a task's commit.
-///
-/// # Errors
-///
-/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
+/// A failing command is evidence, never an error.
 pub async fn verify(
     context: &GateContext,
     subject: &Subject<'_>,

@@ -28,10 +28,7 @@ use tokio_util::sync::CancellationToken;
 const MOST_SUSPECTS: usize = 200;
 
 /// Runs set-up, tests and the smoke command on the merged result of a wave.
-///
-/// # Errors
-///
-/// A cancellation, or a failure of the service itself. A failing command is evidence, never an error.
+/// A failing command is evidence, never an error.
 pub async fn verify_wave(
     context: &GateContext,
     subject: &WaveSubject<'_>,
@@ -93,10 +90,6 @@ async fn of_whole(
 /// Returns the commit of the integration branch that caused the failures, by bisecting the commits since the wave's
 /// Gates last passed on `green`. `failing` are the failing tests; if it is empty, the wave's smoke command or any test
 /// counts. `None` if it cannot be found: nothing was merged since, or a commit could not be judged.
-///
-/// # Errors
-///
-/// A cancellation, or a failure of the service itself.
 pub async fn blame(
     context: &GateContext,
     wave: &WaveSubject<'_>,

@@ -43,10 +43,6 @@ impl Owner {
 
 impl Client {
     /// Returns the owner of the App.
-    ///
-    /// # Errors
-    ///
-    /// If GitHub does not answer, or does not know the App.
     pub async fn owner(&self) -> Result<Owner, GithubError> {
         self.wire.send(&Credential::App, &Call::get("/app")).await?.at("/owner")
     }
@@ -61,10 +57,6 @@ fn secret_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SecretStri
 }
 
 /// Exchanges a code. GitHub accepts each code once, within an hour, and answers others with [`GithubError::NotFound`].
-///
-/// # Errors
-///
-/// If GitHub does not answer, or does not accept the code.
 pub async fn exchange(urls: &GithubUrls, code: &str, clock: Clock) -> Result<RegisteredApp, GithubError> {
     let path = format!("/app-manifests/{}/conversions", segment(code));
     anonymous(urls.api(), &urls.uplink, &Call::post(&path, None), clock()).await?.json()

@@ -104,10 +104,6 @@ impl Span {
 impl Telemetry {
     /// Starts the task that sends spans. Must be called within a tokio runtime. `instance` distinguishes this process
     /// from others. `secrets` are masked in text attributes.
-    ///
-    /// # Errors
-    ///
-    /// Fails if TLS cannot be set up.
     pub fn start(
         settings: TelemetrySettings,
         instance: &str,

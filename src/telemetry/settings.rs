@@ -33,10 +33,6 @@ impl fmt::Debug for TelemetrySettings {
 
 impl TelemetrySettings {
     /// Reads the variables with `get`. Returns `None` if no collector is named or telemetry is switched off.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first variable with an invalid value.
     pub fn of(get: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, TelemetryMistake> {
         let given = |name: &str| {
             let value = get(name)?.trim().to_owned();

@@ -30,10 +30,6 @@ impl SetupLink {
     }
 
     /// Reads the link in a data folder. A damaged file counts as none, since another link will replace it.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, NotKept> {
         match read_private(&folder.join(FILE)) {
             Err(NotKept::NotOurs { .. }) => Ok(None),
@@ -42,10 +38,6 @@ impl SetupLink {
     }
 
     /// Writes the link to a data folder, replacing any other.
-    ///
-    /// # Errors
-    ///
-    /// The operating system refused.
     pub fn write(&self, folder: &Path) -> Result<(), NotKept> {
         write_private(&folder.join(FILE), self)
     }

@@ -134,20 +134,12 @@ struct Installations {
 
 impl Setup {
     /// Returns `true` if a data folder's set-up is in progress or not begun.
-    ///
-    /// # Errors
-    ///
-    /// The saved files cannot be read.
     pub fn is_open_in(folder: &Path) -> Result<bool, NotKept> {
         let has_app = KeptApps::read(folder)?.is_some_and(|kept| kept.autobuild.is_some());
         Ok(!has_app || folder.join(PROGRESS_FILE).exists())
     }
 
     /// Continues the data folder's set-up. A set-up that is over opens again with a new link.
-    ///
-    /// # Errors
-    ///
-    /// The saved files cannot be read.
     pub fn open(options: SetupOptions) -> Result<Arc<Self>, NotKept> {
         let progress = read_private(&options.folder.join(PROGRESS_FILE))?;
         let kept = KeptApps::read(&options.folder)?;
