@@ -64,7 +64,6 @@ fn is_loopback(url: &Url) -> bool {
 
 impl GithubAddress {
     /// `true` if this is github.com, the default.
-    #[must_use]
     pub fn is_usual(&self) -> bool {
         self.web.host_str() == Some("github.com")
     }

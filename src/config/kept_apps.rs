@@ -77,7 +77,6 @@ pub enum NotKept {
 
 impl KeptApps {
     /// Returns a value without Apps for this GitHub server.
-    #[must_use]
     pub fn none(github: &GithubAddress, public_url: Url) -> Self {
         Self { api: github.api.clone(), web: github.web.clone(), public_url, autobuild: None, coach: None }
     }
@@ -93,7 +92,6 @@ impl KeptApps {
     }
 
     /// Returns the addresses of the GitHub server to which these Apps belong.
-    #[must_use]
     pub fn github(&self) -> GithubAddress {
         GithubAddress { api: self.api.clone(), web: self.web.clone() }
     }

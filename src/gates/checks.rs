@@ -211,7 +211,6 @@ fn has_all(tests: &Evidence, names: &TestNames) -> bool {
 }
 
 /// `true` if a runner's `name` is the plan's `wanted` name: exactly, or by its last parts.
-#[must_use]
 pub fn is_called(name: &str, wanted: &str) -> bool {
     fn parts(text: &str) -> Vec<&str> {
         text.split(SEPARATORS).filter(|part| !part.is_empty()).collect()

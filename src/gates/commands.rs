@@ -144,7 +144,6 @@ fn find_uncalled(repository: &Repository<'_>) -> Option<UncalledTests> {
 }
 
 /// Takes each command from the settings or, failing that, detects it from the repository's files.
-#[must_use]
 pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> CommandChoice {
     let detected = detect::detect(repository);
     let found = detected.as_ref();
@@ -192,7 +191,6 @@ fn unmet(workflow: &Workflow) -> Option<UnmetNeeds> {
 }
 
 /// Returns the test runners installed on this machine, as a hint for an agent that writes a repository's first tests.
-#[must_use]
 pub fn runners_here() -> Vec<&'static str> {
     detect::runners(is_installed)
 }

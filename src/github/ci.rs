@@ -46,7 +46,6 @@ pub struct SeenApp {
 
 impl SeenApp {
     /// `true` for GitHub Actions.
-    #[must_use]
     pub fn is_actions(&self) -> bool {
         self.slug == "github-actions"
     }

@@ -68,7 +68,6 @@ impl Client {
     }
 
     /// Sets the pauses before a read is tried again.
-    #[must_use]
     pub fn pausing(mut self, read_pauses: [Duration; 2]) -> Self {
         self.wire.read_pauses = read_pauses;
         self

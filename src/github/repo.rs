@@ -31,7 +31,6 @@ impl<'a> Repo<'a> {
     }
 
     /// Sends writes only for as long as the permit holds.
-    #[must_use]
     pub fn permitted_by(self, permit: &'a Permit) -> Self {
         Self { permit: Some(permit), ..self }
     }

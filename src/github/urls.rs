@@ -33,7 +33,6 @@ impl GithubUrls {
     }
 
     /// Sets how these addresses are reached.
-    #[must_use]
     pub fn through(self, uplink: &Uplink) -> Self {
         let uplink = uplink.clone();
         Self { uplink, ..self }

@@ -75,26 +75,22 @@ pub enum Fact {
 impl Span {
     /// Creates a span that succeeded, without attributes. `path` leads from its Feature to it; the path without its
     /// last part is the parent's.
-    #[must_use]
     pub fn new(path: Vec<String>, name: &str, from: Millis, to: Millis) -> Self {
         Self { path, name: name.to_owned(), from, to, failure: None, facts: Vec::new() }
     }
 
     /// Adds a text attribute. Control characters are removed and the text is shortened.
-    #[must_use]
     pub fn text(mut self, key: &'static str, text: &str) -> Self {
         let text = text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect();
         self.facts.push((key, Fact::Text(text)));
         self
     }
 
-    #[must_use]
     pub fn count(mut self, key: &'static str, count: u64) -> Self {
         self.facts.push((key, Fact::Count(count)));
         self
     }
 
-    #[must_use]
     pub fn failed(mut self, word: &str) -> Self {
         self.failure = Some(word.to_owned());
         self.text("error.type", word)
@@ -118,7 +114,6 @@ impl Telemetry {
     }
 
     /// Returns `true` if a collector is configured.
-    #[must_use]
     pub fn is_on(&self) -> bool {
         self.0.is_some()
     }

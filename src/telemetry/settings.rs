@@ -55,7 +55,6 @@ impl TelemetrySettings {
 
     /// Returns the values of its headers, which are secret, and the last word of each value (such as the token after
     /// `Bearer`).
-    #[must_use]
     pub fn secrets(&self) -> Vec<secrecy::SecretString> {
         let values = self.headers.iter().filter_map(|(_, value)| value.to_str().ok());
         let with_words = values.flat_map(|value| std::iter::once(value).chain(value.split(' ').next_back()));

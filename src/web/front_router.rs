@@ -27,7 +27,6 @@ pub struct FrontRouter {
 
 impl FrontRouter {
     /// Creates a router without a service behind it.
-    #[must_use]
     pub fn new(setup: Option<Arc<Setup>>) -> Self {
         Self { service: watch::Sender::new(None), setup }
     }

@@ -88,7 +88,6 @@ pub(super) enum Viewers {
 impl Inbox {
     /// Creates an inbox for the AutoBuild App; `secrets` are the present webhook secret and, while it is being changed,
     /// the previous one.
-    #[must_use]
     pub fn new(engine: Arc<Engine>, secrets: Vec<SecretString>, draining: CancellationToken) -> Self {
         Self {
             engine,
@@ -108,7 +107,6 @@ impl Inbox {
 
     /// Adds metrics and a dashboard for people with this token. Sessions are signed with a key made from `own`, which
     /// must be secret, and the token, so they end when the token changes.
-    #[must_use]
     pub fn with_admin(self, token: SecretString, own: &SecretString) -> Self {
         let signing = SecretString::from(signed(own, token.expose_secret()));
         Self { admin: Some(Admin { token, signing, tries: TokenTries::default() }), ..self }
@@ -116,7 +114,6 @@ impl Inbox {
 
     /// Adds a dashboard for people who open it by an address with this key, for a service that listens on loopback
     /// only. The key replaces the administrator's token.
-    #[must_use]
     pub fn with_key(self, key: SecretString) -> Self {
         Self {
             admin: Some(Admin { token: key.clone(), signing: key, tries: TokenTries::default() }),

@@ -35,7 +35,6 @@ pub struct CoachDecision {
 
 impl CoachDecision {
     /// Replaces the decision's findings about these criteria with later ones.
-    #[must_use]
     pub fn with_findings(mut self, about: &[usize], findings: Vec<CriterionFinding>) -> Self {
         let answers = |finding: &CriterionFinding| about.contains(&finding.criterion);
         let later: Vec<CriterionFinding> = findings.into_iter().filter(answers).collect();
@@ -46,7 +45,6 @@ impl CoachDecision {
     }
 
     /// Replaces the decision's answers to these questions with later ones.
-    #[must_use]
     pub fn with_answers(mut self, about: &[usize], mut answers: Vec<QuestionAnswer>) -> Self {
         answers.retain(|answer| about.contains(&answer.question));
         let is_replaced = |answer: &QuestionAnswer| answers.iter().any(|later| later.question == answer.question);

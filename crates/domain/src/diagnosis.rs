@@ -76,7 +76,6 @@ impl Row {
     }
 
     /// Returns the row with the name of one among several, such as an agent.
-    #[must_use]
     pub fn of(self, name: impl Into<String>) -> Self {
         Self { of: Some(name.into()), ..self }
     }
@@ -92,7 +91,6 @@ impl Row {
     }
 
     /// Returns the row with each text on one line and passed through `mask`.
-    #[must_use]
     pub fn masked(&self, mask: impl Fn(&str) -> String) -> Self {
         let clean = |text: &str| mask(&text.split_whitespace().collect::<Vec<_>>().join(" "));
         Self {

@@ -164,7 +164,6 @@ impl Exposure {
     }
 
     /// Adds the findings of `other`.
-    #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         for workflow in other.workflows {
             match self.workflows.iter_mut().find(|known| known.path == workflow.path) {

@@ -40,7 +40,6 @@ pub enum Mishap {
 
 impl Mishap {
     /// Returns a server error with this status.
-    #[must_use]
     pub fn fail(status: u16) -> Self {
         Self::Fail { status, body: r#"{"message":"Server Error"}"#.to_owned(), headers: Vec::new() }
     }
@@ -62,41 +61,35 @@ pub struct Fault {
 impl Fault {
     /// Meets the next request with this method and path. In both, `*` matches any characters, slashes too. Paths are as
     /// sent, without `/api/v3`: `/repos/*/issues/*/comments`, `/*.git/git-receive-pack`, `/graphql`.
-    #[must_use]
     pub fn on(method: &str, path: &str, mishap: Mishap) -> Self {
         Self { method: Some(method.to_owned()), ..Self::on_delivery(path, mishap) }
     }
 
     /// Meets the next delivery of this event, such as `issues.opened` or `push`; `*` matches any characters:
     /// `pull_request.*`.
-    #[must_use]
     pub fn on_delivery(event: &str, mishap: Mishap) -> Self {
         Self { method: None, path: event.to_owned(), containing: None, skip: 0, times: 1, mishap }
     }
 
     /// Meets only requests or deliveries whose body contains this text.
-    #[must_use]
     pub fn containing(mut self, text: &str) -> Self {
         self.containing = Some(text.to_owned());
         self
     }
 
     /// Lets the first `n - 1` matching ones pass.
-    #[must_use]
     pub fn nth(mut self, n: usize) -> Self {
         self.skip = n.saturating_sub(1);
         self
     }
 
     /// Meets this many matching ones instead of one.
-    #[must_use]
     pub fn times(mut self, times: usize) -> Self {
         self.times = times;
         self
     }
 
     /// Meets every matching one from now on.
-    #[must_use]
     pub fn always(self) -> Self {
         self.times(usize::MAX)
     }
@@ -142,7 +135,6 @@ pub struct FaultOrder(Arc<Ordered>);
 
 impl FaultOrder {
     /// Returns how many requests or deliveries the order was carried out on.
-    #[must_use]
     pub fn hits(&self) -> usize {
         *self.0.struck.borrow()
     }

@@ -41,7 +41,6 @@ pub struct ForgeOptions {
 
 impl ForgeOptions {
     /// Returns the options of a forge in `data_dir`, on a free port of this machine, with the real time.
-    #[must_use]
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),
@@ -120,13 +119,11 @@ impl Forge {
 
     /// Returns the forge's base address, such as `http://127.0.0.1:4711`. Pages are below it, and git below
     /// `/owner/name.git`.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.site.base
     }
 
     /// Returns the address of the REST API.
-    #[must_use]
     pub fn api_url(&self) -> String {
         format!("{}/api/v3", self.site.base)
     }

@@ -25,7 +25,6 @@ pub struct LoggedCall {
 
 impl LoggedCall {
     /// Returns `true` if the call asks for a change that others see.
-    #[must_use]
     pub fn writes(&self) -> bool {
         match self.kind {
             CallKind::Rest | CallKind::Page => self.method != "GET",

@@ -110,7 +110,6 @@ impl std::fmt::Display for AttributeRule {
 }
 
 /// Returns the place of the rule, or the name of the files with such rules if it was not found.
-#[must_use]
 pub fn rule_or_file(rule: Option<&AttributeRule>) -> String {
     rule.map_or_else(|| ".gitattributes".to_owned(), ToString::to_string)
 }

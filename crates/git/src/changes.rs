@@ -70,7 +70,6 @@ pub enum TreeFinding {
 
 impl TreeFinding {
     /// `true` if the work cannot be committed because of this finding. Otherwise only the entry is left out.
-    #[must_use]
     pub fn rejects(&self) -> bool {
         match self {
             Self::Special { .. } => false,
@@ -119,13 +118,11 @@ pub struct Changes {
 
 impl Changes {
     /// `true` if nothing was written or deleted.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.written.is_empty() && self.deleted.is_empty()
     }
 
     /// `true` if a finding forbids committing this work.
-    #[must_use]
     pub fn rejected(&self) -> bool {
         self.findings.iter().any(TreeFinding::rejects)
     }

@@ -95,31 +95,26 @@ pub struct Checkout {
 
 impl Checkout {
     /// Returns the working copy's folder.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.work
     }
 
     /// Returns the folder around the working copy. Everything in it is deleted with the checkout.
-    #[must_use]
     pub fn home(&self) -> &Path {
         &self.home
     }
 
     /// Returns the commit at `HEAD`.
-    #[must_use]
     pub fn head(&self) -> &Sha {
         &self.head
     }
 
     /// Returns the tree that was filled in if it is not the commit's own, such as a merge with conflict markers.
-    #[must_use]
     pub fn tree(&self) -> Option<&Sha> {
         self.tree.as_ref()
     }
 
     /// Returns the record of the working copy's first state.
-    #[must_use]
     pub fn record(&self) -> &TreeRecord {
         &self.record
     }

@@ -110,7 +110,6 @@ impl Mirror {
     }
 
     /// Returns the tags of the mirror's history, in the form of `packed-refs`. Results of commands may depend on them.
-    #[must_use]
     pub fn tags(&self) -> String {
         fs::read_to_string(self.dir.join(TAGS)).unwrap_or_default()
     }

@@ -48,7 +48,6 @@ pub struct CommitRequest {
 }
 
 impl CommitRequest {
-    #[must_use]
     pub fn full_message(&self) -> String {
         let mut text = self.message.replace('\0', "").trim().to_owned();
         text.push('\n');
@@ -87,13 +86,11 @@ pub struct Prepared {
 
 impl Prepared {
     /// Returns the commit's id.
-    #[must_use]
     pub fn sha(&self) -> &Sha {
         &self.sha
     }
 
     /// Returns the differences from the first parent.
-    #[must_use]
     pub fn changes(&self) -> &[RawChange] {
         &self.changes
     }

@@ -15,14 +15,12 @@ pub struct VisibleLines {
 
 impl VisibleLines {
     /// `true` if the diff shows `line` (from 1) of the new version of `path`.
-    #[must_use]
     pub fn shows(&self, path: &str, line: u32) -> bool {
         let ranges = self.files.get(&RepoPath::from(path));
         ranges.is_some_and(|ranges| ranges.iter().any(|range| range.contains(&line)))
     }
 
     /// Parses a unified diff as git prints it.
-    #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
         let files = PatchReader::of(patch).files;
         Self { files }
@@ -42,7 +40,6 @@ impl AddedLines {
     }
 
     /// Parses a unified diff as git prints it.
-    #[must_use]
     pub fn of_patch(patch: &[u8]) -> Self {
         let files = PatchReader::of(patch).added;
         Self { files }

@@ -129,7 +129,6 @@ impl Mirrors {
     }
 
     /// Returns the folder of a repository's mirror below a data folder.
-    #[must_use]
     pub fn folder(data_dir: &Path, repo: RepoId) -> PathBuf {
         mirror_folder(&data_dir.join("git"), repo)
     }
@@ -146,7 +145,6 @@ impl Mirrors {
         &self.shared.trash
     }
 
-    #[must_use]
     pub fn mirror(&self, repo: RepoId) -> Mirror {
         let mut known = self.shared.known.lock();
         let made = || Mirror {
@@ -159,7 +157,6 @@ impl Mirrors {
     }
 
     /// Returns the address of a repository on the configured forge, with the token to use there.
-    #[must_use]
     pub fn remote(&self, name: &RepoName, token: Option<SecretString>) -> Remote {
         self.shared.forge.remote(name, token)
     }
@@ -183,7 +180,6 @@ fn mirror_folder(root: &Path, repo: RepoId) -> PathBuf {
 
 impl Mirror {
     /// Returns the mirror's folder. Only git and this crate may write there.
-    #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }

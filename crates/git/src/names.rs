@@ -13,13 +13,11 @@ pub struct BranchName(String);
 
 impl BranchName {
     /// Returns the name without `refs/heads/`.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Returns the name with `refs/heads/`.
-    #[must_use]
     pub fn full(&self) -> String {
         format!("refs/heads/{}", self.0)
     }
@@ -74,24 +72,20 @@ pub struct RepoPath(Vec<u8>);
 
 impl RepoPath {
     /// Makes a path from git's or the file system's bytes.
-    #[must_use]
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
 
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
     /// Returns the path as text if it is UTF-8.
-    #[must_use]
     pub fn to_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
 
     /// Returns the same path as the operating system writes it.
-    #[must_use]
     pub fn as_path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.0))
     }

@@ -55,7 +55,6 @@ impl GitOutput {
     }
 
     /// Returns the standard output as text without trailing white space.
-    #[must_use]
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).trim_end().to_owned()
     }
@@ -81,7 +80,6 @@ fn join_option(option: &str, folder: &Path) -> OsString {
 
 impl GitCall {
     /// Builds `git --git-dir=<git_dir> <subcommand>` with the safe environment and settings, and no protocol allowed.
-    #[must_use]
     pub(crate) fn new(git_dir: &Path, subcommand: &str) -> Self {
         Self::with_attributes(git_dir, EMPTY_TREE, subcommand)
     }
@@ -132,34 +130,29 @@ impl GitCall {
         }
     }
 
-    #[must_use]
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
     }
 
-    #[must_use]
     pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.command.args(args);
         self
     }
 
     /// Adds a variable to git's environment.
-    #[must_use]
     pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
     /// Adds a setting that is not secret.
-    #[must_use]
     pub(crate) fn config(mut self, name: &str, value: &str) -> Self {
         self.config.push((name.to_owned(), SecretString::from(value.to_owned())));
         self
     }
 
     /// Gives git these bytes on its standard input.
-    #[must_use]
     pub(crate) fn stdin(mut self, bytes: Vec<u8>) -> Self {
         self.input = Input::Bytes(bytes);
         self
@@ -172,7 +165,6 @@ impl GitCall {
     }
 
     /// Stops git after this time.
-    #[must_use]
     pub(crate) fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -180,7 +172,6 @@ impl GitCall {
 
     /// Keeps at most this many bytes of standard output. If git prints more, it is stopped and the output marked as
     /// truncated.
-    #[must_use]
     pub(crate) fn cap(mut self, bytes: usize) -> Self {
         self.cap = bytes;
         self

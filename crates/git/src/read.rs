@@ -22,7 +22,6 @@ pub struct FileContent {
 
 impl FileContent {
     /// The content as text; bytes that are not UTF-8 are replaced.
-    #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
@@ -82,7 +81,6 @@ pub struct CommitInfo {
 
 impl CommitInfo {
     /// Returns the value of the last trailer called `key`, in any letter case.
-    #[must_use]
     pub fn trailer(&self, key: &str) -> Option<&str> {
         let mut latest_first = self.trailers.iter().rev();
         let found = latest_first.find(|(name, _)| name.eq_ignore_ascii_case(key));

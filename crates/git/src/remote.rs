@@ -54,13 +54,11 @@ impl ForgeAccess {
     }
 
     /// Sets the proxy through which the forge is reached, and a file of all certificates to trust.
-    #[must_use]
     pub fn through(self, proxy: Option<SecretString>, certificates: Option<PathBuf>) -> Self {
         Self { proxy, certificates, ..self }
     }
 
     /// Returns the repository `name` on this forge, to be accessed with `token`.
-    #[must_use]
     pub fn remote(&self, name: &RepoName, token: Option<SecretString>) -> Remote {
         let base = self.base.as_str().trim_end_matches('/');
         Remote {
@@ -86,7 +84,6 @@ pub struct Remote {
 
 impl Remote {
     /// Returns the address without the token.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.url
     }

@@ -26,7 +26,6 @@ pub enum ForgetOutcome {
 
 impl Mirrors {
     /// Returns the repositories that have a mirror here.
-    #[must_use]
     pub fn list(&self) -> Vec<RepoId> {
         let entries = fs::read_dir(self.folder_of_all()).into_iter().flatten().flatten();
         let repo = |name: &str| name.strip_suffix(".git")?.parse().ok().map(RepoId);
@@ -34,7 +33,6 @@ impl Mirrors {
     }
 
     /// Returns when the mirror was last filled or used; `None` if that is not known.
-    #[must_use]
     pub fn used_at(&self, repo: RepoId) -> Option<Millis> {
         let mirror = self.folder_of_all().join(format!("{repo}.git"));
         let known = fs::metadata(mirror.join(USED)).or_else(|_| fs::metadata(&mirror)).ok()?;

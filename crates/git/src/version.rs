@@ -74,7 +74,6 @@ impl InstalledGit {
 
     /// Returns the version whose security fixes this git may lack. This is no error, because distributions add these
     /// fixes to older versions too.
-    #[must_use]
     pub fn unpatched(&self) -> Option<String> {
         let own = self.numbers;
         let mut patched = PATCHED.into_iter();

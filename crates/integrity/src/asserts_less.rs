@@ -25,7 +25,6 @@ const ALIKE: f64 = 0.1;
 
 /// Returns the assertions of a value that a test lost, for people. An assertion that the test still makes about each
 /// row of a list is not lost, nor one that is only written differently.
-#[must_use]
 pub fn lost_by_test(old: &Test, new: &Test) -> Vec<String> {
     let (lost, left) = removed_and_added(&old.checks, &new.checks);
     let has_fewer = strong(&new.checks) < strong(&old.checks);
@@ -39,7 +38,6 @@ pub fn lost_by_test(old: &Test, new: &Test) -> Vec<String> {
 }
 
 /// Returns the assertions of a value that a helper of tests lost, for people.
-#[must_use]
 pub fn lost_by_helper(old: &[Check], new: &[Check]) -> Vec<String> {
     let (lost, left) = removed_and_added(old, new);
     let is_less = |check: &&&Check| new.is_empty() || left.iter().any(|other| asks_less(check, other));

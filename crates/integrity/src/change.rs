@@ -42,7 +42,6 @@ pub enum FileContent {
 
 impl FileContent {
     /// Returns the bytes if the file exists and was read.
-    #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -51,7 +50,6 @@ impl FileContent {
     }
 
     /// Returns the size in bytes; 0 if the file does not exist.
-    #[must_use]
     pub fn size(&self) -> u64 {
         match self {
             Self::Absent => 0,

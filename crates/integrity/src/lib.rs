@@ -29,7 +29,6 @@ use domain::integrity::IntegrityFinding;
 const MOST: usize = 200;
 
 /// Returns all findings in a change, ordered by path and line.
-#[must_use]
 pub fn inspect(change: &Change<'_>) -> Vec<IntegrityFinding> {
     let files = ChangedFile::all(change);
     let reading = Reading { change, files: &files };

@@ -3,7 +3,6 @@
 use crate::{change::FileChange, language};
 
 /// `true` if a file of this path is a snapshot.
-#[must_use]
 pub fn is_snapshot(path: &str) -> bool {
     let end = language::file_name(path).rsplit_once('.').map_or("", |(_, end)| end);
     matches!(end, "snap" | "ambr" | "snapshot" | "approved")
@@ -11,7 +10,6 @@ pub fn is_snapshot(path: &str) -> bool {
 }
 
 /// Returns the first line of the new version that differs from the old one; `None` if there is no new version.
-#[must_use]
 pub fn first_changed_line(file: &FileChange) -> Option<u32> {
     let lines = |bytes: &[u8]| -> Vec<String> { String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect() };
     let (before, after) = (lines(file.before.bytes().unwrap_or_default()), lines(file.after.bytes()?));

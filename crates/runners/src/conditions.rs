@@ -11,7 +11,6 @@ use toml::{Table, Value};
 const ANNOTATIONS: [&str; 3] = ["@Disabled", "@Enabled", "@Ignore"];
 
 /// Returns a command that runs the tests: with the features, the build tag or the mark of their condition.
-#[must_use]
 pub fn example(condition: &str) -> Option<String> {
     if condition.contains("not(") {
         return None;
@@ -51,13 +50,11 @@ fn declares(line: &str, name: &str) -> bool {
 }
 
 /// Returns the line, from 0, that declares a method of this name.
-#[must_use]
 pub fn line_of_method(text: &str, name: &str) -> Option<usize> {
     text.lines().position(|line| declares(line, name))
 }
 
 /// Returns the annotation that keeps the method at a line from running: before it, else before its class.
-#[must_use]
 pub fn annotation(text: &str, at: usize) -> Option<Condition> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let is_class = |line: &&str| line.split_whitespace().any(|word| word == "class");
@@ -77,7 +74,6 @@ pub fn annotation(text: &str, at: usize) -> Option<Condition> {
 }
 
 /// Returns the files that may declare a Rust file as a module, with the declaration.
-#[must_use]
 pub fn parents(path: &str) -> Vec<(String, String)> {
     let Some((folder, name)) = path.strip_suffix(".rs").and_then(|path| path.rsplit_once('/')) else {
         return Vec::new();
@@ -94,14 +90,12 @@ pub fn parents(path: &str) -> Vec<(String, String)> {
 }
 
 /// Returns the line, from 0, that declares a module.
-#[must_use]
 pub fn line_of_module(text: &str, declared: &str) -> Option<usize> {
     let is_it = |line: &str| line == declared || line.ends_with(&format!(" {declared}"));
     text.lines().map(str::trim).position(is_it)
 }
 
 /// Returns the condition of the module that a line declares, or of the whole file.
-#[must_use]
 pub fn of_module(text: &str, at: usize) -> Option<Condition> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let attributes = lines.iter().take(at).rev().take_while(|line| line.starts_with("#["));
@@ -120,7 +114,6 @@ pub fn manifests(path: &str) -> impl Iterator<Item = (String, &str)> {
 }
 
 /// Returns the setting that keeps the tests of a file from running. `path` begins at the package's folder.
-#[must_use]
 pub fn of_target(manifest: &str, path: &str) -> Option<Condition> {
     let text = left_out(&manifest.parse().ok()?, path)?;
     let when = SkipWhen::Sometimes;

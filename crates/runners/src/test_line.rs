@@ -174,7 +174,6 @@ impl TestLine {
 
     /// Returns the command with arguments that make the runner name every test, and run every test even after a
     /// failure.
-    #[must_use]
     pub fn naming(&self) -> String {
         let named = self.call.as_ref().and_then(Call::naming);
         named.map_or_else(|| self.text.clone(), |command| format!("{}{command}", self.prefix))

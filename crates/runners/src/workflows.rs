@@ -10,14 +10,12 @@ const FOLDER: &str = ".github/workflows/";
 /// The events that AutoBuild's branches and pull requests cause.
 const CAUSED: [&str; 3] = ["push", "pull_request", "pull_request_target"];
 
-#[must_use]
 pub fn is_workflow(path: &str) -> bool {
     let name = path.strip_prefix(FOLDER).unwrap_or_default();
     !name.contains('/') && (name.ends_with(".yml") || name.ends_with(".yaml"))
 }
 
 /// Returns the events by which AutoBuild's branches and pull requests start a workflow; empty if it cannot be parsed.
-#[must_use]
 pub fn started_by(workflow: &str) -> Vec<String> {
     let Ok(workflow) = serde_saphyr::from_str::<Value>(workflow) else {
         return Vec::new();
@@ -83,7 +81,6 @@ impl Jobs {
     }
 
     /// Returns the kind of job that a check belongs to; `None` if no workflow has it.
-    #[must_use]
     pub fn origin(&self, check: &str) -> Option<CheckOrigin> {
         // A matrix adds its values in brackets, and a workflow that another one calls adds its job after a slash.
         let plain = |name: &str| name.rsplit_once(" (").map_or(name.to_owned(), |(name, _)| name.to_owned());

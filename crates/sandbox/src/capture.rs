@@ -32,7 +32,6 @@ pub struct Output {
 
 impl Output {
     /// Returns everything as text. A line says how much was left out, and bytes that are not UTF-8 are replaced.
-    #[must_use]
     pub fn text(&self) -> String {
         if self.omitted == 0 {
             let whole = [self.head.as_slice(), self.tail.as_slice()].concat();
@@ -43,19 +42,16 @@ impl Output {
     }
 
     /// Returns the whole output, if nothing was left out.
-    #[must_use]
     pub fn whole(&self) -> Option<Vec<u8>> {
         (self.omitted == 0).then(|| [self.head.as_slice(), self.tail.as_slice()].concat())
     }
 
     /// Returns the end of the output: all of it if nothing was left out, otherwise the last bytes that were kept.
-    #[must_use]
     pub fn end(&self) -> Vec<u8> {
         self.whole().unwrap_or_else(|| self.tail.clone())
     }
 
     /// Returns the number of bytes that the program printed.
-    #[must_use]
     pub fn total(&self) -> u64 {
         let kept = self.head.len().saturating_add(self.tail.len());
         self.omitted.saturating_add(u64::try_from(kept).unwrap_or(u64::MAX))

@@ -38,13 +38,11 @@ pub struct SandboxOptions {
 
 impl SandboxOptions {
     /// Uses the running binary, even if its file has been replaced since.
-    #[must_use]
     pub fn own_binary() -> Self {
         Self::with_launcher("/proc/self/exe")
     }
 
     /// Uses another binary of ours as the launcher, and the host's bubblewrap.
-    #[must_use]
     pub fn with_launcher(launcher: impl Into<PathBuf>) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let usual = ["/usr/bin", "/usr/local/bin", "/bin"].map(PathBuf::from);
@@ -76,7 +74,6 @@ pub struct Sandbox {
 impl Sandbox {
     /// Makes a sandbox of exactly this level. If the machine does not offer it, each run fails. Also makes this process
     /// adopt the processes that a killed launcher leaves behind.
-    #[must_use]
     pub fn at(options: SandboxOptions, level: Level) -> Self {
         if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
             tracing::warn!(%error, "orphans of a killed launcher cannot be adopted");
@@ -95,7 +92,6 @@ impl Sandbox {
     }
 
     /// Returns the user as whom programs run. At L2 and L3 they see another one in any case.
-    #[must_use]
     pub fn users(&self) -> Users {
         self.users
     }
@@ -103,7 +99,6 @@ impl Sandbox {
     /// Returns the function that gives a folder, with everything in it, to the user of the programs that may change it.
     /// The function returns `true` if any owner changed. `None` if this process cannot give files away.
     /// [`Sandbox::run`] does the same later, but a change of the owner shows in the change time of every file.
-    #[must_use]
     pub fn hand_over(&self) -> Option<fn(&Path) -> std::io::Result<bool>> {
         run_user::can_have_users().then_some(match self.users {
             Users::OfTheService => RunUser::take_back,
@@ -112,7 +107,6 @@ impl Sandbox {
     }
 
     /// Returns who enforces the memory and process limits.
-    #[must_use]
     pub fn limits_held_by(&self) -> LimitKeeper {
         match self.groups.as_ref() {
             Ok(groups) => LimitKeeper::Kernel(groups.home.clone()),
@@ -121,25 +115,21 @@ impl Sandbox {
     }
 
     /// Returns the things that this machine lacks for better isolation.
-    #[must_use]
     pub fn missing(&self) -> &[MissingIsolation] {
         &self.missing
     }
 
     /// Returns the paths that a program must see so that the program or script at `path` works.
-    #[must_use]
     pub fn around(&self, path: &Path) -> Vec<PathBuf> {
         visible::around(path, &self.options.hidden)
     }
 
     /// Returns the virtual environment of Python that contains a path, with its Python; nothing if there is none.
-    #[must_use]
     pub fn virtual_environment(&self, path: &Path) -> Vec<PathBuf> {
         visible::virtual_environment(path, &self.options.hidden)
     }
 
     /// Returns the isolation level. Programs run at exactly this level or are not started.
-    #[must_use]
     pub fn level(&self) -> Level {
         self.level
     }

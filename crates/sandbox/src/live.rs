@@ -28,7 +28,6 @@ pub struct Talk {
 
 impl Live {
     /// Makes a conversation in which the caller only reads. The program's input is complete from the start.
-    #[must_use]
     pub fn listening() -> (Self, Talk) {
         let (to_us, heard) = mpsc::channel(PIECES);
         let live = Self { heard: Some(to_us), said: None };
@@ -36,7 +35,6 @@ impl Live {
     }
 
     /// Makes a conversation in which the caller can send input while the program runs.
-    #[must_use]
     pub fn talking() -> (Self, Talk) {
         let (live, talk) = Self::listening();
         let (said, to_program) = mpsc::channel(PIECES);

@@ -40,7 +40,6 @@ pub struct Spec {
 impl Spec {
     /// Describes a program without input in `cwd`, with an empty environment, a deadline of ten minutes, default caps
     /// and two seconds of grace. It sees only the system's programs and those on its `PATH`, and has no network.
-    #[must_use]
     pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -59,7 +58,6 @@ impl Spec {
     }
 
     /// Sets the arguments.
-    #[must_use]
     pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args = args.into_iter().map(Into::into).collect();
         self

@@ -148,7 +148,6 @@ fn beside_hidden(path: PathBuf, hidden: &[PathBuf]) -> Vec<PathBuf> {
 
 /// Returns the paths that the program at `path` needs: the file itself, the target of its links, and the folder of its
 /// tool if that contains nothing else.
-#[must_use]
 pub fn around(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let Ok(file) = fs::canonicalize(path) else {
         return Vec::new();
@@ -171,7 +170,6 @@ const MAX_PYVENV: u64 = 64 * 1024;
 
 /// Returns the virtual environment of Python that contains a path, and the installation from which it was made; nothing
 /// if there is none.
-#[must_use]
 pub fn virtual_environment(path: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let is_plain = path.is_absolute() && !path.components().any(|part| part == Component::ParentDir);
     let root = path.ancestors().find(|above| above.join(PYVENV).is_file());

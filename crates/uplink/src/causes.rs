@@ -13,7 +13,6 @@ impl<'a> Causes<'a> {
     }
 
     /// `true` if the other side's certificate comes from an authority that is not trusted here.
-    #[must_use]
     pub fn is_unknown_authority(self) -> bool {
         self.all().any(|error| {
             // An I/O error hides the error that it wraps from `source`, and may wrap another I/O error.

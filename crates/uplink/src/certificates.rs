@@ -49,7 +49,6 @@ impl Authorities {
     }
 
     /// Returns these certificates and those of the machine in PEM form, for programs that take one file of all.
-    #[must_use]
     pub fn with_machines(&self) -> String {
         pem(&trusted(Some(self)))
     }

@@ -31,38 +31,32 @@ struct Parts {
 
 impl Uplink {
     /// Uses a proxy, if there is one, and trusts these authorities besides those of the machine.
-    #[must_use]
     pub fn new(proxy: Option<Proxy>, authorities: Option<Authorities>) -> Self {
         Self(Arc::new(Parts { proxy, authorities, tls: OnceLock::new() }))
     }
 
     /// `true` if both are clones of one, or if both reach every host directly and trust only the machine's authorities.
-    #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         let is_usual = |uplink: &Self| uplink.0.proxy.is_none() && uplink.0.authorities.is_none();
         Arc::ptr_eq(&self.0, &other.0) || is_usual(self) && is_usual(other)
     }
 
     /// Returns the proxy through which a host is reached; `None` if it is reached directly.
-    #[must_use]
     pub fn proxy_for(&self, host: &str) -> Option<&Proxy> {
         self.0.proxy.as_ref().filter(|proxy| !proxy.exceptions.include(host))
     }
 
     /// Returns the proxy, if there is one.
-    #[must_use]
     pub fn proxy(&self) -> Option<&Proxy> {
         self.0.proxy.as_ref()
     }
 
     /// Returns the authorities that are trusted besides those of the machine.
-    #[must_use]
     pub fn authorities(&self) -> Option<&Authorities> {
         self.0.authorities.as_ref()
     }
 
     /// Returns the certificates of all authorities that are trusted. The machine's are read anew.
-    #[must_use]
     pub fn trusted(&self) -> Vec<CertificateDer<'static>> {
         certificates::trusted(self.authorities())
     }

@@ -91,7 +91,6 @@ impl Proxy {
     }
 
     /// Returns every form in which its credentials may appear in a text.
-    #[must_use]
     pub fn secrets(&self) -> Vec<SecretString> {
         let Some(credentials) = self.credentials.as_ref().map(|credentials| credentials.expose_secret().trim()) else {
             return Vec::new();
@@ -102,7 +101,6 @@ impl Proxy {
     }
 
     /// Returns its address, which holds no credentials.
-    #[must_use]
     pub fn url(&self) -> &Url {
         &self.url
     }

@@ -69,7 +69,6 @@ impl Deadlines {
     pub const LONGEST: Self = Self { setup: Duration::from_secs(2 * 3_600), test: Duration::from_secs(4 * 3_600) };
 
     /// Returns the limits that a repository asks for, each at most the given longest one.
-    #[must_use]
     pub fn within(self, longest: Self) -> Self {
         Self { setup: self.setup.min(longest.setup), test: self.test.min(longest.test) }
     }

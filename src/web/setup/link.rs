@@ -18,13 +18,11 @@ pub struct SetupLink {
 
 impl SetupLink {
     /// Creates a link to the service at this address.
-    #[must_use]
     pub fn new(service: String, token: String) -> Self {
         Self { service, token }
     }
 
     /// Returns the link's full address.
-    #[must_use]
     pub fn address(&self) -> String {
         format!("{}/setup?token={}", self.service.trim_end_matches('/'), self.token)
     }

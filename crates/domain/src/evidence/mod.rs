@@ -47,7 +47,6 @@ impl Evidence {
     }
 
     /// Returns the evidence of a command that did not reach these hosts: if it failed, they are the reason.
-    #[must_use]
     pub fn without_hosts(self, hosts: &[RefusedHost]) -> Self {
         match self {
             Self::Failed(finding) if !hosts.is_empty() => Self::Absent(Absence::HostRefused {
@@ -61,7 +60,6 @@ impl Evidence {
 
     /// Like [`Self::without_hosts`], for the hosts that only a person can open: a change can repair neither the network nor
     /// the ecosystems of the default branch.
-    #[must_use]
     pub fn without_hosts_for_a_person(self, hosts: &[RefusedHost]) -> Self {
         let lost = hosts.iter().filter(|refused| refused.why.waits_for_person());
         self.without_hosts(&lost.cloned().collect::<Vec<_>>())

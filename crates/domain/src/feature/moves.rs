@@ -14,7 +14,6 @@ use crate::{
 };
 
 /// A Feature after an event, and the effects that it asks for.
-#[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The Feature after the event.

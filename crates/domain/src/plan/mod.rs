@@ -34,7 +34,6 @@ pub struct Plan {
 
 impl Plan {
     /// Gives a plan without a name the title of its issue.
-    #[must_use]
     pub fn or_named(mut self, title: &str) -> Self {
         if self.name.trim().is_empty() {
             self.name = design::name(title);

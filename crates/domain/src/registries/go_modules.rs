@@ -43,7 +43,6 @@ pub(super) enum NotAModule {
 
 impl GoModules {
     /// Reads the modules that the texts of files such as `go.sum` name.
-    #[must_use]
     pub fn of_sums<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let lines = texts.into_iter().flat_map(str::lines);
         let names = lines.filter_map(|line| line.split_whitespace().next());

@@ -9,7 +9,6 @@ use crate::{
 };
 
 /// A task after an event, and the effects that it asks for.
-#[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The task after the event.

@@ -72,7 +72,6 @@ impl Forge {
     }
 
     /// Returns the credentials of a registered App.
-    #[must_use]
     pub fn app(&self, slug: &str) -> Option<AppCredentials> {
         self.site.read(|state| state.app_named(slug).map(credentials))
     }

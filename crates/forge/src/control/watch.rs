@@ -16,25 +16,21 @@ use tokio::sync::broadcast;
 
 impl Forge {
     /// Returns all events, oldest first.
-    #[must_use]
     pub fn events(&self) -> Vec<FeedEvent> {
         self.site.read(|state| state.feed.clone())
     }
 
     /// Returns a receiver of the events from now on.
-    #[must_use]
     pub fn subscribe(&self) -> broadcast::Receiver<FeedEvent> {
         self.site.feed.subscribe()
     }
 
     /// Returns every call since the start or the last [`Forge::clear_calls`].
-    #[must_use]
     pub fn calls(&self) -> Vec<LoggedCall> {
         self.site.calls.lock().clone()
     }
 
     /// Returns the calls that the forge does not know.
-    #[must_use]
     pub fn unknown_calls(&self) -> Vec<LoggedCall> {
         self.calls().into_iter().filter(|call| !call.known).collect()
     }
@@ -55,7 +51,6 @@ impl Forge {
     }
 
     /// Returns how many deliveries are due or on their way.
-    #[must_use]
     pub fn deliveries_under_way(&self) -> usize {
         self.site.post.under_way()
     }
@@ -66,7 +61,6 @@ impl Forge {
     }
 
     /// Returns all delivery attempts to an App, oldest first: id, event, action, and `true` if acknowledged.
-    #[must_use]
     pub fn deliveries(&self, slug: &str) -> Vec<(u64, String, Option<String>, bool)> {
         self.site.read(|state| {
             let app = state.app_named(slug).map(|app| app.id);

@@ -44,7 +44,6 @@ pub enum Role {
 
 impl Role {
     /// Returns GitHub's name of the role.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -28,13 +28,11 @@ pub struct BareRepo {
 
 impl BareRepo {
     /// Names the repository at `dir`, which may not exist yet.
-    #[must_use]
     pub fn at(dir: impl Into<PathBuf>) -> Self {
         Self { dir: dir.into() }
     }
 
     /// Returns the repository's folder.
-    #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }

@@ -23,7 +23,6 @@ pub struct Ident {
 
 impl Ident {
     /// Makes an identity, without the characters that git's formats forbid in a name or an address.
-    #[must_use]
     pub fn new(name: &str, email: &str, seconds: i64) -> Self {
         let clean = |text: &str| -> String { text.chars().filter(|c| !c.is_control() && !"<>".contains(*c)).collect() };
         Self { name: clean(name), email: clean(email), seconds }

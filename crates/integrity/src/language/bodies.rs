@@ -60,7 +60,6 @@ impl ExecutableCode {
 }
 
 /// Returns a text with these bodies replaced by empty ones; `which` selects one of the two.
-#[must_use]
 pub fn with_empty_bodies(text: &str, bodies: &[&Body], which: usize) -> Option<String> {
     let empty = bodies.iter().map(|body| (&body.range, body.empty_bodies.get(which)));
     replaced(text, empty)
@@ -68,7 +67,6 @@ pub fn with_empty_bodies(text: &str, bodies: &[&Body], which: usize) -> Option<S
 
 /// Returns a text with these byte ranges, in order, replaced; `None` if a range is not within the text or has no
 /// replacement.
-#[must_use]
 pub fn replaced<'r>(
     text: &str,
     replacements: impl Iterator<Item = (&'r Range<usize>, Option<&'r String>)>,

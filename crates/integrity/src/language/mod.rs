@@ -28,14 +28,12 @@ pub static ALL: &[&Vocabulary] = &[&rust::RUST, &python::PYTHON, &javascript::JA
 
 /// Returns the role of a path: the one that its language defines, or else the one that names common to most languages
 /// suggest.
-#[must_use]
 pub fn role(path: &str) -> Role {
     let by_language = ALL.iter().find_map(|language| (language.role)(path));
     by_language.unwrap_or_else(|| role::by_name(path))
 }
 
 /// Returns the outline of a file; `None` if its language is unknown or it cannot be parsed within limits.
-#[must_use]
 pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
     parsed(path, text, |vocabulary, grammar, source, tree| {
         let compile = || capture::compile(&(grammar.language)(), &grammar.queries.join("\n")).ok();
@@ -47,20 +45,17 @@ pub fn read(path: &str, text: &str) -> Option<outline::Outline> {
 }
 
 /// Returns the functions and values of a file; `None` as for [`read`].
-#[must_use]
 pub fn executable_code(path: &str, text: &str) -> Option<bodies::ExecutableCode> {
     parsed(path, text, |vocabulary, _, source, _| (vocabulary.executable_code)(source))
 }
 
 /// Returns the tests inside a source file; `None` as for [`read`], and if its language has none.
-#[must_use]
 pub fn test_parts(path: &str, text: &str) -> Option<test_parts::TestParts> {
     parsed(path, text, |vocabulary, _, source, _| vocabulary.test_parts.map(|read| read(source)))?
 }
 
 /// Returns the words of a file without comments and without statements that are only a text, such as docstrings; `None`
 /// as for [`read`].
-#[must_use]
 pub fn words_of_code(path: &str, text: &str) -> Option<Vec<String>> {
     parsed(path, text, |vocabulary, _, source, _| {
         let is_text = |at: &syntax::At<'_>| {
@@ -74,7 +69,6 @@ pub fn words_of_code(path: &str, text: &str) -> Option<Vec<String>> {
 
 /// Returns two versions of the file: in one, its functions of these names return another value of the same type; in the
 /// other, nothing. `None` as for [`read`], and if there is no such function.
-#[must_use]
 pub fn change_return_values(path: &str, text: &str, names: &BTreeSet<String>) -> Option<[String; 2]> {
     let made = parsed(path, text, |vocabulary, _, source, _| (vocabulary.return_values)(source, names))?;
     made?.of(text)
@@ -92,7 +86,6 @@ fn parsed<T>(
     Some(look(vocabulary, grammar, &source, &tree))
 }
 
-#[must_use]
 pub fn language_of(path: &str) -> Option<&'static Vocabulary> {
     grammar_of(path).map(|(vocabulary, _)| vocabulary)
 }

@@ -228,13 +228,11 @@ pub struct Mark {
 }
 
 /// Returns the first `most` characters of a text.
-#[must_use]
 pub fn shorten(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
 /// Quotes a text for a sentence: one line, short, as a code span.
-#[must_use]
 pub fn quoted(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
     format!("`{}`", shorten(&line.join(" "), 80).replace('`', "'"))
@@ -661,7 +659,6 @@ const PROMISES: &str = "\
     next milestone, yet to come";
 
 /// `true` if a message in a program says that something still has to be done.
-#[must_use]
 pub fn is_promise(message: &str) -> bool {
     let text = message.to_lowercase();
     let text = text.trim_matches(|c: char| !c.is_alphanumeric());

@@ -30,7 +30,6 @@ pub struct Flow {
 
 /// Lowers an assertion's strength by its place: to `Silenced` if it is never reached, to at most `Weak` if it is only
 /// reached under a condition.
-#[must_use]
 pub fn reached(flow: &Flow, at: At<'_>, body: At<'_>, strength: Strength) -> Strength {
     if is_dead(flow, at, body) {
         return strength.min(Strength::Silenced);

@@ -32,7 +32,6 @@ impl ReturnValueChanges {
     }
 
     /// Returns the file in both forms.
-    #[must_use]
     pub fn of(&self, text: &str) -> Option<[String; 2]> {
         let made = |which: usize| {
             let replacements = self.replacements.iter();

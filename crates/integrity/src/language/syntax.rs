@@ -135,7 +135,6 @@ fn close(nodes: &mut [Node<'_>], index: usize) {
 
 impl Syntax<'_> {
     /// Returns the root, which spans the whole file.
-    #[must_use]
     pub fn root(&self) -> At<'_> {
         At { tree: self, index: 0 }
     }
@@ -166,72 +165,60 @@ impl<'t> At<'t> {
     }
 
     /// Returns the grammar's name for its kind.
-    #[must_use]
     pub fn kind(self) -> &'t str {
         self.node().map_or("", |node| node.kind)
     }
 
     /// `true` if it is named in the grammar, unlike punctuation and keywords.
-    #[must_use]
     pub fn is_named(self) -> bool {
         self.node().is_some_and(|node| node.named)
     }
 
     /// `true` if it is of one of these kinds.
-    #[must_use]
     pub fn is(self, kinds: &[&str]) -> bool {
         kinds.contains(&self.kind())
     }
 
     /// `true` if it is of one of these kinds, which have blanks between them.
-    #[must_use]
     pub fn is_one_of(self, kinds: &str) -> bool {
         is_one_of(kinds, self.kind())
     }
 
-    #[must_use]
     pub fn text(self) -> &'t str {
         self.tree.text.get(self.range()).unwrap_or_default()
     }
 
     /// Returns its byte range in the file.
-    #[must_use]
     pub fn range(self) -> Range<usize> {
         self.node().map_or(0..0, |node| node.start..node.end)
     }
 
     /// Returns the line on which it begins; the first is 1.
-    #[must_use]
     pub fn line(self) -> u32 {
         self.node().map_or(1, |node| node.line)
     }
 
     /// Returns its index among the nodes of the file, in text order.
-    #[must_use]
     pub fn index(self) -> usize {
         self.index
     }
 
     /// `true` if it is the same node as another of the same tree.
-    #[must_use]
     pub fn is_same(self, other: Self) -> bool {
         self.index == other.index
     }
 
     /// `true` if `other` is this node or a descendant.
-    #[must_use]
     pub fn holds(self, other: Self) -> bool {
         self.index <= other.index && other.index < self.node().map_or(0, |node| node.next)
     }
 
-    #[must_use]
     pub fn parent(self) -> Option<Self> {
         let index = self.node()?.parent?;
         Some(Self { index, ..self })
     }
 
     /// Returns its previous sibling, skipping comments.
-    #[must_use]
     pub fn previous(self) -> Option<Self> {
         let before = |at: &Self| Some(Self { index: at.node()?.previous?, ..self });
         let mut above = std::iter::successors(before(&self), before);
@@ -239,7 +226,6 @@ impl<'t> At<'t> {
     }
 
     /// Returns its next sibling, skipping comments.
-    #[must_use]
     pub fn next(self) -> Option<Self> {
         let after = |at: &Self| {
             let (node, index) = (at.node()?, at.node()?.next);
@@ -278,13 +264,11 @@ impl<'t> At<'t> {
     }
 
     /// Returns the child in a field of the grammar.
-    #[must_use]
     pub fn field(self, name: &str) -> Option<Self> {
         self.everything().find(|at| at.node().is_some_and(|node| node.field == Some(name)))
     }
 
     /// Returns the text of the child in a field of the grammar; empty if there is none.
-    #[must_use]
     pub fn field_text(self, name: &str) -> &'t str {
         self.field(name).map_or("", Self::text)
     }
@@ -314,13 +298,11 @@ impl<'t> At<'t> {
 
     /// Returns its words: no comments, no layout, no separators, and all quotation marks alike. The text of a literal is
     /// one word, exactly as it is written.
-    #[must_use]
     pub fn words(self) -> Vec<String> {
         self.words_without(&BTreeSet::new())
     }
 
     /// Returns its words without those of the nodes with these indices.
-    #[must_use]
     pub fn words_without(self, left_out: &BTreeSet<usize>) -> Vec<String> {
         let mut words = Vec::new();
         let mut until = self.index;
@@ -364,7 +346,6 @@ impl<'t> At<'t> {
     }
 
     /// Returns its words joined by blanks.
-    #[must_use]
     pub fn phrase(self) -> String {
         self.words().join(" ")
     }

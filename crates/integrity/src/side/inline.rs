@@ -8,7 +8,6 @@ use std::{collections::HashMap, ops::Range};
 
 /// Returns a source file's text with its inline tests replaced by those of another version; `None` if no grammar
 /// supports that. A part whose container is not in the text is left out.
-#[must_use]
 pub fn with_inline_tests_of(path: &str, code: &str, tests: &str) -> Option<String> {
     let (own, others) = (language::test_parts(path, code)?, language::test_parts(path, tests)?);
     let (own_names, other_names) = (numbered(&own), numbered(&others));

@@ -49,7 +49,6 @@ pub struct Repository<'a> {
 
 impl Repository<'_> {
     /// Returns the side of a file. `versions` are its texts before and after, without those that do not exist.
-    #[must_use]
     pub fn side(&self, path: &str, versions: &[&str]) -> Side {
         if self.is_of_tests(path) {
             return Side::Tests;
@@ -59,7 +58,6 @@ impl Repository<'_> {
     }
 
     /// Returns the side on which two versions of a file differ; `None` if they are equal.
-    #[must_use]
     pub fn changed_side(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<Side> {
         if before == after {
             return None;
@@ -85,7 +83,6 @@ impl Repository<'_> {
 
     /// Returns a file as it is in a tree with the product of one version and the tests of another; `None` if it does
     /// not exist there.
-    #[must_use]
     pub fn mixed(&self, path: &str, product: Option<&str>, tests: Option<&str>) -> Option<String> {
         let versions: Vec<&str> = product.into_iter().chain(tests).collect();
         match self.side(path, &versions) {
@@ -101,7 +98,6 @@ impl Repository<'_> {
 
     /// Returns the product of one version of a file with the tests of another; `None` if they cannot be separated.
     /// An empty text has no tests.
-    #[must_use]
     pub fn with_tests_of(&self, path: &str, product: &str, tests: &str) -> Option<String> {
         let Some(file) = ecosystem::shared_file(path) else {
             return inline::with_inline_tests_of(path, product, tests);

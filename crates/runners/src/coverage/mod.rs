@@ -96,7 +96,6 @@ impl Measured {
 
     /// Returns the counts for a file of the repository. Tools write paths relative to the file system's root, the
     /// repository, or a source folder.
-    #[must_use]
     pub fn of(&self, path: &str, root: &str) -> Option<&BTreeMap<u32, u64>> {
         let exact = [path, &format!("./{path}"), &format!("{root}/{path}")];
         if let Some(found) = exact.iter().find_map(|name| self.files.get(*name)) {

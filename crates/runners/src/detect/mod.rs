@@ -134,7 +134,6 @@ pub fn telling(paths: &[String]) -> Vec<&String> {
 
 /// Returns the commands of the first tool chain that can run tests: at the root or, failing that, in the only folder
 /// that has one.
-#[must_use]
 pub fn detect(repository: &Repository<'_>) -> Option<Detected> {
     if let Some(found) = first(repository) {
         return detected(found, None);

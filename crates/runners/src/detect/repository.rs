@@ -60,13 +60,11 @@ pub(super) const DEEPEST: usize = 2;
 
 impl<'a> Repository<'a> {
     /// Creates a repository with these paths.
-    #[must_use]
     pub fn new(paths: &'a [String], read: &'a dyn Fn(&str) -> Option<String>) -> Self {
         Self { paths, read, folder: String::new(), is_installed: &|_| true, workflow: Rc::default() }
     }
 
     /// Sets the check for installed programs. Without it, every program counts as installed.
-    #[must_use]
     pub fn on_machine(self, is_installed: &'a dyn Fn(&str) -> bool) -> Self {
         Self { is_installed, ..self }
     }

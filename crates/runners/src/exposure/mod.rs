@@ -32,7 +32,6 @@ pub fn files_to_read<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> impl I
 pub type Files = BTreeMap<String, Option<String>>;
 
 /// Returns the workflows that would run the head, by path.
-#[must_use]
 pub fn workflows(files: &Files, run_branches: &RunBranches) -> Vec<WorkflowExposure> {
     let workflows = files.iter().filter(|(path, _)| is_workflow(path));
     let mut found: Vec<WorkflowExposure> =

@@ -21,7 +21,6 @@ pub struct RunBranches {
 
 impl RunBranches {
     /// Returns the branches of a run whose branches start with `prefix`, such as `autobuild/42`.
-    #[must_use]
     pub fn of_run(prefix: &str, default: &str, has_hosted_runners: bool) -> Self {
         let own = |name: &str| format!("{prefix}/{name}");
         Self {

@@ -51,7 +51,6 @@ fn methods(names: &[&str], separator: char) -> Option<BTreeSet<String>> {
 }
 
 /// Returns the folders in which the modules of a repository with these paths may store results.
-#[must_use]
 pub fn report_folders(paths: &[String]) -> Vec<String> {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     if !paths.iter().any(|path| MANIFESTS.contains(&name(path).as_str())) {

@@ -26,7 +26,6 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// It needs `accept4`, `connect` to a unix socket, `poll`, `read`, `write` and `shutdown`. It ends with the PID
 /// namespace; if there is none, its starter asks for a signal at its own death. The starter binds the listener to
 /// [`INSIDE_PORT`](super::INSIDE_PORT) on `127.0.0.1`, so that no program can take the port first.
-#[must_use]
 pub fn bridge(listener: &TcpListener, socket: &Path) -> io::Error {
     if let Err(error) = listener.set_nonblocking(true) {
         return error;

@@ -30,7 +30,6 @@ impl Default for Ceiling {
 impl Ceiling {
     /// Returns the rules of a run whose repository's settings ask for these hosts, without those that the server does not
     /// allow.
-    #[must_use]
     pub fn rules(&self, asked: &[HostRule]) -> Rules {
         let (stays, _) = cut(asked, &self.hosts);
         Rules {

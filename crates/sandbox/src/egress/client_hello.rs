@@ -85,13 +85,11 @@ enum Stage {
 
 impl ClientHellos {
     /// Expects every ClientHello to name `host`.
-    #[must_use]
     pub fn of(host: HostName) -> Self {
         Self { host, header: Vec::with_capacity(HEADER), left: 0, message: Vec::new(), stage: Stage::First }
     }
 
     /// `true` once the first ClientHello was read and names the host.
-    #[must_use]
     pub fn has_named_host(&self) -> bool {
         self.stage != Stage::First
     }

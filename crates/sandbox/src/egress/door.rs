@@ -94,26 +94,22 @@ impl Door {
     }
 
     /// Returns the socket, to be bound into a sandbox with a network namespace of its own.
-    #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join(SOCKET)
     }
 
     /// Returns the port on the machine's loopback, for sandboxes without a network namespace of their own.
-    #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
     /// Returns the proxy's URL for a program at `level`.
-    #[must_use]
     pub fn proxy_url(&self, level: Level) -> String {
         let token = self.shared.token.expose_secret();
         format!("http://{}:{token}@{}", environment::USER, self.address(level))
     }
 
     /// Returns the URL of the model's API that the rules call `name`, for a program at `level`.
-    #[must_use]
     pub fn model_url(&self, level: Level, name: &str) -> Option<String> {
         let route = self.shared.rules.models.iter().find(|route| route.name == name)?;
         let token = self.shared.token.expose_secret();
@@ -122,7 +118,6 @@ impl Door {
 
     /// Returns the variables with which common programs find the proxy; `home` is the program's home as it sees it. At
     /// level 0 nothing else leads programs there: one that ignores the variables bypasses the door.
-    #[must_use]
     pub fn environment(&self, level: Level, home: &Path) -> Vec<(OsString, OsString)> {
         let token = self.shared.token.expose_secret();
         let mut variables = environment::variables(&self.proxy_url(level));
@@ -135,7 +130,6 @@ impl Door {
 
     /// Returns the file of all certificates that its programs trust, in PEM form, and the one for Java; `None` if they trust
     /// what other programs of the sandbox trust.
-    #[must_use]
     pub fn certificates(&self) -> Option<[&Path; 2]> {
         let trust = self.shared.trust.as_ref()?;
         Some([&trust.file, &trust.java_file])
@@ -159,7 +153,6 @@ impl Door {
     }
 
     /// Returns the decisions so far, ordered by when each was first made.
-    #[must_use]
     pub fn log(&self) -> Vec<Decision> {
         self.shared.log.decisions()
     }
@@ -175,25 +168,21 @@ impl Door {
     }
 
     /// Returns the hosts that programs could not reach.
-    #[must_use]
     pub fn refused_hosts(&self) -> Vec<RefusedHost> {
         self.shared.refused.hosts()
     }
 
     /// Returns what the run's calls of models used so far, and how their APIs answered.
-    #[must_use]
     pub fn tally(&self) -> &Tally {
         &self.shared.tally
     }
 
     /// Returns `true` if it may have let the run reach any host besides the models' APIs.
-    #[must_use]
     pub fn let_someone_out(&self) -> bool {
         self.shared.log.has_let_out()
     }
 
     /// Returns `true` if models' APIs are reached through it, so that it sees the requests.
-    #[must_use]
     pub fn leads_to_models(&self) -> bool {
         !self.shared.rules.models.is_empty()
     }

@@ -70,7 +70,6 @@ pub enum Refusal {
 
 impl Refusal {
     /// Returns `true` if the refusal concerns a host, or the use of the network as a whole.
-    #[must_use]
     pub fn concerns_host(self) -> bool {
         let is_of_tunnel = match self {
             Self::UsedUp | Self::Hello(_) | Self::TooManyMisses => true,

@@ -12,13 +12,11 @@ pub struct Refusals(watch::Sender<Vec<RefusedHost>>);
 
 impl Refusals {
     /// Returns the hosts so far, ordered by when each was first refused.
-    #[must_use]
     pub fn hosts(&self) -> Vec<RefusedHost> {
         self.0.borrow().clone()
     }
 
     /// Returns a receiver that changes with each new host.
-    #[must_use]
     pub fn watched(&self) -> watch::Receiver<Vec<RefusedHost>> {
         self.0.subscribe()
     }

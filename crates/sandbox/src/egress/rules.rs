@@ -48,7 +48,6 @@ pub struct Rules {
 
 impl Rules {
     /// Allows these hosts and nothing else.
-    #[must_use]
     pub fn hosts(hosts: impl IntoIterator<Item = HostRule>) -> Self {
         Self { hosts: hosts.into_iter().collect(), ..Self::default() }
     }
@@ -63,7 +62,6 @@ impl Rules {
     }
 
     /// Returns `true` if a connection to this host is allowed.
-    #[must_use]
     pub fn allow(&self, host: &HostName) -> bool {
         self.hosts.iter().any(|rule| rule.covers(host))
     }

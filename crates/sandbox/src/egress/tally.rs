@@ -32,7 +32,6 @@ pub struct Tally {
 
 impl Tally {
     /// Returns the tokens that the calls used so far, by the model's name.
-    #[must_use]
     pub fn list(&self) -> Vec<(String, Tokens)> {
         let used = self.used.lock();
         used.iter().map(|(model, tokens)| (model.clone(), *tokens)).collect()
@@ -44,20 +43,17 @@ impl Tally {
     }
 
     /// Returns for how many seconds the API's last answer asked to wait; `None` if it did not ask.
-    #[must_use]
     pub fn requested_wait(&self) -> Option<u64> {
         Some(self.wait.load(Ordering::Relaxed)).filter(|seconds| *seconds > 0)
     }
 
     /// Returns the beginning of the API's message if its last answer was a refusal; empty if it was none.
-    #[must_use]
     pub fn refusal_text(&self) -> String {
         String::from_utf8_lossy(&self.refusal()).trim().to_owned()
     }
 
     /// Returns the API's longest silence in a call that was broken off, since the last call that it answered to the
     /// end.
-    #[must_use]
     pub fn silence(&self) -> Duration {
         *self.longest_silence()
     }
@@ -74,7 +70,6 @@ impl Tally {
     }
 
     /// Returns the longest wait that the API has asked for, in seconds.
-    #[must_use]
     pub fn longest_wait(&self) -> u64 {
         self.longest_wait.load(Ordering::Relaxed)
     }
@@ -85,7 +80,6 @@ impl Tally {
     }
 
     /// Returns `true` if a model's API did not serve a call: it was limited, overloaded, broken, or unreachable.
-    #[must_use]
     pub fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
@@ -96,7 +90,6 @@ impl Tally {
     }
 
     /// Returns `true` if a model's API refused the credentials or the account.
-    #[must_use]
     pub fn has_accused(&self) -> bool {
         self.accused.load(Ordering::Relaxed)
     }
@@ -107,7 +100,6 @@ impl Tally {
     }
 
     /// Returns the number of tokens in the first answered request, as the model's API counted them.
-    #[must_use]
     pub fn first_request(&self) -> Option<u64> {
         self.first.get().copied()
     }

@@ -58,7 +58,6 @@ const SWEEP_PAUSES: [Duration; 2] = [Duration::from_millis(2), Duration::from_mi
 const RAISED: i32 = -20;
 
 /// Runs as the launcher. `main` calls it before anything else, while the process has one thread.
-#[must_use]
 pub fn launcher_main() -> ExitCode {
     let arguments: Vec<String> =
         std::env::args_os().skip(2).map(|argument| argument.to_string_lossy().into_owned()).collect();
