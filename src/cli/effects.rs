@@ -8,13 +8,13 @@ use crate::{
         local::session::{NOT_DONE, refused, written},
         stage::terminal::{Terminal, Tone},
     },
-    engine::queue::{Queue, RetryOutcome, WaitReason, can_be_tried_again, try_again, why},
+    engine::queue::{Queue, QueuedStep, RetryOutcome, WaitReason, can_be_tried_again, try_again},
     messages,
     messages::clean,
-    store::{EffectState, HeldBy, QueuedEffect, StoredEffect},
+    store::{EffectState, HeldBy, StoredEffect},
 };
 use clap::{Args, Subcommand};
-use domain::ids::{FeatureKey, Millis, TaskId};
+use domain::ids::{FeatureKey, TaskId};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use text::nearest::nearest;
@@ -133,13 +133,13 @@ fn state(state: EffectState) -> &'static str {
 }
 
 /// Returns the reason why a step waits, in words.
-pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
-    match why(step, now) {
+pub(super) fn reason(step: &QueuedStep) -> String {
+    match &step.why {
         WaitReason::Runs => "It runs now.".to_owned(),
         WaitReason::Model(name) => format!("The model's API of {name} does not serve it now."),
         WaitReason::GitHub => "GitHub cannot be reached, or limits AutoBuild.".to_owned(),
         WaitReason::TryAgain => {
-            format!("Try {} failed: {}", step.attempt, step.last_error.as_deref().unwrap_or("it did not say why"))
+            format!("The last try failed: {}", step.effect.last_error.as_deref().unwrap_or("it did not say why"))
         }
         WaitReason::Time => "Its time has not come.".to_owned(),
         WaitReason::Held(HeldBy::Feature) => "Its Feature waits for a person.".to_owned(),
@@ -151,10 +151,9 @@ pub(super) fn reason(step: &QueuedEffect, now: Millis) -> String {
 }
 
 /// Returns the time at which a step continues, if it is known.
-pub(super) fn until(step: &QueuedEffect, now: Millis) -> Option<String> {
-    let at = chrono::DateTime::from_timestamp_millis(step.run_at.0)?;
-    let ends = why(step, now).has_end();
-    ends.then(|| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
+pub(super) fn until(step: &QueuedStep) -> Option<String> {
+    let at = chrono::DateTime::from_timestamp_millis(step.effect.run_at.0)?;
+    step.why.has_end().then(|| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
 }
 
 fn task(subject: &str) -> Option<TaskId> {
@@ -189,16 +188,17 @@ fn to_json(queue: &Queue) -> Value {
             "can_retry": can_be_tried_again(step),
         })
     };
-    let waiting = |step: &QueuedEffect| {
+    let waiting = |step: &QueuedStep| {
+        let effect = &step.effect;
         json!({
-            "id": step.id,
-            "step": step.kind,
-            "feature": step.feature.map(|key| key.name()),
-            "task": task(&step.subject).map(|task| task.to_string()),
-            "running": step.state == EffectState::Running,
-            "failed_tries": step.attempt,
-            "why": reason(step, queue.at),
-            "until": until(step, queue.at),
+            "id": effect.id,
+            "step": effect.kind,
+            "feature": effect.feature.map(|key| key.name()),
+            "task": task(&effect.subject).map(|task| task.to_string()),
+            "running": effect.state == EffectState::Running,
+            "failed_tries": effect.attempt,
+            "why": reason(step),
+            "until": until(step),
         })
     };
     json!({
@@ -237,9 +237,9 @@ impl QueueView<'_> {
             self.line("", &format!("Waiting or running: {}", queue.steps.len()), Tone::Loud);
         }
         for step in &queue.steps {
-            self.step(&step.kind, &about(step.feature, &step.subject));
-            let until = until(step, queue.at).map(|at| format!(" It goes on at {at}."));
-            let why = format!("{}{}", reason(step, queue.at), until.unwrap_or_default());
+            self.step(&step.effect.kind, &about(step.effect.feature, &step.effect.subject));
+            let until = until(step).map(|at| format!(" It goes on at {at}."));
+            let why = format!("{}{}", reason(step), until.unwrap_or_default());
             self.line("    ", &why, Tone::Plain);
         }
     }

@@ -143,6 +143,11 @@ impl EffectError {
         }
     }
 
+    /// `true` if a step failed for a reason that passes by itself.
+    pub(super) fn passes(&self) -> bool {
+        matches!(self, Self::Failed { failure, .. } if failure.rule().class == FailureClass::Passes)
+    }
+
     /// Creates an error for a refusal, for example by GitHub.
     pub(super) fn refused(said: impl Into<String>) -> Self {
         Failure::GitHubRefused { message: said.into() }.into()

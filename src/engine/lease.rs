@@ -5,6 +5,7 @@ use crate::{
         Engine,
         apply::{ApplyError, ApplyOutcome, Fact},
         in_flight::Crash,
+        ingest::home,
         job::{ApiWait, Done, EffectError, Job, LimitedBy, of_apply},
         own_thread::on_own_thread,
         perform,
@@ -12,12 +13,14 @@ use crate::{
         schedule,
     },
     store::{
-        Claimed, Fenced, Finish, Hold, Lane, Lease, NewEffect, Outcome, ParkCause, ParkTimes, StoreError, WaitsOn,
+        Claimed, EffectWait, Fenced, Finish, Hold, Lane, Lease, NewEffect, Outcome, ParkCause, ParkTimes, StoreError,
+        WaitsOn,
     },
 };
 use domain::{
     blocked::{Actor, Defect, Failure, FailureClass, Owner},
     effect::AGENT_TRIES,
+    feature::event::Event,
     ids::{FeatureKey, Millis},
 };
 use std::{sync::Arc, time::Instant};
@@ -82,7 +85,20 @@ impl Engine {
             Some(error) => (Lease::Mine, Err(error)),
             None => self.perform_held(job, agents, looks).await,
         };
+        let ended = if is_refused(&ended) { self.unless_it_left(job, ended).await } else { ended };
         self.keep_end(job, lease, &ended).await
+    }
+
+    /// Gives an effect back whose Feature left the installation that GitHub refused. The next try uses the new one.
+    async fn unless_it_left(&self, job: &Job, refused: Result<Done, EffectError>) -> Result<Done, EffectError> {
+        let Some(key) = &job.effect.feature else {
+            return refused;
+        };
+        match home::has_left(self, key, job.effect.installation).await {
+            Ok(true) => Err(EffectError::Stopped),
+            Err(error) if error.passes() => Err(error),
+            Ok(false) | Err(_) => refused,
+        }
     }
 
     /// Returns the error for an effect during which the service ended too often.
@@ -317,9 +333,8 @@ impl Engine {
         // The wait is shown once. When the effect continues, its own result is shown.
         let shown = begun.is_none().then(|| shown_wait(job, now)).flatten();
         let until = now.plus(wait).max(not_before.unwrap_or(now));
-        let why = failure.to_string();
-        let waits = self.store.wait_out(&job.hold, on, &why, now, until, shown.as_slice());
-        let fenced = waits.await?;
+        let wait = EffectWait { on, why: &failure.to_string(), now, until };
+        let fenced = self.store.wait_out(&job.hold, &wait, shown.as_slice()).await?;
         self.written(&job.hold, fenced).await;
         Ok(())
     }
@@ -385,6 +400,15 @@ impl Engine {
     }
 }
 
+/// Returns `true` if GitHub refused what the effect asked for, also if the Feature goes on without it.
+fn is_refused(ended: &Result<Done, EffectError>) -> bool {
+    match ended {
+        Ok(Done::Fact(_, fact)) => matches!(fact.event, Event::FailedAct(_)),
+        Ok(Done::Nothing | Done::FollowUp(_)) => false,
+        Err(error) => error.is_refusal(),
+    }
+}
+
 /// Returns `true` if the store's failure passes. A store that this process has closed stays closed.
 fn is_passing(error: &ApplyError) -> bool {
     let is_closed = matches!(error, ApplyError::Store(StoreError::Closed));
@@ -392,7 +416,7 @@ fn is_passing(error: &ApplyError) -> bool {
 }
 
 /// Returns the condition for which an effect waits after a failure; `None` if the failure lasts.
-fn waits_on(failure: &Failure) -> Option<WaitsOn> {
+pub(super) fn waits_on(failure: &Failure) -> Option<WaitsOn> {
     let rule = failure.rule();
     match (rule.class, rule.owner) {
         (FailureClass::Lasts, _) => None,
@@ -407,7 +431,7 @@ fn waits_on(failure: &Failure) -> Option<WaitsOn> {
 
 /// Returns the effect that shows people that the job's effect waits, if it is work of a Feature. An effect that only
 /// shows something is left out: otherwise each wait would add another.
-fn shown_wait(job: &Job, now: Millis) -> Option<NewEffect> {
+pub(super) fn shown_wait(job: &Job, now: Millis) -> Option<NewEffect> {
     if !perform::context::read(job).is_ok_and(|effect| effect.waits_when_held()) {
         return None;
     }

@@ -16,11 +16,18 @@ const MOST: u32 = 200;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
     /// The ready and running effects, the oldest first.
-    pub steps: Vec<QueuedEffect>,
+    pub steps: Vec<QueuedStep>,
     /// The effects that were given up, the newest first.
     pub failed: Vec<StoredEffect>,
     /// The time of the read, rounded down to a minute.
     pub at: Millis,
+}
+
+/// An unfinished effect, with the reason why it waited when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuedStep {
+    pub effect: QueuedEffect,
+    pub why: WaitReason,
 }
 
 /// The reason why a step is not running.
@@ -51,12 +58,13 @@ impl WaitReason {
     }
 }
 
-/// Returns the reason why a step does not run at `now`.
-pub fn why(step: &QueuedEffect, now: Millis) -> WaitReason {
-    if step.state == EffectState::Running {
+/// Returns the reason why a step does not run at `now`. A running one waits if its worker cannot go on, for example on a
+/// full disk.
+fn why(step: &QueuedEffect, now: Millis) -> WaitReason {
+    let waits = step.run_at > now;
+    if step.state == EffectState::Running && !waits {
         return WaitReason::Runs;
     }
-    let waits = step.run_at > now;
     match (&step.waits_on, step.held_by) {
         (_, Some(held @ HeldBy::Feature)) => WaitReason::Held(held),
         (Some(WaitsOn::Model(name)), _) if waits => WaitReason::Model(name.clone()),
@@ -92,12 +100,18 @@ pub fn can_be_tried_again(effect: &StoredEffect) -> bool {
     })
 }
 
+impl QueuedStep {
+    fn at(effect: QueuedEffect, now: Millis) -> Self {
+        Self { why: why(&effect, now), effect }
+    }
+}
+
 impl Queue {
     pub async fn of(store: &Store, now: Millis) -> Result<Self, StoreError> {
         // Ages are shown in minutes, so reads within a minute are equal as long as nothing changes.
         const MINUTE: i64 = 60_000;
         Ok(Self {
-            steps: store.queue(MOST).await?,
+            steps: store.queue(MOST).await?.into_iter().map(|effect| QueuedStep::at(effect, now)).collect(),
             failed: store.failed_effects(MOST).await?,
             at: Millis(now.0.saturating_sub(now.0.rem_euclid(MINUTE))),
         })
@@ -152,6 +166,12 @@ mod tests {
         assert_eq!(at(100, model), WaitReason::Next);
         assert_eq!(at(99, |step| step.held_by = Some(HeldBy::Feature)), WaitReason::Held(HeldBy::Feature));
         assert_eq!(at(100, |step| step.held_by = Some(HeldBy::Agent)), WaitReason::Held(HeldBy::Agent));
-        assert_eq!(at(0, |step| step.state = EffectState::Running), WaitReason::Runs);
+        assert_eq!(at(100, |step| step.state = EffectState::Running), WaitReason::Runs);
+        let stalled = |step: &mut QueuedEffect| {
+            step.state = EffectState::Running;
+            step.waits_on = Some(WaitsOn::Machine);
+        };
+        assert_eq!(at(99, stalled), WaitReason::TryAgain);
+        assert_eq!(at(100, stalled), WaitReason::Runs);
     }
 }

@@ -61,7 +61,7 @@ pub use meta::NameUse;
 pub use migrate::{MIGRATIONS, Migration};
 pub use open::{FoundDatabase, OpenOptions};
 pub use pack::NewPack;
-pub use provider::{ParkCause, ParkTimes, ParkedEffect, ProviderTrouble, Trouble, WaitsOn};
+pub use provider::{EffectWait, ParkCause, ParkTimes, ParkedEffect, ProviderTrouble, Trouble, WaitsOn};
 pub use queue::{HeldBy, QueuedEffect};
 pub use refusal::NewRefusal;
 pub use repository_settings::{KnownSettings, SettingsStatus};

@@ -26,6 +26,14 @@ const UNKNOWN: &str = "unknown";
 /// Effects that wait for one provider resume one spacing apart, up to this many spacings.
 const MOST_SPACINGS: i64 = 15;
 
+/// Lets the effect wait. `parked_since` is the time at which this wait began.
+macro_rules! wait {
+    () => {
+        "run_at = $4, last_error = $5, waits_for = $6, \
+         parked_since = CASE WHEN waits_for = $6 THEN parked_since ELSE $7 END"
+    };
+}
+
 statements! {
     CLOSED = "SELECT until FROM provider WHERE name = $1 AND until > $2 AND cause <> 'not_authorised'";
     PROBE = "UPDATE provider SET until = $2 WHERE name = $1 AND cause <> 'not_authorised'";
@@ -40,12 +48,22 @@ statements! {
     PARK = concat!("UPDATE effect SET run_at = $4, last_error = $5, waits_for = $6, parked = parked + $7, ",
                    "parked_since = CASE WHEN waits_for IN ('github', 'machine', 'unknown') THEN $8 ELSE COALESCE(parked_since, $8) END, ",
                    given_back!(), held!());
-    WAIT_OUT = concat!("UPDATE effect SET run_at = $4, last_error = $5, ",
-                       "waits_for = $6, parked_since = CASE WHEN waits_for = $6 THEN parked_since ELSE $7 END, ", given_back!(), held!());
+    WAIT_OUT = concat!("UPDATE effect SET ", wait!(), ", ", given_back!(), held!());
+    STALL = concat!("UPDATE effect SET ", wait!(), held!());
     ONE = "SELECT name, cause, said, failures, since, until FROM provider WHERE name = $1";
     ALL = "SELECT name, cause, said, failures, since, until FROM provider ORDER BY name";
-    PARKED = "SELECT subject, waits_for, run_at FROM effect WHERE feature_id = $1 AND state = 'ready' \
-              AND waits = 1 AND waits_for IS NOT NULL AND (run_at > $2 OR waits_for IN ('github', 'machine', 'unknown')) ORDER BY run_at, seq";
+    PARKED = "SELECT subject, waits_for, run_at FROM effect WHERE feature_id = $1 AND waits = 1 AND waits_for IS NOT NULL \
+              AND (state IN ('ready', 'running') AND run_at > $2 \
+                   OR state = 'ready' AND waits_for IN ('github', 'machine', 'unknown')) ORDER BY run_at, seq";
+}
+
+/// A wait of an effect, which counts neither as a try nor as a crash.
+#[derive(Clone, Copy, Debug)]
+pub struct EffectWait<'a> {
+    pub on: &'a WaitsOn,
+    pub why: &'a str,
+    pub now: Millis,
+    pub until: Millis,
 }
 
 /// The reason why a provider does not serve us.
@@ -182,21 +200,32 @@ impl Store {
         Ok(fenced)
     }
 
-    /// Gives the effect back `now` to wait for `on` until `until`. This counts neither as a try nor
-    /// as a crash. `shown` are effects that show people the wait.
+    /// Gives the effect back to wait.
     pub async fn wait_out(
         &self,
         hold: &Hold,
-        on: &WaitsOn,
-        why: &str,
-        now: Millis,
-        until: Millis,
+        wait: &EffectWait<'_>,
         shown: &[NewEffect],
     ) -> Result<Fenced, StoreError> {
-        let (effect, worker, why) = (&hold.effect, &hold.worker, explained(why));
+        self.wait(WAIT_OUT, hold, wait, shown).await
+    }
+
+    /// Records that the holder of the effect waits, and keeps it.
+    pub async fn stall(&self, hold: &Hold, wait: &EffectWait<'_>, shown: &[NewEffect]) -> Result<Fenced, StoreError> {
+        self.wait(STALL, hold, wait, shown).await
+    }
+
+    async fn wait(
+        &self,
+        sql: &'static str,
+        hold: &Hold,
+        wait: &EffectWait<'_>,
+        shown: &[NewEffect],
+    ) -> Result<Fenced, StoreError> {
+        let (effect, worker, why) = (&hold.effect, &hold.worker, explained(wait.why));
         let mut tx = self.db.write().await?;
-        let arguments = args![effect, worker, hold.fence, until.0, &why, word(on), now.0];
-        let fenced = written(tx.run(WAIT_OUT, arguments).await?);
+        let arguments = args![effect, worker, hold.fence, wait.until.0, &why, word(wait.on), wait.now.0];
+        let fenced = written(tx.run(sql, arguments).await?);
         effect::insert_all(&mut tx, &shown.iter().collect::<Vec<_>>()).await?;
         self.db.publish(tx).await?;
         Ok(fenced)

@@ -5,6 +5,7 @@ use crate::{
     world::{ADMIN, ISSUE, Plan, REPO, Setup, Task, WRITER, World},
 };
 use autobuild::config::Role;
+use domain::ids::InstallationId;
 use forge::{Fault, Mishap};
 use serde_json::json;
 
@@ -113,6 +114,28 @@ async fn a_person_pushing_while_the_player_works_is_not_overwritten() {
     world.git_says(&["merge-base", "--is-ancestor", &theirs, &branch]);
     assert_eq!(world.feature().await.tasks[0].turns.len(), 1, "no turn is used up");
     world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_that_runs_while_its_repository_is_transferred_goes_on_in_the_new_place() {
+    for webhooks in [true, false] {
+        let (world, mut pipes) = playing_world("").await;
+        pipes.started().await;
+        if !webhooks {
+            world.forge.order(Fault::on_delivery("*", Mishap::LoseRequest).always());
+        }
+        world.forge.create_organization("globex");
+        let other = world.forge.install("autobuild", "globex", None).unwrap();
+        world.by(ADMIN).transfer_repo(REPO, "globex").unwrap();
+        world.script.approves(1);
+        // A second Player would wait for another line.
+        pipes.go().await;
+        world.settle().await;
+        let feature = world.feature().await;
+        assert_eq!((feature.installation, feature.state.word()), (InstallationId(other), "in_review"), "{webhooks}");
+        assert!(feature.failed_acts.is_empty(), "everything was posted");
+        world.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

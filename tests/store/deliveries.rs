@@ -1,7 +1,9 @@
 //! Deliveries: stored before they are acknowledged, once.
 
 use crate::contract::{APP, Database, LATER, NOW, claim_at, delivery, effect};
-use autobuild::store::{AcceptOutcome, Fenced, Lane, LaneLimits, MAX_EFFECT_PAYLOAD, Outcome, StoreError, WaitsOn};
+use autobuild::store::{
+    AcceptOutcome, EffectWait, Fenced, Lane, LaneLimits, MAX_EFFECT_PAYLOAD, Outcome, StoreError, WaitsOn,
+};
 
 on_both! {
     a_delivery_is_new_once_and_known_ever_after
@@ -43,7 +45,10 @@ async fn a_delivery_that_failed_is_done_again_when_it_is_sent_again(db: Database
     };
     store.accept_delivery(delivery("d1"), ingest()).await.unwrap();
     let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Control), NOW).await.expect("it is due").hold;
-    store.wait_out(&hold, &WaitsOn::Unknown, "who knows", NOW, NOW, &[]).await.unwrap();
+    store
+        .wait_out(&hold, &EffectWait { on: &WaitsOn::Unknown, why: "who knows", now: NOW, until: NOW }, &[])
+        .await
+        .unwrap();
     end(Outcome::Failed { error: "GitHub said no".to_owned() }).await;
     store.finish_delivery(APP, "d1", "failed: GitHub said no").await.unwrap();
     store.blank_payloads(LATER).await.unwrap();

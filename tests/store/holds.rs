@@ -2,7 +2,8 @@
 
 use crate::contract::{Database, LATER, LEASE, NOW, cancel, claim, claim_at, effect};
 use autobuild::store::{
-    EffectState, Fenced, Hold, Lane, LaneLimits, Lease, Outcome, ParkCause, ParkTimes, Store, StoredEffect, WaitsOn,
+    EffectState, EffectWait, Fenced, Hold, Lane, LaneLimits, Lease, Outcome, ParkCause, ParkTimes, Store, StoredEffect,
+    WaitsOn,
 };
 
 on_both! {
@@ -32,7 +33,9 @@ async fn load_effect(store: &Store) -> StoredEffect {
 async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: Database) {
     let store = db.open().await;
     let hold = hold_effect(&store).await;
-    let fenced = store.wait_out(&hold, &WaitsOn::GitHub, "error: 502", NOW, LATER, &[]).await;
+    let fenced = store
+        .wait_out(&hold, &EffectWait { on: &WaitsOn::GitHub, why: "error: 502", now: NOW, until: LATER }, &[])
+        .await;
     assert_eq!(fenced.unwrap(), Fenced::Written);
     let waiting = load_effect(&store).await;
     assert_eq!((waiting.state, waiting.attempt), (EffectState::Ready, 0));
@@ -41,7 +44,9 @@ async fn a_wait_for_github_counts_nothing_and_is_told_from_one_for_a_model(db: D
     assert!(claim(&store, Lane::Agent).await.is_none());
     // It began to wait once, for any number of tries.
     let hold = claim_at(&store, "worker", LaneLimits::none(Lane::Agent), LATER).await.unwrap().hold;
-    let again = store.wait_out(&hold, &WaitsOn::GitHub, "error: 503", LATER, LATER, &[]).await;
+    let again = store
+        .wait_out(&hold, &EffectWait { on: &WaitsOn::GitHub, why: "error: 503", now: LATER, until: LATER }, &[])
+        .await;
     assert_eq!(again.unwrap(), Fenced::Written);
     assert_eq!(load_effect(&store).await.waits_since(&WaitsOn::GitHub), Some(NOW));
     // A later reason to wait is another wait.

@@ -1,13 +1,16 @@
 //! The queue as people see it: the obstacles of each effect, and retries of effects that were given up.
 
 use crate::contract::{Database, LATER, NOW, claim, claimed_id, effect, feature, key, step};
-use autobuild::store::{Commit, EffectState, FeatureRow, Fenced, HeldBy, Lane, NewEffect, Outcome, Store, WaitsOn};
+use autobuild::store::{
+    Commit, EffectState, EffectWait, FeatureRow, Fenced, HeldBy, Lane, NewEffect, Outcome, Store, WaitsOn,
+};
 use domain::ids::Millis;
 
 on_both! {
     each_effect_tells_what_holds_it_back
     what_was_given_up_is_tried_again_once
     the_waits_of_work_alone_are_shown
+    the_wait_of_work_that_is_held_is_shown_until_it_ends
 }
 
 async fn holds(store: &Store) -> Vec<(String, EffectState, Option<HeldBy>)> {
@@ -73,10 +76,25 @@ async fn the_waits_of_work_alone_are_shown(db: Database) {
     store.add_effects(&[work, effect("close", Lane::Forge, "two")]).await.unwrap();
     for _ in 0..2 {
         let hold = claim(&store, Lane::Forge).await.unwrap().hold;
-        let waits = store.wait_out(&hold, &WaitsOn::GitHub, "502", NOW, LATER, &[]);
+        let waits =
+            store.wait_out(&hold, &EffectWait { on: &WaitsOn::GitHub, why: "502", now: NOW, until: LATER }, &[]);
         assert_eq!(waits.await.unwrap(), Fenced::Written);
     }
-    let parked = store.parked(&key(1, 1), NOW).await.unwrap();
-    let subjects: Vec<&str> = parked.iter().map(|parked| parked.subject.as_str()).collect();
-    assert_eq!(subjects, ["one"]);
+    assert_eq!(shown(&store, NOW).await, ["one"]);
+}
+
+async fn the_wait_of_work_that_is_held_is_shown_until_it_ends(db: Database) {
+    let store = db.open().await;
+    store.add_effects(&[NewEffect { waits: true, ..effect("play", Lane::Agent, "one") }]).await.unwrap();
+    let hold = claim(&store, Lane::Agent).await.unwrap().hold;
+    let full = EffectWait { on: &WaitsOn::Machine, why: "the disk is full", now: NOW, until: LATER };
+    assert_eq!(store.stall(&hold, &full, &[]).await.unwrap(), Fenced::Written);
+    let step = &store.queue(1).await.unwrap()[0];
+    assert_eq!((step.state, step.last_error.as_deref()), (EffectState::Running, Some("the disk is full")));
+    assert_eq!((shown(&store, NOW).await, shown(&store, LATER).await), (vec!["one".to_owned()], vec![]));
+}
+
+async fn shown(store: &Store, now: Millis) -> Vec<String> {
+    let parked = store.parked(&key(1, 1), now).await.unwrap();
+    parked.into_iter().map(|parked| parked.subject).collect()
 }

@@ -207,10 +207,10 @@ impl Job<'_> {
         let (name, state) = (feature.key.name(), messages::feature_state(&feature));
         self.screen.note(&format!("{name} goes on; its state: {state}."));
         let queue = Queue::of(&stage.engine.store, stage.engine.now()).await?;
-        let own = queue.steps.iter().filter(|step| step.feature == Some(feature.key));
-        for step in own.filter(|step| step.run_at > stage.engine.now()) {
-            let (what, why) = (messages::step(&step.kind), effects::reason(step, stage.engine.now()));
-            let until = effects::until(step, stage.engine.now()).unwrap_or_default();
+        let own = queue.steps.iter().filter(|step| step.effect.feature == Some(feature.key));
+        for step in own.filter(|step| step.effect.run_at > stage.engine.now()) {
+            let (what, why) = (messages::step(&step.effect.kind), effects::reason(step));
+            let until = effects::until(step).unwrap_or_default();
             self.screen.note(&format!("It waits until {until}: {what}. {why}"));
         }
         Ok(())

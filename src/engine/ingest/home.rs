@@ -7,7 +7,7 @@ use crate::{
 };
 use domain::{
     feature::{CancelledWhy, event::Event},
-    ids::{InstallationId, RepoId},
+    ids::{FeatureKey, InstallationId, RepoId},
 };
 
 /// Lets the unfinished Features of a repository use the installation that has it now, or cancels them if none has it.
@@ -15,6 +15,20 @@ use domain::{
 pub async fn follow_installation(engine: &Engine, repo: RepoId) -> Result<u64, EffectError> {
     let home = engine.autobuild.installation_of_id(repo).await?;
     settle(engine, repo, home).await
+}
+
+/// Returns `true` if a Feature has another installation than this one, which GitHub refuses: its repository was
+/// transferred, or the App was installed anew. GitHub is asked if the database does not know of it yet.
+pub async fn has_left(engine: &Engine, key: &FeatureKey, refused: InstallationId) -> Result<bool, EffectError> {
+    let has_another = async || {
+        let row = engine.store.feature(key).await?;
+        Ok::<_, EffectError>(row.is_some_and(|stored| stored.row.installation != refused))
+    };
+    if has_another().await? {
+        return Ok(true);
+    }
+    follow_installation(engine, key.repo).await?;
+    has_another().await
 }
 
 async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> Result<u64, EffectError> {

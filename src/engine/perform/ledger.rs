@@ -5,12 +5,13 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{EffectError, LimitedBy},
+        lease::{shown_wait, waits_on},
         perform::{ask::AgentRequest, context::EffectContext, provider::provider_of},
     },
-    store::{EndedRun, Fenced, NewEffect, NewPack, NewRun, RunRecord, StartOutcome},
+    store::{EffectWait, EndedRun, Fenced, NewEffect, NewPack, NewRun, RunRecord, StartOutcome},
 };
 use domain::{
-    blocked::{FailureClass, NextStep},
+    blocked::{Failure, FailureClass, NextStep},
     budget,
     budget::{Budget, Call, CostReporting, PurseLimits, Share, UsageCompleteness},
     complexity, cost,
@@ -224,9 +225,23 @@ impl EffectContext<'_> {
             }
             let id = &self.job.effect.id;
             tracing::warn!(%id, %failure, "what a run of {id} made is not stored yet, and is tried again");
-            self.job.sleep(settings.pause_to_store(tries)).await?;
+            let pause = settings.pause_to_store(tries);
+            self.show_stall(&failure, pause, tries).await;
+            self.job.sleep(pause).await?;
         }
         Err(EffectError::Stopped)
+    }
+
+    /// Shows people that the effect waits with what a run made, unless the database fails too.
+    async fn show_stall(&self, failure: &Failure, pause: Duration, tries: u32) {
+        let (engine, now) = (self.engine, self.engine.now());
+        let Some(on) = waits_on(failure) else { return };
+        let until = now.plus(i64::try_from(pause.as_millis()).unwrap_or(0));
+        let wait = EffectWait { on: &on, why: &failure.to_string(), now, until };
+        let shown = if tries == 0 { shown_wait(self.job, now) } else { None };
+        if let Err(error) = engine.store.stall(&self.job.hold, &wait, shown.as_slice()).await {
+            tracing::debug!(%error, "the wait of {} is not shown", self.job.effect.id);
+        }
     }
 }
 

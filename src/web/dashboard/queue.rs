@@ -2,15 +2,15 @@
 
 use crate::{
     engine::{
-        queue::{Queue, WaitReason, can_be_tried_again, why},
+        queue::{Queue, QueuedStep, WaitReason, can_be_tried_again},
         replay::ReplayStatus,
         sweep::SweepStatus,
     },
     messages::count,
-    store::{HeldBy, QueuedEffect, StoredEffect},
+    store::{HeldBy, StoredEffect},
     web::dashboard::parts::{age, date, feature_address},
 };
-use domain::ids::{FeatureKey, Millis, TaskId};
+use domain::ids::{FeatureKey, TaskId};
 use maud::{Markup, html};
 use text::secret::Secrets;
 
@@ -21,7 +21,7 @@ pub(super) fn content(
     replay: &ReplayStatus,
     sweep: &SweepStatus,
 ) -> Markup {
-    let about = |step: &QueuedEffect| subject(step.feature, &step.subject);
+    let about = |step: &QueuedStep| subject(step.effect.feature, &step.effect.subject);
     html! {
         h1 { "Queue" }
         @if queue.steps.is_empty() { p { "Nothing is to be done." } }
@@ -31,12 +31,12 @@ pub(super) fn content(
                 table.list {
                     thead { tr { th { "step" } th { "about" } th { "why it waits" } th { "until" } th { "age" } } }
                     tbody { @for step in &queue.steps {
-                        tr id=(format!("step-{}", step.id)) {
-                            td data-label="step" { (name_of_step(&step.kind)) }
+                        tr id=(format!("step-{}", step.effect.id)) {
+                            td data-label="step" { (name_of_step(&step.effect.kind)) }
                             td data-label="about" { (about(step)) }
-                            td.says data-label="why it waits" { (reason(secrets, step, queue.at)) }
-                            td data-label="until" { (until(step, queue.at)) }
-                            td data-label="age" { (age(step.first_due, queue.at)) }
+                            td.says data-label="why it waits" { (reason(secrets, step)) }
+                            td data-label="until" { (until(step)) }
+                            td data-label="age" { (age(step.effect.first_due, queue.at)) }
                         }
                     } }
                 }
@@ -134,16 +134,13 @@ pub(super) fn subject(feature: Option<FeatureKey>, subject: &str) -> Markup {
     }
 }
 
-fn reason(secrets: &Secrets, step: &QueuedEffect, now: Millis) -> Markup {
-    let failed = || {
-        let said = secrets.mask(step.last_error.as_deref().unwrap_or_default());
-        html! { "Failed " (count(step.attempt, "time")) ", is tried again: " (said) }
-    };
-    match why(step, now) {
+fn reason(secrets: &Secrets, step: &QueuedStep) -> Markup {
+    let failed = || secrets.mask(step.effect.last_error.as_deref().unwrap_or_default());
+    match &step.why {
         WaitReason::Runs => html! { (page_parts::badge("building", "runs")) },
         WaitReason::Model(name) => html! { "The model's API of " (name) " does not serve it now." },
         WaitReason::GitHub => html! { "GitHub cannot be reached, or limits AutoBuild." },
-        WaitReason::TryAgain => failed(),
+        WaitReason::TryAgain => html! { "The last try failed: " (failed()) },
         WaitReason::Time => html! { "Its time has not come." },
         WaitReason::Held(HeldBy::Feature) => html! { "Its Feature waits for a person." },
         WaitReason::Held(HeldBy::Agent) => html! { "Another agent works on the same task." },
@@ -153,9 +150,9 @@ fn reason(secrets: &Secrets, step: &QueuedEffect, now: Millis) -> Markup {
     }
 }
 
-fn until(step: &QueuedEffect, now: Millis) -> Markup {
-    if why(step, now).has_end() {
-        date(step.run_at)
+fn until(step: &QueuedStep) -> Markup {
+    if step.why.has_end() {
+        date(step.effect.run_at)
     } else {
         html! { "–" }
     }
