@@ -1,4 +1,4 @@
-//! The reverse proxy: the key is added outside, both directions are streamed, nothing else passes.
+//! The reverse proxy: the key is added outside, a request is judged whole, its answer is streamed, nothing else passes.
 
 use crate::egress::world::{Level, Reply, World, read_head, server};
 use http::HeaderName;
@@ -140,8 +140,8 @@ async fn events_arrive_one_by_one_while_the_answer_goes_on() {
     }
 }
 
-/// Returns the silence of an API that gets the partial `request` and sends the partial `answer`.
-async fn silence(request: &str, answer: &'static str) -> Duration {
+/// Returns the silence of an API that gets the request `body` and sends the partial `answer`.
+async fn silence(body: &str, answer: &'static str) -> Duration {
     let (arrived, mut heads) = mpsc::unbounded_channel();
     let address = server(move |mut stream| {
         let arrived = arrived.clone();
@@ -155,8 +155,7 @@ async fn silence(request: &str, answer: &'static str) -> Duration {
     .await;
     let world = World::open(route(&format!("http://{address}"))).await;
     let mut stream = world.connection().await;
-    let head = format!("POST /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\n", world.token());
-    stream.write_all(format!("{head}{request}").as_bytes()).await.unwrap();
+    stream.write_all(world.post(body).as_bytes()).await.unwrap();
     heads.recv().await.unwrap();
     if let Some((_, body)) = answer.split_once("\r\n\r\n") {
         read_head(&mut stream).await.unwrap();
@@ -167,63 +166,101 @@ async fn silence(request: &str, answer: &'static str) -> Duration {
 }
 
 #[tokio::test]
-async fn an_api_that_says_nothing_is_told_from_a_program_that_sends_nothing() {
-    let (whole, half) = ("content-length: 15\r\n\r\n{\"stream\":true}", "content-length: 19\r\n\r\n{\"stream\":true}");
+async fn an_api_that_says_nothing_is_silent_unless_it_may_be_at_work() {
+    let streamed = r#"{"model":"m","stream":true}"#;
     let answers =
         ["", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{\"a\":"];
     for answer in answers {
-        assert!(silence(whole, answer).await > Duration::ZERO, "{answer}");
+        assert!(silence(streamed, answer).await > Duration::ZERO, "{answer}");
     }
     let answered = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
-    assert_eq!(silence(whole, answered).await, Duration::ZERO);
-    assert_eq!(silence(half, "").await, Duration::ZERO, "the request is not whole");
-    let in_one_piece = "content-length: 2\r\n\r\n{}";
+    assert_eq!(silence(streamed, answered).await, Duration::ZERO);
+    let in_one_piece = r#"{"model":"m"}"#;
     assert_eq!(silence(in_one_piece, "").await, Duration::ZERO, "the model may be at work all the time");
 }
 
-#[tokio::test]
-async fn a_request_streams_outward_while_it_is_still_being_written() {
-    let (arrived, mut chunks) = mpsc::unbounded_channel();
-    let address = server(move |mut stream| {
-        let arrived = arrived.clone();
-        async move {
-            read_head(&mut stream).await.unwrap();
-            for _ in 0..2 {
-                let mut chunk = vec![0; 8];
-                stream.read_exact(&mut chunk).await.unwrap();
-                arrived.send(chunk).unwrap();
-            }
-            let mut end = [0; 5];
-            stream.read_exact(&mut end).await.unwrap();
-            stream.write_all(ok("").as_bytes()).await.unwrap();
-        }
-    })
-    .await;
-    let world = World::open(route(&format!("http://{address}"))).await;
-    let mut stream = world.connection().await;
-    let head =
-        format!("POST /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", world.token());
-    stream.write_all(head.as_bytes()).await.unwrap();
-    for part in ["3\r\n{\"a\r\n", "3\r\n\":1\r\n"] {
-        stream.write_all(part.as_bytes()).await.unwrap();
-        assert_eq!(chunks.recv().await.unwrap(), part.as_bytes());
-    }
-    stream.write_all(b"0\r\n\r\n").await.unwrap();
-    assert_eq!(Reply::read(&mut stream).await.status, 200);
-}
-
-#[tokio::test]
-async fn nothing_is_reached_through_the_model() {
-    let (sent, mut ends) = mpsc::unbounded_channel();
+/// Starts an API that records all that it gets before the connection ends, and answers each request.
+async fn recorder() -> (SocketAddr, mpsc::UnboundedReceiver<String>) {
+    let (sent, recorded) = mpsc::unbounded_channel();
     let address = server(move |mut stream| {
         let sent = sent.clone();
         async move {
             let mut all = Vec::new();
+            while !all.ends_with(b"}") && stream.read_buf(&mut all).await.unwrap_or(0) > 0 {}
+            let _ = stream.write_all(ok("connection: close\r\n").as_bytes()).await;
             let _ = stream.read_to_end(&mut all).await;
             sent.send(String::from_utf8_lossy(&all).into_owned()).unwrap();
         }
     })
     .await;
+    (address, recorded)
+}
+
+#[tokio::test]
+async fn a_request_arrives_byte_by_byte_as_it_was_judged() {
+    let (address, mut sent) = recorder().await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let body = r#"{ "model":"m", "messages":[0.10000000000000000555, 123456789012345678901234567890, "\u0041"]}"#;
+    let mut stream = world.connection().await;
+    let head =
+        format!("POST /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", world.token());
+    stream.write_all(head.as_bytes()).await.unwrap();
+    for piece in body.as_bytes().chunks(7) {
+        let chunk = format!("{:x}\r\n{}\r\n", piece.len(), std::str::from_utf8(piece).unwrap());
+        stream.write_all(chunk.as_bytes()).await.unwrap();
+    }
+    stream.write_all(b"0\r\n\r\n").await.unwrap();
+    assert_eq!(Reply::read(&mut stream).await.status, 200);
+    let sent = sent.recv().await.unwrap();
+    assert!(sent.ends_with(&format!("\r\n\r\n{body}")), "{sent}");
+    assert!(sent.contains(&format!("content-length: {}", body.len())), "{sent}");
+}
+
+#[tokio::test]
+async fn what_is_too_large_or_too_deep_is_refused_with_the_reason() {
+    let (address, mut sent) = recorder().await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let large = world.post("").replace("content-length: 0", "content-length: 33554433");
+    let deep = world.post(&format!(r#"{{"model":"m","messages":{}"#, "[".repeat(100_000)));
+    for (request, why) in [(large, "larger than 32 MiB"), (deep, "nested too deeply")] {
+        let reply = world.raw(request).await;
+        assert_eq!(reply.status, 400);
+        assert!(reply.body.contains(why), "{}", reply.body);
+    }
+    world.door.close().await;
+    assert!(sent.try_recv().is_err(), "nothing of it reached the API");
+    assert_eq!(world.door.tally().list(), []);
+}
+
+#[tokio::test]
+async fn the_bodies_in_memory_are_bounded_and_further_ones_wait() {
+    let (address, _heads) = api(ok("connection: close\r\n")).await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let announced = |length: &str| {
+        let expects = format!("content-length: {length}\r\nexpect: 100-continue");
+        world.post("").replace("content-length: 0", &expects)
+    };
+    let mut held = Vec::new();
+    for _ in 0..2 {
+        let mut stream = world.connection().await;
+        stream.write_all(announced("33554432").as_bytes()).await.unwrap();
+        assert!(read_head(&mut stream).await.unwrap().contains("100"), "it is being read");
+        held.push(stream);
+    }
+    let body = r#"{"model":"m"}"#;
+    let mut waiting = world.connection().await;
+    waiting.write_all(announced(&body.len().to_string()).as_bytes()).await.unwrap();
+    assert_eq!(world.get("/main/v1/messages", "").await.status, 200, "without a body, nothing is held");
+    assert!(waiting.try_read(&mut [0; 1]).is_err(), "it waits");
+    held.pop();
+    assert!(read_head(&mut waiting).await.unwrap().contains("100"));
+    waiting.write_all(body.as_bytes()).await.unwrap();
+    assert_eq!(Reply::read(&mut waiting).await.status, 200);
+}
+
+#[tokio::test]
+async fn nothing_is_reached_through_the_model() {
+    let (address, mut sent) = recorder().await;
     let world = World::open(route(&format!("http://{address}"))).await;
     let fetch = r#"{"model":"m","messages":[],"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}"#;
     let request = |headers: &str, body: &str| {
@@ -236,9 +273,7 @@ async fn nothing_is_reached_through_the_model() {
     let packed = world.raw(request("content-encoding: gzip\r\n", "{}")).await;
     assert_eq!(packed.status, 400, "what is packed cannot be read");
     world.door.close().await;
-    while let Ok(sent) = ends.try_recv() {
-        assert!(!sent.contains("web_fetch"), "{sent}");
-    }
+    assert!(sent.try_recv().is_err(), "nothing of it reached the API");
 }
 
 /// Returns rules with a route that only accepts calls of one model with a known price.

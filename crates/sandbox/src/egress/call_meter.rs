@@ -3,18 +3,12 @@
 use crate::egress::{
     call_slots::CallSlot,
     pace::Pace,
+    request_policy::CallRequest,
     tally::{MAX_MODEL, Tally},
 };
 use http::StatusCode;
-use parking_lot::Mutex;
 use serde_json::Value;
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use text::{price, usage::Tokens};
 
 /// The longest answer, or event of an answer, that is parsed, in bytes.
@@ -26,14 +20,10 @@ const ACCOUNT_CODES: [&str; 3] = ["insufficient_quota", "billing_hard_limit_reac
 /// The beginning of the message with which Anthropic refuses an account without credit, with status 400. What it repeats
 /// of a request is never at the beginning.
 const NO_CREDIT: &str = "Your credit balance";
-/// The number of bytes from the beginning of a request that are kept.
-const MAX_HEAD: usize = 4_000;
 /// The usual length of a token in bytes. Estimates the input of a request whose answer reports no usage.
 const BYTES_PER_TOKEN: u64 = 4;
 /// The longest answer in tokens if the request sets no limit. No model of the price table answers more.
-pub(super) const MOST_OUTPUT: u64 = 128_000;
-/// The assumed length of a request without a length header, in bytes.
-pub(super) const UNTOLD: u64 = 1 << 20;
+const MOST_OUTPUT: u64 = 128_000;
 /// An API that streams its answer and has not begun after this time is not at work.
 const BEGINS_WITHIN: Duration = Duration::from_secs(30);
 
@@ -65,62 +55,30 @@ pub(super) struct CallMeter {
     reported: AnswerUsage,
     /// `true` if the API itself reported that it failed.
     failed: bool,
-    pub(super) sent: Arc<Sent>,
+    request: CallRequest,
     counts: Counts,
     came: AnswerProgress,
-    /// The pace of the request's body.
+    /// The pace at which the API takes the request's body.
     pub(super) asks: Arc<Pace>,
     /// The pace of the answer's body.
-    pub(super) answers: Arc<Pace>,
+    pub(super) answers: Pace,
     /// Released when the call has been counted.
     place: Option<CallSlot>,
 }
 
-/// The part of a call's request that was sent.
-#[derive(Debug, Default)]
-pub(super) struct Sent {
-    bytes: AtomicU64,
-    most_output: AtomicU64,
-    streams: AtomicBool,
-    head: Mutex<Vec<u8>>,
-}
-
-impl Sent {
-    pub(super) fn note(&self, piece: &[u8]) {
-        let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
-        self.bytes.fetch_add(length, Ordering::Relaxed);
-        let mut head = self.head.lock();
-        let room = MAX_HEAD.saturating_sub(head.len());
-        head.extend(piece.iter().take(room));
-    }
-
-    /// Records the most tokens that the request allows its answer, and whether the answer has to be streamed.
-    pub(super) fn allows(&self, most_output: Option<u64>, streams: bool) {
-        self.most_output.fetch_max(most_output.unwrap_or(0), Ordering::Relaxed);
-        self.streams.store(streams, Ordering::Relaxed);
-    }
-
-    fn streams(&self) -> bool {
-        self.streams.load(Ordering::Relaxed)
-    }
-
-    /// Returns the most that the call may use: a token for every byte that was sent, and the longest answer allowed.
+impl CallRequest {
+    /// Returns the most that the call may use: a token for every byte that is sent, and the longest answer allowed.
     fn most(&self) -> Tokens {
-        let output = match self.most_output.load(Ordering::Relaxed) {
-            0 => MOST_OUTPUT,
-            most => most.min(MOST_OUTPUT),
-        };
-        Tokens { input: self.bytes.load(Ordering::Relaxed), output, ..Tokens::default() }
+        // An API may read a limit of 0 as none.
+        let output = self.most_output.filter(|most| *most > 0).unwrap_or(MOST_OUTPUT).min(MOST_OUTPUT);
+        Tokens { input: self.bytes, output, ..Tokens::default() }
     }
 
-    /// Returns the model that the beginning of the request names.
-    fn model(&self) -> Option<String> {
-        let head = self.head.lock();
-        let text = String::from_utf8_lossy(&head);
-        let (_, after) = text.split_once("\"model\"")?;
-        let name = after.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-        let (name, _) = name.split_once('"')?;
-        Some(name.chars().take(MAX_MODEL).collect())
+    /// Returns the most that the call may cost, in millionths of a dollar.
+    pub(super) fn most_micros(&self) -> u64 {
+        let most = self.most();
+        let tokens = Tokens { input: most.input / BYTES_PER_TOKEN, ..most };
+        price::range(&[(self.model.clone(), tokens)]).1
     }
 }
 
@@ -142,7 +100,7 @@ enum Counts {
 }
 
 impl CallMeter {
-    pub(super) fn new(tally: &Arc<Tally>) -> Self {
+    pub(super) fn new(tally: &Arc<Tally>, request: CallRequest) -> Self {
         Self {
             tally: Arc::clone(tally),
             form: Form::Whole,
@@ -151,11 +109,11 @@ impl CallMeter {
             tokens: Tokens::default(),
             reported: AnswerUsage::Nothing,
             failed: false,
-            sent: Arc::default(),
+            request,
             counts: Counts::Yes,
             came: AnswerProgress::Nothing,
             asks: Arc::default(),
-            answers: Arc::default(),
+            answers: Pace::default(),
             place: None,
         }
     }
@@ -172,7 +130,7 @@ impl CallMeter {
     /// Returns what the answer proves, and for the rest the most that the request allows: a program can break off any
     /// answer before its usage arrives. If the API itself failed, it charges for no more than it reported.
     fn count_tokens(&self) -> Tokens {
-        let most = self.sent.most();
+        let most = self.request.most();
         let has_not_begun = self.came == AnswerProgress::Nothing && self.silence() >= BEGINS_WITHIN;
         let has_failed = self.failed || self.answers.has_broken_by_itself() || has_not_begun;
         match self.reported {
@@ -187,7 +145,7 @@ impl CallMeter {
     /// Returns how long the API has been silent. One that has to answer in one piece may be at work all the time.
     fn silence(&self) -> Duration {
         match self.came {
-            _ if !self.sent.streams() => Duration::ZERO,
+            _ if !self.request.streams => Duration::ZERO,
             AnswerProgress::Nothing => self.asks.since_all_came(),
             AnswerProgress::Head | AnswerProgress::Words => self.answers.silence(),
         }
@@ -211,13 +169,7 @@ impl CallMeter {
         }
         self.came = AnswerProgress::Head;
         let refused = !status.is_success();
-        // An answer comes after the request, which names its model and its longest answer.
-        if let (Some(place), Some(model)) = (&mut self.place, self.sent.model()) {
-            let most = self.sent.most();
-            place.lower(most_micros(&model, most.input, most.output));
-        }
-        // An API fails a program that does not send the rest of its request, too.
-        if matches!(status.as_u16(), 408 | 409 | 425 | 429 | 500..) && !self.asks.is_late() {
+        if matches!(status.as_u16(), 408 | 409 | 425 | 429 | 500..) {
             self.tally.fails();
         }
         if matches!(status.as_u16(), 401..=403) {
@@ -311,7 +263,7 @@ impl Drop for CallMeter {
         }
         self.read();
         if self.model.is_empty() {
-            self.model = self.sent.model().unwrap_or_default();
+            self.model.clone_from(&self.request.model);
         }
         self.tally.add(&self.model, self.count_tokens());
     }
@@ -323,12 +275,6 @@ fn is_of_account(refusal: &[u8]) -> bool {
     let word = |pointer| refusal.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let is_code = |code: &str| ACCOUNT_CODES.contains(&code);
     is_code(word("/error/code")) || is_code(word("/error/type")) || word("/error/message").starts_with(NO_CREDIT)
-}
-
-/// Returns the most that a call of `model` may cost whose request has this many bytes, in millionths of a dollar.
-pub(super) fn most_micros(model: &str, bytes: u64, output: u64) -> u64 {
-    let tokens = Tokens { input: bytes / BYTES_PER_TOKEN, output, ..Tokens::default() };
-    price::range(&[(model.to_owned(), tokens)]).1
 }
 
 /// Returns the larger of the figures. Those of one call only grow, because each event repeats the earlier ones.
@@ -356,17 +302,18 @@ fn tokens(usage: &Value) -> Tokens {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallMeter, Form, Tally};
+    use super::{CallMeter, CallRequest, Form, Tally};
     use http::StatusCode;
     use std::sync::Arc;
     use text::usage::Tokens;
 
+    fn request(model: &str, bytes: u64, most_output: Option<u64>) -> CallRequest {
+        CallRequest { bytes, model: model.to_owned(), most_output, streams: true }
+    }
+
     fn metered(form: Form, pieces: &[&str]) -> Vec<(String, Tokens)> {
         let tally = Arc::new(Tally::default());
-        let mut meter = CallMeter::new(&tally);
-        Arc::clone(&meter.sent).note(&[b' '; 370]);
-        Arc::clone(&meter.sent).note(b"{\"model\" : \"asked\", \"x\":\"\"}   ");
-        assert_eq!(Arc::clone(&meter.sent).bytes.load(std::sync::atomic::Ordering::Relaxed), 400);
+        let mut meter = CallMeter::new(&tally, request("asked", 400, None));
         meter.answered(StatusCode::OK, None);
         meter.form = form;
         for piece in pieces {
@@ -416,9 +363,7 @@ mod tests {
     async fn a_call_without_an_answer_counts_if_the_api_got_all_of_it_and_may_be_at_work() {
         let spent = async |streams, sent_all, seconds| {
             let tally = Arc::new(Tally::default());
-            let meter = CallMeter::new(&tally);
-            meter.sent.note(&[b' '; 400]);
-            meter.sent.allows(Some(50), streams);
+            let meter = CallMeter::new(&tally, CallRequest { streams, ..request("", 400, Some(50)) });
             if sent_all {
                 meter.asks.ends();
             }
@@ -435,58 +380,37 @@ mod tests {
 
     #[test]
     fn an_answer_without_usage_counts_as_the_most() {
-        let spent = |request: &[u8], allows, form, said: &[&str], ends| {
+        let spent = |most_output, form, said: &[&str], ends| {
             let tally = Arc::new(Tally::default());
-            let mut meter = CallMeter::new(&tally);
-            Arc::clone(&meter.sent).note(request);
-            Arc::clone(&meter.sent).allows(allows, true);
+            let mut meter = CallMeter::new(&tally, request("g", 13, most_output));
             meter.answered(StatusCode::OK, None);
             meter.form = form;
             said.iter().for_each(|piece| meter.observe(piece.as_bytes()));
             if ends {
-                Arc::clone(&meter.answers).ends();
+                meter.answers.ends();
             }
             drop(meter);
             tally.list()
         };
-        let request = b"{\"model\":\"g\"}";
         let begun = ["data: {\"type\":\"response.created\",\"response\":{\"model\":\"g\",\"usage\":null}}\n"];
         let most = sums("g", [13, 0, 0, 128_000]);
-        assert_eq!(spent(request, None, Form::Events, &begun, false), most);
-        assert_eq!(spent(request, None, Form::Events, &[], false), most, "broken off at the head");
-        assert_eq!(spent(request, None, Form::Events, &[], true), Vec::new(), "no answer of a model");
-        assert_eq!(spent(request, Some(50), Form::Whole, &["{}"], true), sums("g", [13, 0, 0, 50]));
-        assert_eq!(spent(request, Some(u64::MAX), Form::Whole, &["{}"], true), most);
+        assert_eq!(spent(None, Form::Events, &begun, false), most);
+        assert_eq!(spent(None, Form::Events, &[], false), most, "broken off at the head");
+        assert_eq!(spent(None, Form::Events, &[], true), Vec::new(), "no answer of a model");
+        assert_eq!(spent(Some(50), Form::Whole, &["{}"], true), sums("g", [13, 0, 0, 50]));
+        assert_eq!(spent(Some(u64::MAX), Form::Whole, &["{}"], true), most);
         let failed = ["data: {\"type\":\"response.failed\",\"response\":{\"model\":\"g\"}}\n"];
-        assert_eq!(spent(request, None, Form::Events, &failed, true), sums("g", [3, 0, 0, 0]));
+        assert_eq!(spent(None, Form::Events, &failed, true), sums("g", [3, 0, 0, 0]));
         let dropped = Arc::new(Tally::default());
-        let mut meter = CallMeter::new(&dropped);
-        Arc::clone(&meter.sent).note(request);
+        let mut meter = CallMeter::new(&dropped, request("g", 13, None));
         meter.answered(StatusCode::OK, None);
         meter.observe(b"{");
-        Arc::clone(&meter.answers).waits();
-        Arc::clone(&meter.answers).breaks();
+        meter.answers.waits();
+        meter.answers.breaks();
         drop(meter);
         assert_eq!(dropped.list(), sums("g", [3, 0, 0, 0]), "the API's own doing");
         let told = ["{\"model\":\"g\",\"usage\":{\"input_tokens\":9,\"output_tokens\":2}}"];
-        assert_eq!(spent(request, None, Form::Whole, &told, true), sums("g", [9, 0, 0, 2]));
-    }
-
-    #[test]
-    fn an_api_is_not_what_fails_while_the_rest_of_a_request_is_missing() {
-        let failed = |end: fn(&super::Pace), does: fn(&mut CallMeter)| {
-            let tally = Arc::new(Tally::default());
-            let mut meter = CallMeter::new(&tally);
-            end(&meter.asks);
-            does(&mut meter);
-            drop(meter);
-            assert!(!tally.has_accused());
-            (tally.has_failed(), tally.list().len())
-        };
-        let ends: [fn(&super::Pace); 3] = [super::Pace::ends, super::Pace::waits, super::Pace::breaks];
-        let answers = |meter: &mut CallMeter| meter.answered(StatusCode::REQUEST_TIMEOUT, None);
-        assert_eq!(ends.map(|end| failed(end, answers)), [(true, 0), (false, 0), (false, 0)]);
-        assert_eq!(ends.map(|end| failed(end, CallMeter::fails)), [(true, 0); 3], "it could not be reached");
+        assert_eq!(spent(None, Form::Whole, &told, true), sums("g", [9, 0, 0, 2]));
     }
 
     #[test]
@@ -506,7 +430,7 @@ mod tests {
             (200, no_credit, false),
         ] {
             let tally = Arc::new(Tally::default());
-            let mut meter = CallMeter::new(&tally);
+            let mut meter = CallMeter::new(&tally, CallRequest::default());
             meter.answered(StatusCode::from_u16(status).unwrap(), None);
             meter.observe(said.as_bytes());
             drop(meter);
@@ -518,14 +442,14 @@ mod tests {
     fn the_words_of_the_last_refusal_are_kept_until_the_api_serves() {
         let tally = Arc::new(Tally::default());
         let call = |status, wait, said: &str| {
-            let mut meter = CallMeter::new(&tally);
+            let mut meter = CallMeter::new(&tally, CallRequest::default());
             meter.answered(status, wait);
             meter.observe(said.as_bytes());
             meter.observe(b" more ");
         };
         call(StatusCode::TOO_MANY_REQUESTS, Some(7), "{\"error\":1}");
         assert_eq!((tally.refusal_text().as_str(), tally.requested_wait()), ("{\"error\":1} more", Some(7)));
-        let mut free = CallMeter::new(&tally);
+        let mut free = CallMeter::new(&tally, CallRequest::default());
         free.forget();
         free.answered(StatusCode::OK, None);
         assert_eq!((tally.refusal_text().is_empty(), tally.requested_wait()), (false, Some(7)), "nothing was asked");
@@ -541,7 +465,7 @@ mod tests {
     fn an_api_that_did_not_serve_is_told_from_one_that_was_asked_oddly() {
         let failed = |status: u16, form, said: &str| {
             let tally = Arc::new(Tally::default());
-            let mut meter = CallMeter::new(&tally);
+            let mut meter = CallMeter::new(&tally, CallRequest::default());
             meter.answered(StatusCode::from_u16(status).unwrap(), None);
             meter.form = form;
             meter.observe(said.as_bytes());
@@ -563,13 +487,13 @@ mod tests {
     fn many_models_and_endless_lines_are_bounded() {
         let tally = Arc::new(Tally::default());
         for number in 0..1_000 {
-            let mut meter = CallMeter::new(&tally);
+            let mut meter = CallMeter::new(&tally, CallRequest::default());
             meter.observe(format!("{{\"model\":\"m{number}\",\"usage\":{{\"output_tokens\":1}}}}").as_bytes());
         }
         let all = tally.list();
         assert!(all.len() <= crate::egress::tally::MAX_MODELS + 1, "{}", all.len());
         assert_eq!(all.iter().map(|(_, tokens)| tokens.output).sum::<u64>(), 1_000);
-        let mut meter = CallMeter::new(&tally);
+        let mut meter = CallMeter::new(&tally, CallRequest::default());
         for _ in 0..40 {
             meter.observe(&vec![b'x'; 1 << 20]);
         }

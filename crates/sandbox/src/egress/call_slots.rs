@@ -68,18 +68,6 @@ impl CallSlots {
     }
 }
 
-impl CallSlot {
-    /// Frees a part of what was set aside, once it is known that the call costs at most `micros`.
-    pub(super) fn lower(&mut self, micros: u64) {
-        let freed = self.micros.saturating_sub(micros);
-        self.micros = self.micros.saturating_sub(freed);
-        let mut taken = self.places.lock();
-        taken.micros = taken.micros.saturating_sub(freed);
-        drop(taken);
-        self.places.freed.notify_waiters();
-    }
-}
-
 impl Drop for CallSlot {
     fn drop(&mut self) {
         let mut taken = self.places.lock();
@@ -100,19 +88,12 @@ mod tests {
         let places = Arc::new(CallSlots::default());
         let left = || 200;
         let first = places.take(100, left).await;
-        let mut second = places.take(100, left).await.unwrap();
+        let _second = places.take(100, left).await.unwrap();
         let third = places.take(100, left);
         let mut third = std::pin::pin!(third);
         assert!(futures_util::poll!(third.as_mut()).is_pending());
         drop(first);
         let _third = third.await.unwrap();
-        let fourth = places.take(100, left);
-        let mut fourth = std::pin::pin!(fourth);
-        second.lower(1);
-        assert!(futures_util::poll!(fourth.as_mut()).is_pending());
-        second.lower(0);
-        second.lower(50);
-        assert!(fourth.await.is_some());
         assert!(places.take(100, || 0).await.is_none(), "nothing is left");
 
         let alone = Arc::new(CallSlots::default());

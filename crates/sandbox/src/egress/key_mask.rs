@@ -44,11 +44,6 @@ impl KeyMask {
         [mask.pass(text), mask.end()].concat() != text
     }
 
-    /// Passes everything.
-    pub(super) fn nothing() -> Self {
-        Self::of("")
-    }
-
     /// Returns the bytes that may pass by now, with the key replaced by text of the same length. An end that may begin
     /// the key is held back.
     pub(super) fn pass(&mut self, piece: &[u8]) -> Vec<u8> {

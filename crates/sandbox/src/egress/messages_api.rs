@@ -13,29 +13,29 @@ const HEADERS: [HeaderName; 5] =
     [ACCEPT, CONTENT_TYPE, USER_AGENT, HeaderName::from_static("anthropic-version"), HeaderName::from_static("x-app")];
 
 /// The members that a request may have.
-pub(super) const MEMBERS: [&[u8]; 17] = [
-    b"model",
-    b"messages",
-    b"system",
-    b"tools",
-    b"tool_choice",
-    b"metadata",
-    b"max_tokens",
-    b"thinking",
-    b"context_management",
-    b"output_config",
-    b"cache_control",
-    b"stream",
-    b"stop_sequences",
-    b"temperature",
-    b"top_k",
-    b"top_p",
-    b"service_tier",
+pub(super) const MEMBERS: [&str; 17] = [
+    "model",
+    "messages",
+    "system",
+    "tools",
+    "tool_choice",
+    "metadata",
+    "max_tokens",
+    "thinking",
+    "context_management",
+    "output_config",
+    "cache_control",
+    "stream",
+    "stop_sequences",
+    "temperature",
+    "top_k",
+    "top_p",
+    "service_tier",
 ];
 
 /// The beginning of the types of edits of the context that pass. Another one lets the model write a summary, which is not in
 /// the usage of the answer.
-pub(super) const CLEARS: &[u8] = b"clear_";
+pub(super) const CLEARS: &str = "clear_";
 
 /// Features in beta, without their dates.
 const KNOWN_BETAS: [&str; 15] = [

@@ -13,7 +13,6 @@ mod bridge;
 mod call_meter;
 mod call_slots;
 mod ceiling;
-mod checked_body;
 mod client_hello;
 mod connect;
 mod door;

@@ -1,18 +1,15 @@
-//! The reverse proxy: turns `/<token>/<route>/…` into a request to the model's API with the key, and streams both ways.
+//! The reverse proxy: turns `/<token>/<route>/…` into a request to the model's API with the key. A request is read and
+//! judged whole, and then sent; its answer is streamed.
 
 use crate::egress::{
-    call_meter,
     call_meter::{CallMeter, Form},
-    checked_body::CheckedBody,
     errors,
     errors::Body,
     headers,
     key_mask::KeyMask,
     log::{Outcome, ROUTE, Refusal},
-    messages_api,
-    pace::Pace,
-    patience,
-    request_policy::{RequestPolicy, RequestRefusal},
+    messages_api, patience, request_policy,
+    request_policy::{CallRequest, RequestRefusal},
     rules::{ModelRoute, Terms},
     serve::Shared,
     upstream,
@@ -22,8 +19,9 @@ use bytes::Bytes;
 use http::{
     HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri,
     header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE},
+    request::Parts,
 };
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use secrecy::ExposeSecret;
 use std::{
@@ -31,12 +29,17 @@ use std::{
     sync::Arc,
     task::{Context, Poll},
 };
+use tokio::sync::OwnedSemaphorePermit;
 use uplink::Uplink;
 
 /// The message for a program whose model calls have used up their budget. Programs repeat it within their own messages.
 pub const SPENT: &str = "the calls of models in this run have cost as much as they may";
 /// The end of the path that counts a text's tokens, which costs nothing.
 const FREE: &str = "/count_tokens";
+/// The largest body of a request, in MiB, as at Anthropic's API.
+const MAX_BODY: u32 = 32;
+/// The bytes of all requests that one door holds in memory until their answers begin. Further ones wait.
+pub(super) const MAX_BODIES: u32 = 2 * (MAX_BODY << 20);
 
 pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Response<Body> {
     let path = request.uri().path().to_owned();
@@ -59,13 +62,19 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
         return errors::of_model(StatusCode::FORBIDDEN, "permission_error", &message);
     }
     let costs = request.method() == Method::POST && !rest.ends_with(FREE);
-    let mut meter = CallMeter::new(&shared.tally);
+    let (head, body) = request.into_parts();
+    let request = match ModelRequest::receive(head, body, &rest, route, shared).await {
+        Ok(request) => request,
+        Err(why) => {
+            shared.log.note(&logged, Outcome::Allowed);
+            return out_of_reach(&why);
+        }
+    };
+    let mut meter = CallMeter::new(&shared.tally, request.call.clone());
     match shared.rules.caps.usd_micros.filter(|_| costs) {
         Some(most) => {
             let left = || most.saturating_sub(shared.tally.usd_micros());
-            let bytes = request.body().size_hint().exact().unwrap_or(call_meter::UNTOLD);
-            let micros = call_meter::most_micros(route.terms.model(), bytes, call_meter::MOST_OUTPUT);
-            let Some(place) = shared.places.take(micros, left).await else {
+            let Some(place) = shared.places.take(request.call.most_micros(), left).await else {
                 meter.forget();
                 shared.log.note(&logged, Outcome::Refused(Refusal::UsedUp));
                 return errors::of_model(StatusCode::BAD_REQUEST, "invalid_request_error", SPENT);
@@ -78,6 +87,64 @@ pub(super) async fn answer(request: Request<Incoming>, shared: &Shared) -> Respo
     shared.log.note(&logged, Outcome::Allowed);
     let answered = forward(request, &rest, route, &shared.rules.uplink, meter).await;
     answered.unwrap_or_else(NoAnswer::response)
+}
+
+/// A request that may be sent.
+struct ModelRequest {
+    head: Parts,
+    body: Bytes,
+    call: CallRequest,
+    /// The body's part of the memory of this door.
+    _room: OwnedSemaphorePermit,
+}
+
+impl ModelRequest {
+    /// Reads and judges a request for the path `rest` of a route.
+    async fn receive(
+        head: Parts,
+        body: Incoming,
+        rest: &str,
+        route: &ModelRoute,
+        shared: &Shared,
+    ) -> Result<Self, RequestRefusal> {
+        let is_of_messages = matches!(route.terms, Terms::Messages { .. });
+        if is_of_messages && !messages_api::is_known_form(head.uri.query(), &head.headers) {
+            return Err(RequestRefusal::Form);
+        }
+        if head.headers.contains_key(CONTENT_ENCODING) {
+            return Err(RequestRefusal::Unreadable);
+        }
+        let most = MAX_BODY << 20;
+        let length = u32::try_from(body.size_hint().upper().unwrap_or(most.into()));
+        let length = length.ok().filter(|length| *length <= most).ok_or(RequestRefusal::TooLarge(MAX_BODY))?;
+        // Fails only if the semaphore is closed, which nobody does.
+        let room = Arc::clone(&shared.bodies).acquire_many_owned(length).await;
+        let room = room.map_err(|_| RequestRefusal::Unreadable)?;
+        let body = read_whole(body, most).await?;
+        let (terms, path, whole) = (route.terms.clone(), rest.to_owned(), body.clone());
+        // A large one takes long enough to hold up other tasks.
+        let call = tokio::task::spawn_blocking(move || request_policy::check(&terms, &path, &whole)).await;
+        let call = call.unwrap_or(Err(RequestRefusal::Unreadable))?;
+        Ok(Self { head, body, call, _room: room })
+    }
+}
+
+/// Reads a body of at most `most` bytes. Its pieces are joined as they arrive: kept apart, each of a single byte would
+/// take many times its size.
+async fn read_whole<B>(mut body: B, most: u32) -> Result<Bytes, RequestRefusal>
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+{
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| RequestRefusal::Unreadable)?;
+        whole.extend_from_slice(frame.data_ref().unwrap_or(&Bytes::new()));
+        if whole.len() > most {
+            return Err(RequestRefusal::TooLarge(MAX_BODY));
+        }
+    }
+    Ok(whole.into())
 }
 
 fn not_found() -> Response<Body> {
@@ -96,28 +163,22 @@ fn is_allowed(path: &str, allowed: &[String]) -> bool {
 }
 
 async fn forward(
-    request: Request<Incoming>,
+    request: ModelRequest,
     rest: &str,
     route: &ModelRoute,
     uplink: &Uplink,
     mut meter: CallMeter,
 ) -> Result<Response<Body>, NoAnswer> {
-    let (head, body) = request.into_parts();
-    let is_of_messages = matches!(route.terms, Terms::Messages { .. });
-    if is_of_messages && !messages_api::is_known_form(head.uri.query(), &head.headers) {
-        meter.forget();
-        return Ok(out_of_reach(&RequestRefusal::Form));
-    }
+    let ModelRequest { head, body, .. } = request;
     let (name, key) = &route.header;
     let mut key = HeaderValue::from_str(key.expose_secret()).map_err(|_| NoAnswer::Key)?;
     key.set_sensitive(true);
-    let sent = Arc::clone(&meter.sent);
-    let body =
-        ObservedBody::new(body, Arc::clone(&meter.asks), KeyMask::nothing(), move |piece: &Bytes| sent.note(piece));
-    let broken_off = Arc::default();
-    let policy = RequestPolicy::under(route.terms.clone()).at(rest);
-    let checked_body = CheckedBody::new(body, policy, Arc::clone(&meter.sent), Arc::clone(&broken_off));
-    let mut outward = Request::new(checked_body.boxed());
+    let taken = Arc::clone(&meter.asks);
+    if body.is_empty() {
+        taken.ends();
+    }
+    let body = Full::new(body).inspect_frame(move |_| taken.ends());
+    let mut outward = Request::new(body.map_err(|never| match never {}).boxed());
     *outward.method_mut() = head.method;
     *outward.uri_mut() = address(route, rest, head.uri.query()).ok_or(NoAnswer::Address)?;
     *outward.headers_mut() = headers::outward(&head.headers, name, key);
@@ -125,18 +186,7 @@ async fn forward(
     outward.headers_mut().extend(route.beside.clone());
     // The door could not read a compressed answer.
     outward.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    if outward.headers().contains_key(CONTENT_ENCODING) {
-        meter.forget();
-        return Ok(out_of_reach(&RequestRefusal::Unreadable));
-    }
-    let asked = upstream::ask(outward, uplink).await;
-    if let Some(why) = broken_off.get() {
-        meter.forget();
-        return Ok(out_of_reach(why));
-    }
-    let answer = asked.inspect_err(|why| match why {
-        // The program broke it off.
-        NoAnswer::Broken if !meter.asks.has_ended() => meter.forget(),
+    let answer = upstream::ask(outward, uplink).await.inspect_err(|why| match why {
         NoAnswer::Unreachable | NoAnswer::Broken => meter.fails(),
         // The model may have been at work, so the call counts.
         NoAnswer::Late => {}
@@ -174,7 +224,7 @@ fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) 
     let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
     meter.form = if is_stream { Form::Events } else { Form::Whole };
     let key = route.header.1.expose_secret();
-    let body = ObservedBody::new(body, Arc::clone(&meter.answers), KeyMask::of(key), move |piece| meter.observe(piece));
+    let body = AnswerBody::new(body, KeyMask::of(key), meter);
     let mut inward = Response::new(body.map_err(Into::into).boxed());
     *inward.status_mut() = head.status;
     let passing = headers::inward(&head.headers);
@@ -195,22 +245,21 @@ fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
         .ok()
 }
 
-/// A body whose pieces and pace are observed as they pass, with the key masked. The announced length stays true: the
-/// mask has the length of the key, and the end of a piece that may begin the key comes with the next piece.
+/// An answer that is metered as it passes, with the key masked. The announced length stays true: the mask has the length
+/// of the key, and the end of a piece that may begin the key comes with the next piece.
 #[derive(Debug)]
-struct ObservedBody<F> {
+struct AnswerBody {
     body: Incoming,
-    pace: Arc<Pace>,
     mask: KeyMask,
-    hear: F,
+    meter: CallMeter,
 }
 
-impl<F: FnMut(&Bytes)> ObservedBody<F> {
-    fn new(body: Incoming, pace: Arc<Pace>, mask: KeyMask, hear: F) -> Self {
+impl AnswerBody {
+    fn new(body: Incoming, mask: KeyMask, meter: CallMeter) -> Self {
         if body.is_end_stream() {
-            pace.ends();
+            meter.answers.ends();
         }
-        Self { body, pace, mask, hear }
+        Self { body, mask, meter }
     }
 
     /// Returns the part of a piece that may pass.
@@ -219,13 +268,12 @@ impl<F: FnMut(&Bytes)> ObservedBody<F> {
         if self.body.is_end_stream() {
             passed.extend(self.mask.end());
         }
-        let passed = Bytes::from(passed);
-        (self.hear)(&passed);
-        passed
+        self.meter.observe(&passed);
+        passed.into()
     }
 }
 
-impl<F: FnMut(&Bytes) + Unpin> hyper::body::Body for ObservedBody<F> {
+impl hyper::body::Body for AnswerBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -234,12 +282,13 @@ impl<F: FnMut(&Bytes) + Unpin> hyper::body::Body for ObservedBody<F> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(context);
+        let pace = &self.meter.answers;
         match &frame {
-            Poll::Pending => self.pace.waits(),
+            Poll::Pending => pace.waits(),
             // If a body's length is known, nobody asks for more after its last piece.
-            Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => self.pace.note_arrival(),
-            Poll::Ready(Some(Ok(_)) | None) => self.pace.ends(),
-            Poll::Ready(Some(Err(_))) => self.pace.breaks(),
+            Poll::Ready(Some(Ok(_))) if !self.body.is_end_stream() => pace.note_arrival(),
+            Poll::Ready(Some(Ok(_)) | None) => pace.ends(),
+            Poll::Ready(Some(Err(_))) => pace.breaks(),
         }
         match frame {
             Poll::Ready(Some(Ok(frame))) if frame.is_data() => {
@@ -247,12 +296,12 @@ impl<F: FnMut(&Bytes) + Unpin> hyper::body::Body for ObservedBody<F> {
             }
             // No program needs trailers, which would come after the bytes that were held back.
             Poll::Ready(None | Some(Ok(_))) => {
-                let rest = Bytes::from(self.mask.end());
+                let rest = self.mask.end();
                 if rest.is_empty() {
                     return Poll::Ready(None);
                 }
-                (self.hear)(&rest);
-                Poll::Ready(Some(Ok(Frame::data(rest))))
+                self.meter.observe(&rest);
+                Poll::Ready(Some(Ok(Frame::data(rest.into()))))
             }
             other @ (Poll::Pending | Poll::Ready(Some(Err(_)))) => other,
         }
@@ -269,8 +318,43 @@ impl<F: FnMut(&Bytes) + Unpin> hyper::body::Body for ObservedBody<F> {
 
 #[cfg(test)]
 mod tests {
-    use super::{address, is_allowed};
-    use crate::egress::rules::{ModelRoute, Terms};
+    use super::{address, is_allowed, read_whole};
+    use crate::egress::{
+        request_policy::RequestRefusal,
+        rules::{ModelRoute, Terms},
+        tests::corpus,
+    };
+    use bytes::Bytes;
+    use futures_util::FutureExt;
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+    use proptest::prelude::*;
+    use std::convert::Infallible;
+
+    proptest! {
+        #[test]
+        fn a_request_is_read_the_same_however_it_is_split(
+            known in any::<prop::sample::Index>(),
+            lengths in prop::collection::vec(0_usize..20, 0..40),
+        ) {
+            let corpus: Vec<Vec<u8>> = corpus("model_request").into_values().collect();
+            let request = known.get(&corpus);
+            let mut rest = request.as_slice();
+            let mut pieces = Vec::new();
+            for length in lengths.into_iter().chain([request.len()]) {
+                let (piece, after) = rest.split_at(length.min(rest.len()));
+                pieces.push(Bytes::copy_from_slice(piece));
+                rest = after;
+            }
+            let read = |most: usize| {
+                let pieces = pieces.iter().map(|piece| Ok::<_, Infallible>(Frame::data(piece.clone())));
+                let pieces = futures_util::stream::iter(pieces);
+                read_whole(StreamBody::new(pieces), most.try_into().unwrap()).now_or_never().unwrap()
+            };
+            prop_assert_eq!(read(request.len()), Ok(Bytes::from(request.clone())));
+            prop_assert!(matches!(read(request.len() - 1), Err(RequestRefusal::TooLarge(_))));
+        }
+    }
 
     #[test]
     fn only_what_is_named_passes_and_what_lies_below_a_slash() {

@@ -46,12 +46,6 @@ impl Pace {
         self.0.lock().broke = true;
     }
 
-    /// `true` if the rest of the body does not come, or is waited for.
-    pub(super) fn is_late(&self) -> bool {
-        let steps = self.0.lock();
-        !steps.ended && (steps.broke || steps.waits.is_some())
-    }
-
     /// `true` if the sender broke off while the receiver was waiting, so that the receiver had no part in it.
     pub(super) fn has_broken_by_itself(&self) -> bool {
         let steps = self.0.lock();
@@ -94,9 +88,7 @@ mod tests {
         advance(LONG).await;
         pace.waits();
         assert_eq!((pace.silence(), pace.since_all_came()), (LONG, Duration::ZERO));
-        assert!(pace.is_late());
         pace.note_arrival();
-        assert!(!pace.is_late());
         advance(LONG).await;
         assert_eq!((pace.silence(), pace.since_all_came()), (Duration::ZERO, LONG));
         assert!(!pace.has_ended());

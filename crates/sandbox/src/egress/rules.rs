@@ -103,16 +103,6 @@ pub enum Terms {
     },
 }
 
-impl Terms {
-    /// Returns the name of the run's model; empty if it is not known yet.
-    pub(super) fn model(&self) -> &str {
-        let (Self::Priced { model } | Self::Messages { model }) = self else {
-            return "";
-        };
-        model.get().map_or("", String::as_str)
-    }
-}
-
 /// Why a route cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum UnfitRoute {

@@ -22,7 +22,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::{convert::Infallible, sync::Arc};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    sync::OwnedSemaphorePermit,
+    sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -42,6 +42,8 @@ pub(super) struct Shared {
     pub(super) refused: Refusals,
     pub(super) tally: Arc<Tally>,
     pub(super) places: Arc<CallSlots>,
+    /// The memory for requests to models, in bytes.
+    pub(super) bodies: Arc<Semaphore>,
     /// The authority for registries and its certificates; `None` if no registry may be reached.
     pub(super) trust: Option<Trust>,
     pub(super) free_bytes: FreeBytes,

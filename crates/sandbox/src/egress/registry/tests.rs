@@ -20,7 +20,7 @@ use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use proptest::prelude::*;
 use std::{convert::Infallible, sync::Arc};
-use tokio::{io::AsyncWriteExt, task::yield_now};
+use tokio::{io::AsyncWriteExt, sync::Semaphore, task::yield_now};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// The headers that pass, and those that the door itself writes.
@@ -38,6 +38,7 @@ fn visit(host: &str) -> RegistryVisit {
         refused: Refusals::default(),
         tally: Arc::default(),
         places: Arc::default(),
+        bodies: Arc::new(Semaphore::new(0)),
         trust: None,
         free_bytes: FreeBytes::default(),
         rules: Rules { go_modules: GoModules::of_sums(["rsc.io/Leafy v1.2.3 h1:x="]), ..Rules::default() },
