@@ -59,7 +59,7 @@ async fn two_lengths_of_one_request_never_make_two_requests() {
         header: (http::HeaderName::from_static("x-api-key"), "key".into()),
         beside: http::HeaderMap::new(),
         paths: vec!["/v1".to_owned()],
-        terms: sandbox::egress::Terms::Any,
+        terms: sandbox::egress::Terms::Priced { model: Arc::default() },
     });
     let world = World::open(rules).await;
     let smuggled = format!("GET /{0}/main/v1/two HTTP/1.1\r\nHost: x\r\n\r\n", world.token());
@@ -181,7 +181,7 @@ async fn a_token_is_not_guessed_by_its_parts() {
         header: (http::HeaderName::from_static("x-api-key"), "key".into()),
         beside: http::HeaderMap::new(),
         paths: vec!["/v1".to_owned()],
-        terms: sandbox::egress::Terms::Any,
+        terms: sandbox::egress::Terms::Priced { model: Arc::default() },
     });
     let world = World::open(rules).await;
     let token = world.token();

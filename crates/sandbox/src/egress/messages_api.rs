@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn headers_that_choose_another_account_or_host_do_not_pass() {
         let mut headers: HeaderMap = HeaderMap::new();
-        for name in ["content-type", "anthropic-version", "x-api-key", "helicone-target-url", "anthropic-workspace"] {
+        for name in ["content-type", "anthropic-version", "x-api-key", "helicone-target-url", "cookie", "authorization"]
+        {
             headers.append(name, "value".parse().unwrap());
         }
         keep_known(&mut headers, &HeaderName::from_static("x-api-key"));

@@ -205,7 +205,6 @@ async fn forward(
 fn keep_known(headers: &mut HeaderMap, route: &ModelRoute) {
     let (key, _) = &route.header;
     match route.terms {
-        Terms::Any => {}
         Terms::Priced { .. } => headers::keep_known_to_open_ai(headers, key),
         Terms::Messages { .. } => messages_api::keep_known(headers, key),
     }
@@ -329,7 +328,7 @@ mod tests {
     use http_body_util::StreamBody;
     use hyper::body::Frame;
     use proptest::prelude::*;
-    use std::convert::Infallible;
+    use std::{convert::Infallible, sync::Arc};
 
     proptest! {
         #[test]
@@ -393,7 +392,7 @@ mod tests {
             header: (http::header::AUTHORIZATION, "Bearer key".into()),
             beside: http::HeaderMap::new(),
             paths: Vec::new(),
-            terms: Terms::Any,
+            terms: Terms::Priced { model: Arc::default() },
         };
         let table = [
             ("https://api.example.com", "https://api.example.com/v1/x?a=b"),

@@ -1,6 +1,6 @@
 //! Refuses requests that make the model's own service reach the internet: web searches, pages, tool servers (MCP),
-//! pictures by URL. Otherwise a run that may reach only its model could reach everything through it. If the terms say
-//! so, it also refuses requests that cannot be priced or bounded.
+//! pictures by URL. Otherwise a run that may reach only its model could reach everything through it. It also refuses
+//! requests that cannot be priced or bounded.
 //!
 //! A request is judged whole before any of it is sent, and then sent byte by byte as it was judged. It is JSON by the
 //! letter, and each of several equal keys is judged, so another reader finds nothing else in it. No tree is built: it
@@ -44,8 +44,8 @@ pub(super) enum RequestRefusal {
     TooDeep,
     #[error("it is larger than {0} MiB")]
     TooLarge(u32),
-    #[error("it asks the model's service for tools that reach other hosts")]
-    Tool,
+    #[error("it asks the model's service for tools of other hosts")]
+    ToolServers,
     #[error("it asks the model's service to fetch something by its address")]
     Address,
     #[error("it has `{0}`, and what that costs is not bounded")]
@@ -56,8 +56,10 @@ pub(super) enum RequestRefusal {
     Unknown(String),
     #[error("it does not say `\"store\":false`, so the model's service would keep it")]
     Stored,
-    #[error("it asks for tools of the model's service, and what those cost is not bounded")]
-    Priceless,
+    #[error("it asks for tools of the model's service, which have no known price and may reach other hosts")]
+    HostedTool,
+    #[error("it asks the model's service to summarise the conversation, and what that costs is not reported")]
+    Summary,
     #[error("it does not ask for this run's model")]
     Model,
 }
@@ -93,7 +95,7 @@ pub(super) fn check(terms: &Terms, path: &str, body: &[u8]) -> Result<CallReques
     if !is_object.unwrap_or(false) {
         return Err(policy.refusal.unwrap_or(RequestRefusal::Unreadable));
     }
-    if policy.is_metered() && !policy.names_model {
+    if !policy.names_model {
         return Err(RequestRefusal::Model);
     }
     // OpenAI stores what comes to this path, unless the request refuses that.
@@ -154,33 +156,22 @@ impl Place<'_> {
     }
 }
 
-/// The members of an object that are refused only together, as far as they were read.
+/// The members of a source of content that are refused only together, as far as they were read.
 #[derive(Debug, Default)]
-struct ObjectMembers {
-    searches: bool,
-    stays_inside: bool,
+struct SourceMembers {
     is_by_address: bool,
     has_address: bool,
 }
 
 impl Policy {
-    fn is_metered(&self) -> bool {
-        match self.terms {
-            Terms::Any => false,
-            Terms::Priced { .. } | Terms::Messages { .. } => true,
-        }
-    }
-
     /// Checks a member of the request itself. Its `key` is in lower case.
     fn check_own(&mut self, key: &str, value: &Value) -> Result<(), RequestRefusal> {
         match key {
-            "mcp_servers" => return Err(RequestRefusal::Tool),
+            "mcp_servers" => return Err(RequestRefusal::ToolServers),
+            "tools" if !value.is_array() && !value.is_null() => return Err(RequestRefusal::HostedTool),
             "stream" => self.call.streams = *value == true,
-            "model" => self.check_model(value)?,
+            "model" => return self.check_model(value),
             _ => {}
-        }
-        if !self.is_metered() || key == "model" {
-            return Ok(());
         }
         if matches!(self.terms, Terms::Messages { .. }) && !messages_api::MEMBERS.contains(&key) {
             return Err(unknown(key));
@@ -204,61 +195,21 @@ impl Policy {
     fn check_model(&mut self, value: &Value) -> Result<(), RequestRefusal> {
         let asked = value.as_str().unwrap_or_default();
         let of_run = || asked.to_owned();
-        let is_known = asked.chars().count() <= MAX_MODEL
-            && !asked.is_empty()
-            && match &self.terms {
-                Terms::Any => true,
-                // A request for the small model does not set the model of the run.
-                Terms::Messages { model } => {
-                    messages_api::is_small(asked) || messages_api::is_of_run(asked, model.get_or_init(of_run))
-                }
-                Terms::Priced { model } => model.get_or_init(of_run) == asked,
-            };
-        if !is_known && self.is_metered() {
+        if asked.is_empty() || asked.chars().count() > MAX_MODEL {
+            return Err(RequestRefusal::Model);
+        }
+        let is_known = match &self.terms {
+            // A request for the small model does not set the model of the run.
+            Terms::Messages { model } => {
+                messages_api::is_small(asked) || messages_api::is_of_run(asked, model.get_or_init(of_run))
+            }
+            Terms::Priced { model } => model.get_or_init(of_run) == asked,
+        };
+        if !is_known {
             return Err(RequestRefusal::Model);
         }
         self.names_model = true;
-        self.call.model = asked.chars().take(MAX_MODEL).collect();
-        Ok(())
-    }
-
-    /// Checks a member of the object at this place. Its `key` is in lower case.
-    fn check_member(
-        &self,
-        at: Place<'_>,
-        others: &mut ObjectMembers,
-        key: &str,
-        value: &Value,
-    ) -> Result<(), RequestRefusal> {
-        let is_address = value.as_str().is_some_and(|text| !has_prefix(text, "data:"));
-        let is_of_tools = at.member == "tools";
-        match key {
-            "type" => self.check_type(at, others, value.as_str().unwrap_or_default())?,
-            // With `false`, the search uses only pages that the service has stored. Any other value is refused.
-            "external_web_access" if is_of_tools && *value != false => return Err(RequestRefusal::Tool),
-            "external_web_access" => others.stays_inside = true,
-            "url" if at.key == "source" => others.has_address = true,
-            "url" if at.key == "image_url" && is_address => return Err(RequestRefusal::Address),
-            "image_url" | "file_url" if is_address => return Err(RequestRefusal::Address),
-            _ => {}
-        }
-        if others.is_by_address && others.has_address { Err(RequestRefusal::Address) } else { Ok(()) }
-    }
-
-    fn check_type(&self, at: Place<'_>, others: &mut ObjectMembers, named: &str) -> Result<(), RequestRefusal> {
-        let is_edit = at.member == "context_management" && at.key == "edits";
-        let is_tool = self.is_metered() && at.meaning_of_object() == ContentMeaning::Tools;
-        if is_edit && !named.starts_with(messages_api::CLEARS) || is_tool && !OWN_TOOLS.contains(&named) {
-            return Err(RequestRefusal::Priceless);
-        }
-        if at.member == "tools" && named.eq_ignore_ascii_case("web_search") {
-            others.searches = true;
-        } else if at.member == "tools" && (has_prefix(named, "web_") || has_prefix(named, "mcp")) {
-            return Err(RequestRefusal::Tool);
-        }
-        if at.key == "source" && named.eq_ignore_ascii_case("url") {
-            others.is_by_address = true;
-        }
+        asked.clone_into(&mut self.call.model);
         Ok(())
     }
 
@@ -270,13 +221,26 @@ impl Policy {
     }
 }
 
-fn unknown(key: &str) -> RequestRefusal {
-    RequestRefusal::Unknown(key.chars().take(MAX_KEY).collect())
+/// Checks a member of the object at this place. Its `key` is in lower case.
+fn check_member(at: Place<'_>, source: &mut SourceMembers, key: &str, value: &Value) -> Result<(), RequestRefusal> {
+    let text = value.as_str().unwrap_or_default();
+    let is_address = value.is_string() && !text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));
+    let is_tool = at.meaning_of_object() == ContentMeaning::Tools;
+    let is_edit = at.member == "context_management" && at.key == "edits";
+    match key {
+        "type" if is_tool && !OWN_TOOLS.contains(&text) => return Err(RequestRefusal::HostedTool),
+        "type" if is_edit && !text.starts_with(messages_api::CLEARS) => return Err(RequestRefusal::Summary),
+        "type" if at.key == "source" && text.eq_ignore_ascii_case("url") => source.is_by_address = true,
+        "url" if at.key == "source" => source.has_address = true,
+        "url" if at.key == "image_url" && is_address => return Err(RequestRefusal::Address),
+        "image_url" | "file_url" if is_address => return Err(RequestRefusal::Address),
+        _ => {}
+    }
+    if source.is_by_address && source.has_address { Err(RequestRefusal::Address) } else { Ok(()) }
 }
 
-/// `true` if a text begins with `prefix` in any case.
-fn has_prefix(text: &str, prefix: &str) -> bool {
-    text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+fn unknown(key: &str) -> RequestRefusal {
+    RequestRefusal::Unknown(key.chars().take(MAX_KEY).collect())
 }
 
 /// Reads one value and checks everything in it. An object or a list leaves an empty one.
@@ -341,12 +305,12 @@ impl<'de> Visitor<'de> for Reader<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut object: A) -> Result<Value, A::Error> {
         self.check_depth()?;
         let Self { policy, at } = self;
-        let mut others = ObjectMembers::default();
+        let mut source = SourceMembers::default();
         while let Some(written) = object.next_key::<String>()? {
             // Some gateways read keys without regard to case.
             let key = written.to_ascii_lowercase();
             let is_own = at.depth == 0;
-            if is_own && policy.is_metered() && written != key {
+            if is_own && written != key {
                 // Others do not, so such a key may neither ask for anything nor limit anything.
                 return Err(policy.refuse(unknown(&written)));
             }
@@ -355,11 +319,8 @@ impl<'de> Visitor<'de> for Reader<'_> {
             let inside = Place { depth: at.depth + 1, member, key: &key, is_in_list: false, around };
             let value = object.next_value_seed(Reader { policy: &mut *policy, at: inside })?;
             let own = if is_own { policy.check_own(&key, &value) } else { Ok(()) };
-            let checked = own.and_then(|()| policy.check_member(at, &mut others, &key, &value));
+            let checked = own.and_then(|()| check_member(at, &mut source, &key, &value));
             checked.map_err(|why| policy.refuse(why))?;
-        }
-        if others.searches && !others.stays_inside {
-            return Err(policy.refuse(RequestRefusal::Tool));
         }
         Ok(Value::Object(Map::new()))
     }
@@ -375,21 +336,26 @@ mod tests {
     use proptest::prelude::*;
     use std::sync::Arc;
 
-    fn read(request: &str) -> Result<(), RequestRefusal> {
-        check(&Terms::Any, "/messages", request.as_bytes()).map(drop)
+    fn priced(request: &str) -> Result<Option<u64>, RequestRefusal> {
+        let terms = Terms::Priced { model: Arc::new("gpt-5.4".to_owned().into()) };
+        check(&terms, "/chat/completions", request.as_bytes()).map(|call| call.most_output)
+    }
+
+    /// Returns the result for a request for the run's model with these members.
+    fn read(members: &str) -> Result<(), RequestRefusal> {
+        priced(&format!(r#" {{"model":"gpt-5.4",{members}}}"#)).map(drop)
     }
 
     #[test]
     fn what_programs_ask_for_passes() {
         for request in [
-            r#"{"model":"m","tools":[{"name":"Bash","input_schema":{"type":"object","properties":{"type":{"type":"string"}}}}]}"#,
-            r#" {"tools":[{"type":"function","name":"web_search"},{"type":"web_search","external_web_access":false}]}"#,
-            r#"{"messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"aHR0cDovL3g"}}]}]}"#,
-            r#"{"input":[{"type":"input_image","image_url":"data:image/png;base64,aHR0cA"}],"n":-1.5e3,"stream":true}"#,
-            r#"{"messages":[{"content":"{\"tools\":[{\"type\":\"web_fetch_1\"}],\"mcp_servers\":[1]}"}]}"#,
-            r#"{"messages":[{"content":[{"type":"tool_use","input":{"mcp_servers":[],"type":"web_fetch","url":"http://x"}}]}]}"#,
-            r#"{"metadata":{"source":{"type":"text","url":"x"}},"tools":[]}"#,
-            "{}",
+            r#""tools":[{"name":"Bash","input_schema":{"type":"object","properties":{"type":{"type":"string"}}}}]"#,
+            r#""tools":[{"type":"function","name":"web_search"}]"#,
+            r#""messages":[{"role":"user","content":[{"type":"image","source":{"type":"base64","data":"aHR0cDovL3g"}}]}]"#,
+            r#""input":[{"type":"input_image","image_url":"data:image/png;base64,aHR0cA"}],"temperature":-1.5e3,"stream":true"#,
+            r#""messages":[{"content":"{\"tools\":[{\"type\":\"web_fetch_1\"}],\"mcp_servers\":[1]}"}]"#,
+            r#""messages":[{"content":[{"type":"tool_use","input":{"mcp_servers":[],"type":"web_fetch","url":"http://x"}}]}]"#,
+            r#""metadata":{"source":{"type":"text","url":"x"}},"tools":[]"#,
         ] {
             assert_eq!(read(request), Ok(()), "{request}");
         }
@@ -404,23 +370,19 @@ mod tests {
     #[test]
     fn tools_that_reach_other_hosts_do_not_pass() {
         let requests = [
-            r#"{"tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]}"#,
-            r#"{"tools":[{"name":"web_search","type":"web_search_20250305"}]}"#,
-            r#"{"tools":[{"\u0074ype":"\u0077eb\u005ffetch_1"}]}"#,
-            r#"{"tools":[{"type":"custom","type":"web_fetch_1"}]}"#,
-            r#"{"tools":[],"tools":[{"type":"mcp","server_url":"https://evil.example"}]}"#,
-            r#"{"tools":[{"type":"namespace","tools":[{"type":"mcp_toolset"}]}]}"#,
-            r#"{"tools":[{"type":"web_search"}]}"#,
-            r#"{"tools":[{"type":"web_search","external_web_access":true}]}"#,
-            r#"{"tools":[{"type":"web_search","external_web_access":false,"external_web_access":1}]}"#,
-            r#"{"mcp_servers":[{"type":"url","url":"https://evil.example"}]}"#,
+            r#""tools":[{"type":"web_fetch_20250910","name":"web_fetch"}]"#,
+            r#""tools":[{"name":"web_search","type":"web_search_20250305"}]"#,
+            r#""tools":[{"\u0074ype":"\u0077eb\u005ffetch_1"}]"#,
+            r#""tools":[{"type":"custom","type":"web_fetch_1"}]"#,
+            r#""tools":[],"tools":[{"type":"mcp","server_url":"https://evil.example"}]"#,
+            r#""tools":[{"type":"namespace","tools":[{"type":"mcp_toolset"}]}]"#,
+            r#""tools":[{"type":"web_search"}]"#,
+            r#""tools":[{"type":"web_search","external_web_access":true}]"#,
+            r#""tools":[{"type":"web_search","external_web_access":false,"external_web_access":1}]"#,
+            r#""tools":{"type":"web_fetch_20250910"}"#,
         ];
-        all_are(RequestRefusal::Tool, &requests);
-    }
-
-    fn priced(request: &str) -> Result<Option<u64>, RequestRefusal> {
-        let terms = Terms::Priced { model: Arc::new("gpt-5.4".to_owned().into()) };
-        check(&terms, "/chat/completions", request.as_bytes()).map(|call| call.most_output)
+        all_are(RequestRefusal::HostedTool, &requests);
+        all_are(RequestRefusal::ToolServers, &[r#""mcp_servers":[{"type":"url","url":"https://evil.example"}]"#]);
     }
 
     #[test]
@@ -527,7 +489,7 @@ mod tests {
                 format!(r#"{{"model":"gpt-5.4","tools":[{{"type":"function"}},{tool}],"input":"x"}}"#),
                 format!(r#"{{"model":"gpt-5.4","input":[{{"tools":[{tool}]}}]}}"#),
             ] {
-                assert_eq!(priced(&request), Err(RequestRefusal::Priceless), "{request}");
+                assert_eq!(priced(&request), Err(RequestRefusal::HostedTool), "{request}");
             }
         }
         for request in [
@@ -585,11 +547,11 @@ mod tests {
             (r#""inference_geo":"us""#, RequestRefusal::Unknown("inference_geo".to_owned())),
             (r#""sp\u0065ed":null"#, RequestRefusal::Unknown("speed".to_owned())),
             (r#""service_tier":"priority""#, RequestRefusal::Unbounded("service_tier")),
-            (r#""tools":[{"type":"code_execution_20250825","name":"code_execution"}]"#, RequestRefusal::Priceless),
-            (r#""tools":[{"Type":"code_execution_20250825"}]"#, RequestRefusal::Priceless),
+            (r#""tools":[{"type":"code_execution_20250825","name":"code_execution"}]"#, RequestRefusal::HostedTool),
+            (r#""tools":[{"Type":"code_execution_20250825"}]"#, RequestRefusal::HostedTool),
             (r#""model":[]"#, RequestRefusal::Model),
-            (r#""tools":[{"name":"advisor","type":"advisor_20260301"}]"#, RequestRefusal::Priceless),
-            (r#""context_management":{"edits":[{"type":"compact_20260112"}]}"#, RequestRefusal::Priceless),
+            (r#""tools":[{"name":"advisor","type":"advisor_20260301"}]"#, RequestRefusal::HostedTool),
+            (r#""context_management":{"edits":[{"type":"compact_20260112"}]}"#, RequestRefusal::Summary),
             (r#""model":"claude-sonnet-5""#, RequestRefusal::Model),
         ] {
             for request in [format!("{{{known},{member}}}"), format!("{{{member},{known}}}")] {
@@ -602,22 +564,21 @@ mod tests {
     #[test]
     fn what_would_be_fetched_by_its_address_does_not_pass() {
         let requests = [
-            r#"{"messages":[{"content":[{"type":"image","source":{"type":"url","url":"https://evil.example"}}]}]}"#,
-            r#"{"messages":[{"content":[{"source":{"url":"https://evil.example","type":"url"}}]}]}"#,
-            r#"{"input":[{"content":[{"type":"input_image","image_url":"HTTPS://evil.example"}]}]}"#,
-            r#"{"input":[{"content":[{"type":"input_file","file_url":" http://evil.example"}]}]}"#,
-            r#"{"input":[{"content":[{"image_url":{"url":"https://evil.example"}}]}]}"#,
+            r#""messages":[{"content":[{"type":"image","source":{"type":"url","url":"https://evil.example"}}]}]"#,
+            r#""messages":[{"content":[{"source":{"url":"https://evil.example","type":"url"}}]}]"#,
+            r#""input":[{"content":[{"type":"input_image","image_url":"HTTPS://evil.example"}]}]"#,
+            r#""input":[{"content":[{"type":"input_file","file_url":" http://evil.example"}]}]"#,
+            r#""input":[{"content":[{"image_url":{"url":"https://evil.example"}}]}]"#,
         ];
         all_are(RequestRefusal::Address, &requests);
     }
 
     #[test]
     fn what_cannot_be_read_does_not_pass() {
-        let deep = format!("{{\"a\":{}", "[".repeat(300));
-        all_are(RequestRefusal::TooDeep, &[&deep]);
-        let unreadable =
-            ["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\"", "{", "{}{}", r#"{"a":1e400}"#, r#"{"a":"\ud800"}"#];
-        all_are(RequestRefusal::Unreadable, &unreadable);
+        all_are(RequestRefusal::TooDeep, &[&format!("\"a\":{}", "[".repeat(300))]);
+        for request in ["\u{feff}{}", "{\0\"\0a", "[{}]", "\"x\"", "{", "{}{}", r#"{"a":1e400}"#, r#"{"a":"\ud800"}"#] {
+            assert_eq!(priced(request), Err(RequestRefusal::Unreadable), "{request}");
+        }
     }
 
     /// Returns the result for a recording under the terms of its API.

@@ -85,11 +85,8 @@ pub struct ModelRoute {
 }
 
 /// The terms for requests to a model. None of them lets a request reach another host through the model.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Terms {
-    /// Anything that the API offers.
-    #[default]
-    Any,
     /// Only requests whose cost follows from the usage in the answer and ends with it, in the format of OpenAI's API.
     /// An answer without usage counts as the most that it may have used.
     Priced {
@@ -182,7 +179,7 @@ mod tests {
             header: (http::HeaderName::from_static("x-api-key"), "key".into()),
             beside: http::HeaderMap::new(),
             paths: Vec::new(),
-            terms: super::Terms::Any,
+            terms: super::Terms::Priced { model: std::sync::Arc::default() },
         };
         route.check()
     }
