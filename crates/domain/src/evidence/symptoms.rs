@@ -117,41 +117,14 @@ fn normalized(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Replaces each run of letters and digits that begins with a digit, or that is hexadecimal with a digit in it.
+/// Replaces each run of letters, digits, dots and colons that has a digit in it: a number, a time, an address.
 fn without_numbers(word: &str) -> String {
-    let mut plain = String::new();
-    let mut rest = word;
-    while let Some(first) = rest.chars().next() {
-        let is_part = first.is_alphanumeric();
-        let end = rest.find(|c: char| c.is_alphanumeric() != is_part).unwrap_or(rest.len());
-        let (part, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        if is_part {
-            push_word(&mut plain, part)
-        } else {
-            plain.push_str(part)
-        }
-        rest = after;
-    }
-    plain
-}
-
-fn push_word(plain: &mut String, part: &str) {
-    let is_number = part.starts_with(|c: char| c.is_numeric());
-    let is_address = part.chars().all(|c| c.is_ascii_hexdigit()) && part.contains(|c: char| c.is_ascii_digit());
-    match part.find(|c: char| c.is_numeric()) {
-        _ if is_number || is_address => {
-            // `3.5` and `127.0.0.1:80` are one number each.
-            if plain.ends_with("#.") || plain.ends_with("#:") {
-                plain.truncate(plain.len().saturating_sub(2));
-            }
-            plain.push('#');
-        }
-        Some(digit) => {
-            plain.push_str(part.get(..digit).unwrap_or(part));
-            plain.push('#');
-        }
-        None => plain.push_str(part),
-    }
+    let is_sign = |c: char| !c.is_alphanumeric() && !matches!(c, '.' | ':');
+    let parts = word.split_inclusive(is_sign).map(|part| {
+        let run = part.trim_end_matches(is_sign);
+        if run.contains(char::is_numeric) { part.replacen(run, "#", 1) } else { part.to_owned() }
+    });
+    parts.collect()
 }
 
 fn number_of_words(line: &str) -> usize {
