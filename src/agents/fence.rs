@@ -48,11 +48,8 @@ pub(crate) fn marked(draft: &str) -> String {
 fn digits(draft: &str, attempt: u64) -> String {
     let digest = Sha256::new().chain_update(attempt.to_le_bytes());
     let digest = digest.chain_update(draft).finalize();
-    let mut digits = String::with_capacity(DIGITS);
-    for byte in digest.iter().take(DIGITS / 2) {
-        // Writing to a String cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-    }
+    let mut digits = format!("{digest:x}");
+    digits.truncate(DIGITS);
     digits
 }
 
