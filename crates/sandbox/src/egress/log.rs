@@ -71,22 +71,7 @@ pub enum Refusal {
 impl Refusal {
     /// Returns `true` if the refusal concerns a host, or the use of the network as a whole.
     pub fn concerns_host(self) -> bool {
-        let is_of_tunnel = match self {
-            Self::UsedUp | Self::Hello(_) | Self::TooManyMisses => true,
-            Self::NoToken
-            | Self::Plain
-            | Self::NotATarget
-            | Self::Port(_)
-            | Self::NotListed
-            | Self::NotPublic(_)
-            | Self::Unresolved
-            | Self::Unreachable
-            | Self::Upstream
-            | Self::Certificate
-            | Self::NotARead
-            | Self::UnnamedModule
-            | Self::NoRoute => false,
-        };
+        let is_of_tunnel = matches!(self, Self::UsedUp | Self::Hello(_) | Self::TooManyMisses);
         is_of_tunnel || self.of_host(ByServer::Never).is_some()
     }
 }
