@@ -3,6 +3,7 @@
 
 use http::{HeaderName, HeaderValue};
 use std::{fmt, time::Duration};
+use text::secret::percent_decoded;
 use url::Url;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -97,30 +98,12 @@ fn headers(given: Get<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, TelemetryMi
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').ok_or_else(mistake)?;
         let name = name.trim().parse::<HeaderName>().map_err(|_| mistake())?;
-        let mut value = decoded(value.trim()).parse::<HeaderValue>().map_err(|_| mistake())?;
+        // The specification allows `%20` and the like in values.
+        let mut value = percent_decoded(value.trim()).parse::<HeaderValue>().map_err(|_| mistake())?;
         value.set_sensitive(true);
         Ok((name, value))
     };
     pairs.map(pair).collect()
-}
-
-/// Decodes percent-encoding such as `%20`, which the specification allows in values.
-fn decoded(text: &str) -> String {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        match part.get(..2).map(|digits| u8::from_str_radix(digits, 16)) {
-            Some(Ok(byte)) => {
-                bytes.push(byte);
-                bytes.extend_from_slice(part.get(2..).unwrap_or_default().as_bytes());
-            }
-            Some(Err(_)) | None => {
-                bytes.push(b'%');
-                bytes.extend_from_slice(part.as_bytes());
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn timeout(given: Get<'_>) -> Result<Duration, TelemetryMistake> {

@@ -12,6 +12,8 @@ mod shapes;
 mod spelling;
 mod view;
 
+pub use spelling::percent_decoded;
+
 use crate::secret::own::{OwnSecrets, Passing};
 use parking_lot::Mutex;
 use secrecy::SecretString;

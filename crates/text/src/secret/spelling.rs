@@ -37,7 +37,8 @@ fn password(address: &str) -> Vec<String> {
     password.map_or_else(Vec::new, |written| vec![written.to_owned(), percent_decoded(written)])
 }
 
-fn percent_decoded(text: &str) -> String {
+/// Decodes percent-encoding such as `%20`. Anything else stays as it is.
+pub fn percent_decoded(text: &str) -> String {
     // In a form, these characters have a meaning that they do not have in a password.
     let text = text.replace('+', "%2B").replace('&', "%26").replace('=', "%3D");
     let first = url::form_urlencoded::parse(text.as_bytes()).next();
