@@ -150,7 +150,6 @@ fn render_evidence(what: &str, uncounted: &str, evidence: &Evidence, max: usize)
             | Absence::TimedOut { .. }
             | Absence::NotReached
             | Absence::CiHeld
-            | Absence::Inline
             | Absence::Unnamed
             | Absence::NoResultByName { .. } => {
                 format!("\n{what}: absent, {}.\n", one_line(&messages::absence(absence)))

@@ -136,7 +136,6 @@ pub fn absence(absence: &Absence) -> String {
         }
         Absence::NotReached => "not reached, because an earlier Gate did not pass".to_owned(),
         Absence::CiHeld => "CI is held until a person lets it run".to_owned(),
-        Absence::Inline => "the new tests stand inside source files and cannot be separated from them".to_owned(),
         Absence::Unreadable { path, reason, after } => {
             let after = after.as_ref().map(|after| format!(" ({})", exit(&after.command, after.exit_code)));
             format!("`{path}` cannot be used: {reason}{}", after.unwrap_or_default())

@@ -30,8 +30,6 @@ pub enum Absence {
     },
     /// An earlier Gate had to pass first, and did not.
     NotReached,
-    /// The new tests are inside source files, so they cannot be run against the old code alone.
-    Inline,
     /// A file that the settings name as evidence is missing or cannot be read.
     Unreadable {
         path: String,

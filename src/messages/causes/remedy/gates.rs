@@ -274,6 +274,6 @@ fn absence(source: CorrectionPlace, reason: &Absence) -> Option<String> {
              Start the check again if it does not start by itself, then resume. `ci: ignore` leaves all checks out"
                 .to_owned()
         }
-        Absence::CiHeld | Absence::NotReached | Absence::Inline => return None,
+        Absence::CiHeld | Absence::NotReached => return None,
     })
 }
