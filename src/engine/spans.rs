@@ -156,14 +156,7 @@ fn task_span(feature: &FeatureKey, task: &Task, at: Millis) -> Span {
 }
 
 fn is_closed(state: &State) -> bool {
-    match state {
-        State::InReview | State::Completed | State::Cancelled { .. } | State::Failed { .. } => true,
-        State::Planning { .. }
-        | State::AwaitingApproval
-        | State::Building { .. }
-        | State::Paused { .. }
-        | State::Blocked { .. } => false,
-    }
+    matches!(state, State::InReview | State::Completed | State::Cancelled { .. } | State::Failed { .. })
 }
 
 fn path(feature: &FeatureKey, task: Option<TaskId>, turn: Option<TurnNumber>) -> Vec<String> {

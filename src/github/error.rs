@@ -91,52 +91,28 @@ impl GithubError {
 
     /// `true` if GitHub was not reached because the authority of a certificate is not trusted here.
     pub fn is_unknown_authority(&self) -> bool {
-        match self {
-            Self::Transient { source, .. } | Self::Uncertain { source, .. } => Causes(&**source).is_unknown_authority(),
-            Self::RateLimited { .. }
-            | Self::Unauthorized
-            | Self::Forbidden { .. }
-            | Self::Suspended
-            | Self::Uninstalled
-            | Self::Gone
-            | Self::NotFound
-            | Self::Refused { .. }
-            | Self::Malformed { .. } => false,
-        }
+        let (Self::Transient { source, .. } | Self::Uncertain { source, .. }) = self else {
+            return false;
+        };
+        Causes(&**source).is_unknown_authority()
     }
 
     /// Returns the reason for people, in GitHub's own words if it gave any.
     pub fn reason(&self) -> String {
-        match self {
-            Self::Refused { text, .. } | Self::Forbidden { what: text } if !text.is_empty() => text.clone(),
-            Self::NotFound => "Not Found".to_owned(),
-            Self::Transient { .. }
-            | Self::Uncertain { .. }
-            | Self::RateLimited { .. }
-            | Self::Unauthorized
-            | Self::Forbidden { .. }
-            | Self::Suspended
-            | Self::Uninstalled
-            | Self::Gone
-            | Self::Refused { .. }
-            | Self::Malformed { .. } => self.to_string(),
+        if let Self::Refused { text, .. } | Self::Forbidden { what: text } = self
+            && !text.is_empty()
+        {
+            return text.clone();
         }
+        if matches!(self, Self::NotFound) { "Not Found".to_owned() } else { self.to_string() }
     }
 
     /// Returns `true` if GitHub refused with a message that contains these words.
     pub(super) fn says(&self, words: &str) -> bool {
-        match self {
-            Self::Refused { text, .. } | Self::Forbidden { what: text } => contains(text, words),
-            Self::Transient { .. }
-            | Self::Uncertain { .. }
-            | Self::RateLimited { .. }
-            | Self::Unauthorized
-            | Self::Suspended
-            | Self::Uninstalled
-            | Self::Gone
-            | Self::NotFound
-            | Self::Malformed { .. } => false,
-        }
+        let (Self::Refused { text, .. } | Self::Forbidden { what: text }) = self else {
+            return false;
+        };
+        contains(text, words)
     }
 }
 

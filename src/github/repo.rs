@@ -144,17 +144,5 @@ impl<'a> Repo<'a> {
 }
 
 fn may_be_renamed(error: &GithubError) -> bool {
-    match error {
-        GithubError::NotFound | GithubError::Refused { status: 300..=399, .. } => true,
-        GithubError::Refused { .. }
-        | GithubError::Transient { .. }
-        | GithubError::Uncertain { .. }
-        | GithubError::RateLimited { .. }
-        | GithubError::Unauthorized
-        | GithubError::Forbidden { .. }
-        | GithubError::Suspended
-        | GithubError::Uninstalled
-        | GithubError::Gone
-        | GithubError::Malformed { .. } => false,
-    }
+    matches!(error, GithubError::NotFound | GithubError::Refused { status: 300..=399, .. })
 }

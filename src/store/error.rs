@@ -67,17 +67,10 @@ impl StoreError {
 
     /// `true` if a unique index refused the row.
     pub(super) fn is_unique_violation(&self) -> bool {
-        match self {
-            Self::Refused(error) => error.as_database_error().is_some_and(DatabaseError::is_unique_violation),
-            Self::Busy(_)
-            | Self::Unavailable(_)
-            | Self::CannotWrite(_)
-            | Self::Unreadable { .. }
-            | Self::Newer { .. }
-            | Self::TooLarge(_)
-            | Self::TooLong { .. }
-            | Self::Closed => false,
-        }
+        let Self::Refused(error) = self else {
+            return false;
+        };
+        error.as_database_error().is_some_and(DatabaseError::is_unique_violation)
     }
 
     pub(super) fn unreadable(column: &'static str, problem: impl ToString) -> Self {

@@ -71,16 +71,7 @@ pub enum TreeFinding {
 impl TreeFinding {
     /// `true` if the work cannot be committed because of this finding. Otherwise only the entry is left out.
     pub fn rejects(&self) -> bool {
-        match self {
-            Self::Special { .. } => false,
-            Self::Unreadable { .. }
-            | Self::RefusedName { .. }
-            | Self::TooDeep { .. }
-            | Self::FileTooLarge { .. }
-            | Self::TotalTooLarge { .. }
-            | Self::TooManyFiles { .. }
-            | Self::CheckoutGone => true,
-        }
+        !matches!(self, Self::Special { .. })
     }
 }
 

@@ -87,17 +87,12 @@ async fn reaches(engine: &Engine, installation: InstallationId, repo: RepoId) ->
 
 /// `true` if the installation may no longer have the repository.
 pub fn may_have_moved(error: &GithubError) -> bool {
-    match error {
+    matches!(
+        error,
         GithubError::NotFound
-        | GithubError::Gone
-        | GithubError::Uninstalled
-        | GithubError::Forbidden { .. }
-        | GithubError::Refused { .. } => true,
-        GithubError::Transient { .. }
-        | GithubError::Uncertain { .. }
-        | GithubError::RateLimited { .. }
-        | GithubError::Unauthorized
-        | GithubError::Suspended
-        | GithubError::Malformed { .. } => false,
-    }
+            | GithubError::Gone
+            | GithubError::Uninstalled
+            | GithubError::Forbidden { .. }
+            | GithubError::Refused { .. }
+    )
 }

@@ -104,19 +104,14 @@ async fn by_coach(context: &EffectContext<'_>, post: &Post<'_>) -> Result<ByCoac
 
 /// Returns `true` if the error may mean that the Coach App's installation was removed or replaced.
 fn is_gone(error: &GithubError) -> bool {
-    match error {
+    matches!(
+        error,
         GithubError::Unauthorized
-        | GithubError::Uninstalled
-        | GithubError::NotFound
-        | GithubError::Gone
-        | GithubError::Suspended => true,
-        GithubError::Transient { .. }
-        | GithubError::Uncertain { .. }
-        | GithubError::RateLimited { .. }
-        | GithubError::Forbidden { .. }
-        | GithubError::Refused { .. }
-        | GithubError::Malformed { .. } => false,
-    }
+            | GithubError::Uninstalled
+            | GithubError::NotFound
+            | GithubError::Gone
+            | GithubError::Suspended
+    )
 }
 
 /// Posts once as a review. If GitHub refuses a comment on a line, the comments are moved into the body. If it refuses

@@ -108,7 +108,9 @@ fn unescaped(escaped: &str) -> Option<String> {
 fn is_version(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.+!".contains(&byte);
     let number = text.strip_prefix('v').unwrap_or_default();
-    text.len() <= MAX_VERSION && number.starts_with(|first: char| first.is_ascii_digit()) && number.bytes().all(is_plain)
+    text.len() <= MAX_VERSION
+        && number.starts_with(|first: char| first.is_ascii_digit())
+        && number.bytes().all(is_plain)
 }
 
 #[cfg(test)]

@@ -246,20 +246,13 @@ fn cure(error: SystemError) -> &'static str {
 
 /// Names the line to add to the settings if no test command was found.
 fn untestable(what: &PreFlightCause) -> String {
-    let example = match what {
-        PreFlightCause::NoCommand { tests, .. } => {
-            tests.commands.first().or(tests.mentioned.first()).map(String::as_str)
-        }
-        PreFlightCause::SetUp(_)
-        | PreFlightCause::Tests(_)
-        | PreFlightCause::NoNames { .. }
-        | PreFlightCause::Failing(_) => None,
-    };
+    let tests = if let PreFlightCause::NoCommand { tests, .. } = what { Some(tests) } else { None };
+    let example = tests.and_then(|tests| tests.commands.first().or(tests.mentioned.first()));
     format!(
         "Write the line that runs the tests into `.github/autobuild.yml` on the default branch, such as `test: {}`, and \
          `setup: …` if they need packages. Or write `tests: optional` there, if a task is to bring the first tests that \
          a command finds",
-        example.unwrap_or("sh tests/run.sh")
+        example.map_or("sh tests/run.sh", String::as_str)
     )
 }
 
