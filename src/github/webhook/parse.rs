@@ -1,5 +1,5 @@
-//! Parses raw bytes into an [`Inbound`]: the checks of their form, the reader of each event, and below the fields that
-//! the readers need.
+//! Parses raw bytes into an [`Inbound`]: the reader of each event, and below the fields that the readers need. Only GitHub
+//! can send them: each delivery is signed, or comes from GitHub's own log.
 
 use super::inbound::{
     EventOrigin, Inbound, InstallationEvent, IssueEvent, PressedCheckRun, PullEvent, Push, PushKind, RepoEvent,
@@ -11,14 +11,11 @@ use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny},
 };
-use serde_json::error::Category;
+use serde_json::{Value, error::Category};
 use std::collections::BTreeSet;
 
 /// The most commits of a push that GitHub lists.
 const MOST_COMMITS: usize = 2_048;
-
-/// The deepest nesting that is accepted. GitHub's payloads have about ten levels.
-const MAX_DEPTH: usize = 64;
 
 /// The longest text of a parse error that is repeated, in characters.
 const MAX_REASON: usize = 300;
@@ -29,12 +26,6 @@ pub enum WebhookError {
     /// The bytes are not UTF-8.
     #[error("the payload is not UTF-8")]
     NotUtf8,
-    /// The root is not an object.
-    #[error("the payload is not a JSON object")]
-    NotAnObject,
-    /// It is nested deeper than any payload of GitHub.
-    #[error("the payload is nested deeper than {0} levels")]
-    TooDeep(usize),
     #[error("the payload is not JSON: {0}")]
     NotJson(String),
     /// A field of an event that we act on is missing.
@@ -51,9 +42,9 @@ pub enum WebhookError {
 /// GitHub names an installation in everything that it sends to an App. A delivery without one comes from a repository's
 /// or organisation's webhook, and is ignored because the App's own webhook reports the event too.
 pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
-    check_shape(body)?;
-    let action = action(body)?;
-    let action = action.as_deref().unwrap_or_default();
+    std::str::from_utf8(body).map_err(|_| WebhookError::NotUtf8)?;
+    let head: Head = decode(body)?;
+    let action = head.action.as_ref().and_then(Value::as_str).unwrap_or_default();
     let (of_repo, of_installation) = (repo_reader(event, action), installation_reader(event, action));
     if of_repo.is_none() && of_installation.is_none() && event != "ping" {
         return Ok(Inbound::Ignored);
@@ -231,6 +222,12 @@ fn check_action(payload: &mut Payload) -> Result<Option<RepoEvent>, WebhookError
     Ok(identifier.map(|identifier| RepoEvent::CheckAction { run, identifier }))
 }
 
+/// The field that decides with the event if the others are needed. In an event that nobody knows, all have any form.
+#[derive(Deserialize)]
+struct Head {
+    action: Option<Value>,
+}
+
 /// The fields of all events that we act on. Its reader decides which of them an event needs.
 #[derive(Deserialize)]
 struct Payload {
@@ -322,28 +319,6 @@ struct ChangesWire {
     default_branch: Option<IgnoredAny>,
 }
 
-/// Returns the payload's `action`; `None` if it is not a text.
-fn action(body: &[u8]) -> Result<Option<String>, WebhookError> {
-    #[derive(Deserialize)]
-    struct Head {
-        #[serde(default, deserialize_with = "loose")]
-        action: Option<String>,
-    }
-    fn loose<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Loose {
-            Text(String),
-            Other(IgnoredAny),
-        }
-        Ok(match Loose::deserialize(deserializer)? {
-            Loose::Text(text) => Some(text),
-            Loose::Other(IgnoredAny) => None,
-        })
-    }
-    decode::<Head>(body).map(|head| head.action)
-}
-
 fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebhookError> {
     text::json::read(body).map_err(|error| {
         let reason = error.to_string().chars().take(MAX_REASON).collect();
@@ -352,39 +327,4 @@ fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WebhookError> {
             Category::Syntax | Category::Eof | Category::Io => WebhookError::NotJson(reason),
         }
     })
-}
-
-/// Refuses input that serde accepts: bytes that are not UTF-8 and very deep nesting in fields that are skipped, and an
-/// array in place of a struct (which serde would read by position).
-fn check_shape(body: &[u8]) -> Result<(), WebhookError> {
-    std::str::from_utf8(body).map_err(|_| WebhookError::NotUtf8)?;
-    match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{') => {}
-        Some(b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => return Err(WebhookError::NotAnObject),
-        Some(_) | None => return Err(WebhookError::NotJson("no JSON value".to_owned())),
-    }
-    if depth(body) > MAX_DEPTH {
-        return Err(WebhookError::TooDeep(MAX_DEPTH));
-    }
-    Ok(())
-}
-
-fn depth(body: &[u8]) -> usize {
-    let (mut now, mut deepest) = (0_usize, 0_usize);
-    let (mut in_text, mut escaped) = (false, false);
-    for byte in body {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
-            b'"' => in_text = !in_text,
-            _ if in_text => {}
-            b'{' | b'[' => {
-                now = now.saturating_add(1);
-                deepest = deepest.max(now);
-            }
-            b'}' | b']' => now = now.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }

