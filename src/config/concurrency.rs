@@ -97,9 +97,12 @@ impl Parser {
 }
 
 fn pack_size(text: &str) -> Result<usize, &'static str> {
+    if text == "0" {
+        return Ok(0);
+    }
     let bytes = size(text).ok().and_then(|bytes| usize::try_from(bytes).ok());
     let fitting = bytes.filter(|bytes| *bytes <= ProcessLimits::MOST_PACK);
-    fitting.ok_or("must be a size from 1MiB to 512MiB")
+    fitting.ok_or("must be a size from 1MiB to 512MiB, or 0 to keep none")
 }
 
 fn at_least_one(text: &str) -> Result<u32, String> {

@@ -11,6 +11,7 @@ statements! {
     PUT = "INSERT INTO pack (feature_id, commit_sha, bytes, made_at) VALUES ($1, $2, $3, $4) \
            ON CONFLICT (feature_id, commit_sha) DO NOTHING";
     READ = "SELECT bytes FROM pack WHERE feature_id = $1 AND commit_sha = $2";
+    HAS = "SELECT 1 FROM pack WHERE feature_id = $1 AND commit_sha = $2";
     PUSHED = "UPDATE pack SET pushed_at = $3 WHERE feature_id = $1 AND commit_sha = $2 AND pushed_at IS NULL";
     // An unpushed pack is kept as long as its Feature may still push it.
     FORGET = "DELETE FROM pack WHERE made_at < $1 AND (pushed_at < $1 OR (pushed_at IS NULL AND EXISTS \
@@ -32,6 +33,12 @@ impl Store {
         let feature = feature.to_string();
         let row = self.db.row(READ, args![&feature, commit.as_str()]).await?;
         row.map(|row| row.bytes("bytes")).transpose()
+    }
+
+    /// Returns `true` if the pack of a Feature's commit is stored.
+    pub async fn has_pack(&self, feature: &FeatureKey, commit: &Sha) -> Result<bool, StoreError> {
+        let feature = feature.to_string();
+        Ok(self.db.row(HAS, args![&feature, commit.as_str()]).await?.is_some())
     }
 
     /// Records that the remote has the commit.

@@ -203,7 +203,7 @@ impl EffectContext<'_> {
         }
     }
 
-    /// Repeats a write for a run that was paid for, as long as that may help and this worker holds the effect.
+    /// Repeats a write or a push for a run that was paid for, as long as that may help and this worker holds the effect.
     pub(super) async fn patiently<T, F: Future<Output = Result<T, EffectError>>>(
         &self,
         attempt: impl Fn() -> F,
@@ -224,7 +224,7 @@ impl EffectContext<'_> {
                 return Err(failure.into());
             }
             let id = &self.job.effect.id;
-            tracing::warn!(%id, %failure, "what a run of {id} made is not stored yet, and is tried again");
+            tracing::warn!(%id, %failure, "what a run of {id} made is neither stored nor pushed yet; this is tried again");
             let pause = settings.pause_to_store(tries);
             self.show_stall(&failure, pause, tries).await;
             self.job.sleep(pause).await?;

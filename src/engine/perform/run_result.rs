@@ -166,11 +166,14 @@ impl RunResult {
         if !is_at_hand(context, task, &commit.head).await? {
             return self.landed_before(context, commit).await;
         }
-        let landed = push(context, task, &commit.head, commit.expected_head.clone()).await?;
+        let store = &context.engine.store;
+        let push_once = || push(context, task, &commit.head, commit.expected_head.clone());
+        // The next worker would not find a commit that is in this folder alone, so this one waits until it can push it.
+        let is_here_alone = store.is_shared() && !store.has_pack(&context.feature.key, &commit.head).await?;
+        let landed = if is_here_alone { context.patiently(push_once).await? } else { push_once().await? };
         match &landed {
             Landed::OnBranch(_) | Landed::Overtaken(_) => {
-                let (store, now) = (&context.engine.store, context.engine.now());
-                store.pack_pushed(&context.feature.key, &commit.head, now).await?;
+                store.pack_pushed(&context.feature.key, &commit.head, context.engine.now()).await?;
             }
             Landed::Rejected(_) => {}
         }
