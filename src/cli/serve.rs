@@ -53,6 +53,10 @@ pub(super) struct Serve {
     /// Runs no agents and no Gates: `autobuild worker` runs them, on the same PostgreSQL.
     #[arg(long)]
     no_agents: bool,
+    /// The database was restored from a backup: reads GitHub's deliveries since then once more, also those that were
+    /// acknowledged.
+    #[arg(long)]
+    restored: bool,
     /// Looks at what a start needs, says it line by line, and starts nothing.
     #[arg(long)]
     check: bool,
@@ -81,7 +85,7 @@ pub(super) async fn serve(serve: Serve) -> ExitCode {
     if serve.check {
         return doctor::check(&flags, role).await;
     }
-    start(&flags, role).await
+    start(&flags, role, serve.restored).await
 }
 
 pub(super) async fn worker(worker: WorkerCommand) -> ExitCode {
@@ -89,10 +93,10 @@ pub(super) async fn worker(worker: WorkerCommand) -> ExitCode {
     if worker.check {
         return doctor::check(&flags, ProcessRole::Worker).await;
     }
-    start(&flags, ProcessRole::Worker).await
+    start(&flags, ProcessRole::Worker, false).await
 }
 
-async fn start(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
+async fn start(flags: Flags<'_>, role: ProcessRole, restored: bool) -> ExitCode {
     if let Err(why) = InstalledGit::look().await {
         eprintln!("autobuild: {}", installed_git::unusable(&why));
         return ExitCode::FAILURE;
@@ -116,7 +120,7 @@ async fn start(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
     let secrets = Secrets::new(&known);
     let write = |part: &str| io::stderr().write_all(part.as_bytes());
     start_log(&settings.log, settings.log_format, LogOutput::StandardError, secrets.clone(), write);
-    match run(flags, role, settings, collector, &secrets).await {
+    match run(flags, role, restored, settings, collector, &secrets).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("autobuild: {}", secrets.mask(&format!("{error:#}")));
@@ -128,6 +132,7 @@ async fn start(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
 async fn run(
     flags: Flags<'_>,
     role: ProcessRole,
+    restored: bool,
     settings: ServerSettings,
     collector: Option<TelemetrySettings>,
     secrets: &Secrets,
@@ -142,6 +147,7 @@ async fn run(
     let (front, closed) = (FrontRouter::new(setup.clone()), CancellationToken::new());
     let mut open = OpenProcess {
         role,
+        restored,
         admin: admin_token(&settings, role, secrets)?,
         server: tokio::spawn(web::serve(listener, front.router(), closed.clone())),
         changes: setup.as_ref().map(|setup| setup.changes()),
@@ -249,6 +255,8 @@ struct OpenProcess {
     setup: Option<Arc<Setup>>,
     changes: Option<watch::Receiver<u64>>,
     role: ProcessRole,
+    /// `true` until the database knows that it was restored from a backup.
+    restored: bool,
     admin: Option<SecretString>,
     server: JoinHandle<()>,
     closed: CancellationToken,
@@ -290,6 +298,10 @@ impl OpenProcess {
         let made: anyhow::Result<_> = async {
             let blueprint = blueprint(settings, self.role, app, collector, secrets)?;
             let engine = assemble::engine_in(self.folder.clone(), blueprint).await?;
+            if self.restored {
+                engine.doubt_deliveries().await?;
+                self.restored = false;
+            }
             let own = session_key(&engine, secrets).await?;
             Ok((engine, own))
         }

@@ -35,6 +35,9 @@ pub struct ReplayStatus {
     pub fetched: u64,
     /// `true` if GitHub's newest attempt reached the service.
     pub newest_arrived: bool,
+    /// `true` if the database was restored from a backup, and no walk has ended since.
+    #[serde(default)]
+    pub is_restored: bool,
 }
 
 impl ReplayStatus {
@@ -79,13 +82,25 @@ impl Engine {
         }
     }
 
+    /// Records that the database was restored from a backup: it does not know deliveries that were acknowledged since, so
+    /// the next walk fetches these too.
+    pub async fn doubt_deliveries(&self) -> Result<(), StoreError> {
+        let status = ReplayStatus { is_restored: true, ..self.replay_status().await? };
+        self.store_replay(&status).await
+    }
+
+    async fn store_replay(&self, status: &ReplayStatus) -> Result<(), StoreError> {
+        let text = serde_json::to_string(status).unwrap_or_default();
+        self.store.set_meta(&self.replay_key(), &text).await
+    }
+
     /// Fetches and stores the deliveries that never arrived, the oldest first, and returns how many they were. A
     /// delivery that arrived twice counts once.
     pub async fn replay(&self) -> Result<usize, ReplayFailure> {
         let last = self.replay_status().await?;
         let log = self.autobuild.delivery_log(|newest| since(last.newest, newest)).await?;
         let (mut fetched, mut failure) = (0, None);
-        for entry in missed(&log) {
+        for entry in missed(&log, last.is_restored) {
             match self.store_missed(entry).await {
                 Ok(true) => fetched += 1,
                 Ok(false) => {}
@@ -105,9 +120,9 @@ impl Engine {
                 .or(last.newest),
             ended_at: Some(self.now()),
             fetched: last.fetched.saturating_add(u64::try_from(fetched).unwrap_or(u64::MAX)),
+            is_restored: last.is_restored && failure.is_some(),
         };
-        let text = serde_json::to_string(&status).unwrap_or_default();
-        self.store.set_meta(&self.replay_key(), &text).await?;
+        self.store_replay(&status).await?;
         failure.map_or(Ok(fetched), Err)
     }
 
@@ -160,13 +175,13 @@ fn since(last: Option<Millis>, newest: Millis) -> Millis {
 }
 
 /// Returns the newest entry of each event of which no attempt was acknowledged, the oldest event first. A 2xx is believed:
-/// the delivery was stored, or dropped on purpose.
-fn missed(log: &[HookDelivery]) -> Vec<&HookDelivery> {
+/// the delivery was stored, or dropped on purpose. A restored database may lack it all the same.
+fn missed(log: &[HookDelivery], is_restored: bool) -> Vec<&HookDelivery> {
     let mut events: BTreeMap<&str, Vec<&HookDelivery>> = BTreeMap::new();
     for entry in log {
         events.entry(&entry.guid).or_default().push(entry);
     }
-    let is_open = |attempts: &Vec<&HookDelivery>| !attempts.iter().any(|entry| is_acknowledged(entry));
+    let is_open = |attempts: &Vec<&HookDelivery>| is_restored || !attempts.iter().any(|entry| is_acknowledged(entry));
     let open = events.into_values().filter(is_open);
     let mut open: Vec<(u64, &HookDelivery)> = open
         .filter_map(|attempts| {
@@ -212,8 +227,9 @@ mod tests {
             entry(4, "a", 200),
             entry(3, "a", 404),
         ];
-        let ids: Vec<u64> = missed(&log).iter().map(|entry| entry.id).collect();
-        assert_eq!(ids, [8, 9], "the newest attempt of each, the older event first");
+        let ids = |is_restored| -> Vec<u64> { missed(&log, is_restored).iter().map(|entry| entry.id).collect() };
+        assert_eq!(ids(false), [8, 9], "the newest attempt of each, the older event first");
+        assert_eq!(ids(true), [4, 8, 7, 9], "a restored database may lack those that it acknowledged");
     }
 
     #[test]

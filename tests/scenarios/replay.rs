@@ -210,3 +210,26 @@ async fn a_label_that_was_missed_before_a_transfer_starts_the_work_in_the_new_pl
     assert_eq!((feature.installation, feature.state.word()), (InstallationId(other), "awaiting_approval"));
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restore_acknowledged_deliveries_are_read_again_and_old_branches_left_alone() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    // The database of the backup knows neither the label nor the run that began with it.
+    let answered = world.forge.order(Fault::on_delivery("*", Mishap::fail(200)).always());
+    world.open_issue(WRITER, "Say hello in files");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    world.by(ADMIN).push(REPO, "autobuild/1/integration", "Before", &[("old.txt", Some("old\n"))]).await.unwrap();
+    world.settle().await;
+    answered.withdraw();
+    world.script.plans(&Plan::one()).succeeds(1);
+    assert_eq!(world.engine.replay().await.unwrap(), 0, "a 2xx is believed");
+    world.engine.doubt_deliveries().await.unwrap();
+    assert!(world.engine.replay().await.unwrap() > 0);
+    world.settle().await;
+    let feature = world.feature().await;
+    assert_eq!((feature.key.run, feature.state.word()), (2, "awaiting_approval"));
+    world.say(WRITER, ISSUE, "/autobuild approve").await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(world.engine.replay().await.unwrap(), 0);
+    world.end().await;
+}

@@ -36,6 +36,9 @@ use domain::{
 use text::visible::{VisibleText, visible_text, without_unseen};
 use tokio::sync::SemaphorePermit;
 
+/// The most runs that are looked for on GitHub.
+const MOST_UNKNOWN_RUNS: u32 = 20;
+
 /// Returns `false` if it is known without asking GitHub that the label starts no Feature.
 pub async fn may_start_feature(
     engine: &Engine,
@@ -230,10 +233,19 @@ pub async fn current_labels(context: &InboundContext<'_>, issue: &Issue) -> Resu
     Ok(context.repo().issue(issue.number).await?.labels)
 }
 
+/// Returns the key of an issue's next run. A run of which GitHub has a branch although the database does not know it, as
+/// after a restore from a backup, has its number already.
 async fn next_run(context: &InboundContext<'_>, issue: &Issue) -> Result<FeatureKey, EffectError> {
     let repo = context.origin.repo.id;
     let latest = context.engine.store.latest_run(repo, issue.number).await?;
-    Ok(FeatureKey { repo, issue: issue.number, run: latest.map_or(1, |row| row.key.run.saturating_add(1)) })
+    let mut key = FeatureKey { repo, issue: issue.number, run: latest.map_or(1, |row| row.key.run.saturating_add(1)) };
+    for _ in 0..MOST_UNKNOWN_RUNS {
+        if context.repo().branch_head(&key.integration_branch()).await?.is_none() {
+            break;
+        }
+        key.run = key.run.saturating_add(1);
+    }
+    Ok(key)
 }
 
 /// Returns `true` if the issue lacks acceptance criteria and the settings forbid a designer to write them.
