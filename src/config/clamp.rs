@@ -106,4 +106,15 @@ mod tests {
         let server = Allowance { most: LargestValues::SERVER, ..Allowance::default() };
         assert_eq!(server.clamp(&mut RepositorySettings::default()), Vec::new());
     }
+
+    #[test]
+    fn whatever_a_repository_asks_for_is_cut_to_the_servers_bound_and_named() {
+        let server = Allowance { most: LargestValues { turns: 200, ..LargestValues::SERVER }, ..Allowance::default() };
+        let mut asked = settings("max_turns: 100\nmax_tasks: 5000\nmax_parallel_tasks: 51\nagent_turns: 4000000000");
+        let named = server.clamp(&mut asked).len();
+        assert_eq!((named, asked.max_turns, asked.max_tasks), (3, 100, 200));
+        assert_eq!((asked.max_parallel_tasks, asked.agent_turns), (20, 300));
+        let mut money = settings("budget: {usd_per_task: 5000000, tokens_per_task: 9000000000000000}");
+        assert_eq!((server.clamp(&mut money).len(), money.budget.usd_per_task), (1, 50.0));
+    }
 }

@@ -192,7 +192,7 @@ impl RepositorySettings {
         let own = self.protected_paths.iter();
         let folders = own.clone().filter_map(|pattern| folder_itself(pattern));
         let always = always.map(|path| (*path).to_owned());
-        always.chain(ci_definitions::patterns()).chain(own.cloned()).chain(folders).collect()
+        always.chain(ci_definitions::protected_patterns()).chain(own.cloned()).chain(folders).collect()
     }
 }
 
@@ -321,6 +321,20 @@ mod tests {
             )
             .join("\n")
         );
+    }
+
+    #[test]
+    fn a_number_that_no_integer_holds_is_a_mistake() {
+        for text in [
+            "max_turns: 4294967296",
+            "max_tasks: 18446744073709551615",
+            "agent_turns: 99999999999999999999999",
+            "budget: {tokens_per_task: 9999999999999999999}",
+        ] {
+            let said = mistakes(text);
+            assert!(matches!(&said[..], [one] if one.contains("the number is too large")), "{text}: {said:?}");
+        }
+        assert!(mistakes("max_turns: 0")[0].contains("valid: a whole number, at least 1"));
     }
 
     #[test]

@@ -6,12 +6,15 @@ use crate::config::{
     shapes::{
         SettingKey,
         Shape::{
-            self, Agent, Approval, Command, Duration, Each, Hosts, Model, Number, OneOf, Path, Paths, Table, Text,
-            Titles, Whole,
+            self, Agent, Amount, Approval, Command, Duration, Each, Hosts, Model, OneOf, Path, Paths, Percent, Table,
+            Text, Titles, Whole,
         },
     },
 };
 use serde_json::{Value as Json, json};
+
+/// The largest number of a setting that counts something.
+const MOST: i64 = 0xFFFF_FFFF;
 
 macro_rules! keys {
     ($($name:literal: $shape:expr, $about:literal;)*) => { [$(SettingKey { name: $name, shape: $shape, about: $about }),*] };
@@ -21,9 +24,9 @@ macro_rules! keys {
 pub(crate) static KEYS: &[SettingKey] = &keys! {
     "label": Text(50), "The label that starts a Feature.";
     "plan_approval": Approval, "When a plan waits for approval: never, always, or from this complexity (1 to 10).";
-    "max_turns": Whole(1, 50), "Turns of a task before it is blocked.";
-    "max_tasks": Whole(1, 999), "Tasks that a plan may have.";
-    "max_parallel_tasks": Whole(1, 50), "Tasks of a Feature that run at the same time.";
+    "max_turns": Whole(1, MOST), "Turns of a task before it is blocked.";
+    "max_tasks": Whole(1, MOST), "Tasks that a plan may have.";
+    "max_parallel_tasks": Whole(1, MOST), "Tasks of a Feature that run at the same time.";
     "merge": OneOf(&["auto", "human"]),
         "Who merges an approved task into the integration branch: AutoBuild or a person.";
     "pre_loop": OneOf(&["auto", "always", "never"]),
@@ -55,7 +58,7 @@ pub(crate) static KEYS: &[SettingKey] = &keys! {
     "agent": Each(AGENTS), "Name of an agent that the server offers, for all roles or by role. Default: the server's.";
     "model": Each(MODELS),
         "`fast`, `strong`, or a name that the server allows, for all roles or by role. Default: `fast` for the Player, else `strong`.";
-    "agent_turns": Whole(1, 1_000), "Model calls in one run of an agent, if its program counts them.";
+    "agent_turns": Whole(1, MOST), "Model calls in one run of an agent, if its program counts them.";
     "timeouts": Each(TIMEOUTS), "Longest run of an agent, for all roles or by role: seconds, or `20m`.";
     "budget": Table(BUDGET), "What may be spent; 0 means the server's limit.";
     "protected_paths": Paths, "More paths that no Player may change.";
@@ -73,7 +76,7 @@ static CHECKS: &[SettingKey] = &keys! {
 static COVERAGE: &[SettingKey] = &keys! {
     "command": Command, "Command that measures the coverage.";
     "file": Path, "File that the command writes: lcov, Cobertura or cargo-llvm-cov JSON.";
-    "threshold": Number(0.0, 100.0), "Lowest coverage of the changed lines, in percent.";
+    "threshold": Percent, "Lowest coverage of the changed lines, in percent.";
 };
 
 static AGENTS: &[SettingKey] = &by_role(Agent);
@@ -90,12 +93,12 @@ const fn by_role(shape: Shape) -> [SettingKey; 4] {
 }
 
 static BUDGET: &[SettingKey] = &keys! {
-    "usd_per_task": Number(0.0, 100_000.0), "US dollars for one task.";
-    "usd_per_feature": Number(0.0, 100_000.0), "US dollars for one Feature.";
-    "tokens_per_task": Whole(0, 1_000_000_000_000), "Tokens for one task.";
-    "tokens_per_feature": Whole(0, 1_000_000_000_000), "Tokens for one Feature.";
-    "hours_per_task": Number(0.0, 10_000.0), "Hours of agent time for one task.";
-    "hours_per_feature": Number(0.0, 10_000.0), "Hours of agent time for one Feature.";
+    "usd_per_task": Amount, "US dollars for one task.";
+    "usd_per_feature": Amount, "US dollars for one Feature.";
+    "tokens_per_task": Whole(0, i64::MAX), "Tokens for one task.";
+    "tokens_per_feature": Whole(0, i64::MAX), "Tokens for one Feature.";
+    "hours_per_task": Amount, "Hours of agent time for one task.";
+    "hours_per_feature": Amount, "Hours of agent time for one Feature.";
 };
 
 static COMMANDS: &[SettingKey] = &keys! {

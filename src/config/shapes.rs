@@ -24,9 +24,12 @@ pub(crate) enum Shape {
     Text(usize),
     /// A command: one line for a shell.
     Command,
+    /// A whole number from the first to the second, which is the largest that its type holds. The server limits it.
     Whole(i64, i64),
-    /// A number within bounds.
-    Number(f64, f64),
+    /// A number of at least 0. The server limits it.
+    Amount,
+    /// A share in percent.
+    Percent,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// `never`, `always` or a complexity.
@@ -59,8 +62,14 @@ fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, Problem> {
     match shape {
         Shape::Text(max) => text(node, *max).map(Json::from),
         Shape::Command => command(node),
-        Shape::Whole(min, max) => fit(node, node.whole().filter(|value| (*min..=*max).contains(value))),
-        Shape::Number(min, max) => fit(node, node.number().filter(|value| (*min..=*max).contains(value))),
+        Shape::Whole(least, largest) => match node.whole() {
+            Some(value) if (*least..=*largest).contains(&value) => Ok(value.into()),
+            Some(value) if value > *largest => Err(too_large(node)),
+            None if digits(node).is_some_and(|value| value > 1e18) => Err(too_large(node)),
+            Some(_) | None => Err(unfit(node)),
+        },
+        Shape::Amount => fit(node, node.number().filter(|value| *value >= 0.0)),
+        Shape::Percent => fit(node, node.number().filter(|value| (0.0..=100.0).contains(value))),
         Shape::OneOf(words) => fit(node, node.text().filter(|word| words.contains(word))),
         Shape::Approval => match (node.text(), node.whole()) {
             (Some(word @ ("never" | "always")), _) => Ok(word.into()),
@@ -84,8 +93,9 @@ fn valid(shape: &Shape, offered: &Offer) -> String {
     match shape {
         Shape::Text(max) => format!("a text of 1 to {max} characters on one line"),
         Shape::Command => "a command on one line, as in a CI file".to_owned(),
-        Shape::Whole(min, max) => format!("a whole number from {min} to {max}"),
-        Shape::Number(min, max) => format!("a number from {min} to {max}"),
+        Shape::Whole(least, _) => format!("a whole number, at least {least}"),
+        Shape::Amount => "a number, at least 0".to_owned(),
+        Shape::Percent => "a number from 0 to 100".to_owned(),
         Shape::OneOf(words) => join_with_or(words),
         Shape::Approval => "never, always or a whole number from 1 to 10".to_owned(),
         Shape::Agent if offered.agents.is_empty() => "nothing: this server offers no agent by name".to_owned(),
@@ -106,8 +116,9 @@ pub(crate) fn schema(shape: &Shape) -> Json {
     match shape {
         Shape::Text(max) => json!({ "type": "string", "minLength": 1, "maxLength": max }),
         Shape::Command | Shape::Agent | Shape::Model => json!({ "type": "string", "minLength": 1 }),
-        Shape::Whole(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        Shape::Number(min, max) => json!({ "type": "number", "minimum": min, "maximum": max }),
+        Shape::Whole(least, _) => json!({ "type": "integer", "minimum": least }),
+        Shape::Amount => json!({ "type": "number", "minimum": 0.0 }),
+        Shape::Percent => json!({ "type": "number", "minimum": 0.0, "maximum": 100.0 }),
         Shape::OneOf(words) => json!({ "enum": words }),
         Shape::Approval => json!({ "anyOf": [
             { "enum": ["never", "always"] },
@@ -152,6 +163,15 @@ fn unfit(node: &Node) -> Problem {
         (None, None) => node.kind(),
     };
     problem(node, format!("{shown} is not valid here"))
+}
+
+/// Returns the number of a node, also one that no integer holds. Such a number is read as text.
+fn digits(node: &Node) -> Option<f64> {
+    node.number().or_else(|| node.text()?.parse().ok())
+}
+
+fn too_large(node: &Node) -> Problem {
+    problem(node, "the number is too large".to_owned())
 }
 
 /// Returns the value, or the problem of a node without a fitting one.
