@@ -4,7 +4,7 @@ use crate::{
     engine::heartbeat::LONGEST_ROUND,
     messages,
     store::{ProviderTrouble, Store, StoreError, Trouble},
-    web::{inbox::Inbox, metrics, token_tries::Sender},
+    web::{inbox::Inbox, metrics},
 };
 use axum::{
     Json,
@@ -20,12 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answers that the process is alive, which means that its worker's loop runs. Only the administrator sees the level of
 /// isolation: it would show strangers the obstacles of an attack.
-pub(super) async fn alive(
-    State(inbox): State<Arc<Inbox>>,
-    sender: Sender,
-    RawQuery(query): RawQuery,
-    headers: HeaderMap,
-) -> Response {
+pub(super) async fn alive(State(inbox): State<Arc<Inbox>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     if !inbox.engine.heartbeat.is_regular() {
         let still = format!("the worker's loop has stood still for {} seconds\n", LONGEST_ROUND.as_secs());
         return (StatusCode::SERVICE_UNAVAILABLE, still).into_response();
@@ -33,7 +28,7 @@ pub(super) async fn alive(
     let accepts = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     match query.as_deref() {
         Some("detail") => {
-            if let Some(refusal) = metrics::refuse_without_token(&inbox, sender, &headers) {
+            if let Some(refusal) = metrics::refuse_without_token(&inbox, &headers).await {
                 return refusal;
             }
         }

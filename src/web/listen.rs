@@ -1,9 +1,6 @@
 //! Accepts connections up to a limit, cuts off slow headers, and finishes requests in progress before the process ends.
 
-use crate::web::{
-    connections::{ConnectionPermit, Connections},
-    token_tries::Sender,
-};
+use crate::web::connections::{ConnectionPermit, Connections};
 use axum::Router;
 use hyper::{
     Request,
@@ -85,7 +82,7 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
             () = stop.cancelled() => break,
             accepted = listener.socket.accept() => accepted,
         };
-        let (stream, address) = match accepted {
+        let (stream, _) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
                 // Perhaps no file handle is free, but some will be soon.
@@ -100,11 +97,7 @@ pub async fn serve(listener: Listener, router: Router, stop: CancellationToken) 
         };
         let _ = stream.set_nodelay(true);
         let (router, held) = (TowerToHyperService::new(router.clone()), Arc::clone(&permit));
-        let sender = Sender::at(address.ip());
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(sender);
-            answer(router.clone(), request, Arc::clone(&held))
-        });
+        let service = service_fn(move |request: Request<Incoming>| answer(router.clone(), request, Arc::clone(&held)));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(listener.patience)

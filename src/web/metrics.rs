@@ -3,10 +3,7 @@
 use crate::{
     engine::{Engine, ingest::KIND, sweep::SweepStatus},
     store::{LEASES_LOST, LaneTally, ProviderTrouble, RunTotal, StoreError},
-    web::{
-        inbox::Inbox,
-        token_tries::{Sender, TokenCheck},
-    },
+    web::{inbox::Inbox, token_tries::TokenCheck},
 };
 use axum::{
     extract::State,
@@ -176,8 +173,8 @@ pub static FAMILIES: [Family; 19] = [
 ];
 
 /// `GET /metrics`.
-pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, sender: Sender, headers: HeaderMap) -> Response {
-    if let Some(refusal) = refuse_without_token(&inbox, sender, &headers) {
+pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap) -> Response {
+    if let Some(refusal) = refuse_without_token(&inbox, &headers).await {
         return refusal;
     }
     match gather(&inbox.engine, inbox.now()).await {
@@ -190,10 +187,10 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, sender: Sender, hea
 }
 
 /// Returns the answer to a request that only the administrator may make; `None` if it carries the token.
-pub(super) fn refuse_without_token(inbox: &Inbox, sender: Sender, headers: &HeaderMap) -> Option<Response> {
-    match by_token(inbox, sender, headers) {
+pub(super) async fn refuse_without_token(inbox: &Inbox, headers: &HeaderMap) -> Option<Response> {
+    match by_token(inbox, headers).await {
         Some(TokenCheck::Right) => None,
-        Some(TokenCheck::NotNow) => Some(too_many_tokens()),
+        Some(TokenCheck::TooMany) => Some(too_many_tokens()),
         Some(TokenCheck::Wrong) | None => {
             let how = "show AUTOBUILD_ADMIN_TOKEN as a bearer token\n";
             Some((StatusCode::UNAUTHORIZED, [("www-authenticate", "Bearer")], how).into_response())
@@ -207,11 +204,11 @@ pub(super) fn too_many_tokens() -> Response {
 }
 
 /// Checks the token that a request carries; `None` if it carries none.
-pub(super) fn by_token(inbox: &Inbox, sender: Sender, headers: &HeaderMap) -> Option<TokenCheck> {
+pub(super) async fn by_token(inbox: &Inbox, headers: &HeaderMap) -> Option<TokenCheck> {
     let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
     let (admin, shown) = inbox.admin.as_ref().zip(shown)?;
-    Some(admin.check(shown, sender, inbox.now()))
+    Some(admin.check(shown, inbox.now()).await)
 }
 
 async fn gather(engine: &Engine, now: Millis) -> Result<String, StoreError> {

@@ -7,7 +7,7 @@ use crate::web::{
     },
     inbox::Inbox,
     metrics,
-    token_tries::{Sender, TokenCheck},
+    token_tries::TokenCheck,
 };
 use axum::{
     Json,
@@ -39,17 +39,16 @@ impl DoctorRequest {
 /// `GET /doctor`: for the administrator's session or, as JSON, for the token in a header.
 pub(super) async fn doctor_page(
     State(inbox): State<Arc<Inbox>>,
-    sender: Sender,
     viewer: Result<Viewer, NotIn>,
     Query(asked): Query<DoctorRequest>,
     headers: HeaderMap,
 ) -> Response {
     let repo = asked.repository();
-    match metrics::by_token(&inbox, sender, &headers) {
+    match metrics::by_token(&inbox, &headers).await {
         None => {}
         Some(TokenCheck::Right) => return json(&inbox, repo).await,
         Some(TokenCheck::Wrong) => return StatusCode::UNAUTHORIZED.into_response(),
-        Some(TokenCheck::NotNow) => return metrics::too_many_tokens(),
+        Some(TokenCheck::TooMany) => return metrics::too_many_tokens(),
     }
     let viewer = match viewer {
         Ok(viewer) => viewer,

@@ -10,7 +10,7 @@ use crate::{
             sessions::{NotIn, SessionHolder, Viewer},
         },
         inbox::Inbox,
-        token_tries::{Sender, TokenCheck},
+        token_tries::TokenCheck,
     },
 };
 use axum::{
@@ -127,23 +127,18 @@ pub(super) struct Token {
 
 pub(super) async fn sign_in(
     State(inbox): State<Arc<Inbox>>,
-    sender: Sender,
     headers: HeaderMap,
     form: Result<Form<Token>, FormRejection>,
 ) -> Response {
     let Form(Token { token, to }) = form.unwrap_or_default();
     let now = inbox.now();
-    let checked = inbox.admin.as_ref().map(|admin| (admin, admin.check(&token, sender, now)));
-    let admin = match checked {
-        Some((admin, TokenCheck::Right)) => admin,
-        Some((_, TokenCheck::NotNow)) => {
-            let said = "Too many wrong tokens were shown. Try again in a few seconds.";
-            return sign_in_form(&inbox, StatusCode::TOO_MANY_REQUESTS, said, &to);
-        }
-        Some((_, TokenCheck::Wrong)) | None => {
-            return sign_in_form(&inbox, StatusCode::FORBIDDEN, "This is not the token.", &to);
-        }
-    };
+    let wrong = |status| sign_in_form(&inbox, status, "This is not the token.", &to);
+    let Some(admin) = &inbox.admin else { return wrong(StatusCode::FORBIDDEN) };
+    match admin.check(&token, now).await {
+        TokenCheck::Right => {}
+        TokenCheck::Wrong => return wrong(StatusCode::FORBIDDEN),
+        TokenCheck::TooMany => return wrong(StatusCode::TOO_MANY_REQUESTS),
+    }
     let sessions = &inbox.pages.sessions;
     let session = sessions.begin(&admin.signing, now, &SessionHolder::Operator);
     let cookie = session.cookie(Reach::of(&headers));

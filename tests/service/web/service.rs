@@ -32,7 +32,7 @@ use tempfile::TempDir;
 use text::secret::Secrets;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpSocket, TcpStream},
+    net::TcpStream,
     task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
@@ -146,13 +146,6 @@ impl Service {
 
     pub async fn connect(&self) -> Connected {
         Connected(TcpStream::connect(self.address).await.unwrap())
-    }
-
-    /// Opens a connection from another address of this machine.
-    pub async fn connect_from(&self, address: [u8; 4]) -> Connected {
-        let socket = TcpSocket::new_v4().unwrap();
-        socket.bind((address, 0).into()).unwrap();
-        Connected(socket.connect(self.address).await.unwrap())
     }
 
     /// Sends a request on its own connection; returns the status of the answer.
