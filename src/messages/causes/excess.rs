@@ -1,6 +1,6 @@
 //! The sentences about settings of a repository that exceed its allowance.
 
-use domain::{excess::Excess, network::HostRule};
+use domain::{excess::Excess, network::HostRule, registries};
 
 /// Names the value in the settings, and the value that applies instead.
 pub fn excess(excess: &Excess) -> String {
@@ -9,12 +9,26 @@ pub fn excess(excess: &Excess) -> String {
             format!("`{setting}` is {asked} in the settings. This server allows at most {given}, so {given} holds.")
         }
         Excess::Hosts { closed, allowed } => {
-            let allowed = if allowed.is_empty() { "none at all".to_owned() } else { list(allowed) };
             format!(
-                "`network.allow` names hosts that this server does not allow, and that stay closed: {}. It allows: {allowed}.",
-                list(closed)
+                "`network.allow` names hosts that this server does not allow, and that stay closed: {}. It allows: {}.",
+                list(closed),
+                words_for(allowed)
             )
         }
+    }
+}
+
+/// Names the hosts that a server allows; the public registries in one word, if it allows them all.
+fn words_for(allowed: &[HostRule]) -> String {
+    let public = registries::public();
+    let has_registries = public.iter().all(|host| allowed.contains(host));
+    let is_named = |host: &&HostRule| !has_registries || !public.contains(host);
+    let named: Vec<HostRule> = allowed.iter().filter(is_named).cloned().collect();
+    match (has_registries, named.as_slice()) {
+        (false, []) => "none at all".to_owned(),
+        (false, named) => list(named),
+        (true, []) => "the registries".to_owned(),
+        (true, named) => format!("the registries, and {}", list(named)),
     }
 }
 
@@ -26,6 +40,15 @@ fn list(hosts: &[HostRule]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_registries_are_one_word() {
+        let allowed = registries::public()
+            .into_iter()
+            .chain(["one.example", "npm.corp.example"].map(|host| host.parse().unwrap()));
+        assert_eq!(words_for(&allowed.collect::<Vec<_>>()), "the registries, and `one.example`, `npm.corp.example`");
+        assert_eq!(words_for(&registries::public()), "the registries");
+    }
 
     #[test]
     fn each_excess_says_what_holds() {
