@@ -230,14 +230,21 @@ async fn files_that_programs_obey_are_named_on_top_of_both_pull_requests() {
     let tasks = "{ \"tasks\": [] }\n";
     world.script.plans(&Plan::one()).plays(1).feedback(1, "Say more");
     let of_no_program = (".next-editor/tasks.json", tasks);
-    world.script.writes(1, &[(".vscode/tasks.json", tasks), ("web/.npmrc", "a=b\n"), of_no_program]);
+    world.script.writes(
+        1,
+        &[(".vscode/tasks.json", tasks), ("web/.npmrc", "a=b\n"), (".readthedocs.yaml", "version: 2\n"), of_no_program],
+    );
     world.script.approves(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
     for pull in [world.pull(1).await, world.feature_pull().await] {
         let body = world.pull_json(pull).await["body"].as_str().unwrap().to_owned();
-        assert!(body.starts_with("> [!WARNING]\n> Programs on your machine run or obey"), "{body}");
-        for line in ["> - editors: `.vscode`", "> - package managers: `web/.npmrc`"] {
+        assert!(body.starts_with("> [!WARNING]\n> Programs run or obey what this changes"), "{body}");
+        for line in [
+            "editors: `.vscode`",
+            "package managers: `web/.npmrc`",
+            "services that build branches: `.readthedocs.yaml`",
+        ] {
             assert!(body.contains(line), "{line}: {body}");
         }
         assert!(!body.contains(of_no_program.0), "{body}");

@@ -1,9 +1,10 @@
-//! Files that take effect on a person's machine without being called. Editors run them when a folder is opened, shells
-//! when it is entered, git at a commit, package managers at any install, and agents follow them.
+//! Files that take effect without being called. Editors run them when a folder is opened, shells when it is entered, git
+//! at a commit, package managers at any install, agents follow them, and services obey them when they build a branch.
 //!
 //! Build files that some editors run (`build.rs`, `build.gradle`) are not here: nearly every change would name them,
 //! and nobody would read the warning.
 
+use crate::ci_definitions::deployment;
 use std::collections::BTreeSet;
 
 /// The program that runs or obeys a file.
@@ -19,6 +20,8 @@ pub enum FileUser {
     PackageManager,
     /// An agent that writes code.
     Agent,
+    /// A service that deploys, or builds pages.
+    Deployment,
 }
 
 /// A changed file or folder that takes effect without being called.
@@ -33,7 +36,7 @@ pub struct ObeyedFile {
 
 /// The names of files and folders, in lower case. They count in any folder, since any folder can be opened. A star stands
 /// for the rest of a name; a name with a slash is one in a folder of that name.
-const NAMES: [(FileUser, &str); 5] = [
+const NAMES: [(FileUser, &str); 6] = [
     (
         FileUser::Editor,
         ".vscode .devcontainer .devcontainer.json .idea .fleet .zed .vs .exrc .vimrc .lvimrc .nvimrc .nvim.lua \
@@ -72,6 +75,7 @@ const NAMES: [(FileUser, &str); 5] = [
          .openhands .openhands_instructions .qwen qwen.md .crush.json crush.json crush.md warp.md .aiassistant \
          .factory .rules agent.md .claude-plugin mcp.json .goose .kilocodemodes .qodo .zencoder replit.md",
     ),
+    (FileUser::Deployment, ".readthedocs.yml .readthedocs.yaml readthedocs.yml readthedocs.yaml"),
 ];
 
 /// Returns those of these paths that take effect without being called, by program, the shallowest first. A folder is
@@ -83,6 +87,15 @@ pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>) -> Vec<ObeyedF
 
 /// Returns the part of a path that a program knows. Case does not count, as on the machines of many people.
 fn obeyed(path: &str) -> Option<ObeyedFile> {
+    let deployed = deployment(path).map(|name| ObeyedFile {
+        by: FileUser::Deployment,
+        depth: name.matches('/').count(),
+        path: name.to_owned(),
+    });
+    deployed.or_else(|| find_by_name(path))
+}
+
+fn find_by_name(path: &str) -> Option<ObeyedFile> {
     let parts: Vec<&str> = path.split('/').collect();
     (0..parts.len()).find_map(|depth| {
         let path = parts.get(..=depth)?.join("/");
@@ -127,6 +140,9 @@ mod tests {
             "docs/npmrc.md",
             "docs/eslint.config.mts/notes.md",
             "src/vscode.rs",
+            "vercel.json",
+            "apps/web/netlify.toml",
+            "docs/.readthedocs.yaml",
             "Makefile",
             "package.json",
         ];
@@ -149,6 +165,9 @@ mod tests {
                 ("tools/bazel", FileUser::PackageManager),
                 ("web/.npmrc", FileUser::PackageManager),
                 (".cursorrules", FileUser::Agent),
+                ("vercel.json", FileUser::Deployment),
+                ("docs/.readthedocs.yaml", FileUser::Deployment),
+                ("apps/web/netlify.toml", FileUser::Deployment),
             ]
         );
     }

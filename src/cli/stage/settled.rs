@@ -141,9 +141,7 @@ fn state_in_words(feature: &Feature, approving: &str) -> (SettledOutcome, String
         State::InReview => format!("{name} is in review: a person merges its pull request"),
         State::Completed => format!("{name} is completed"),
         State::AwaitingApproval => format!("The plan of {name} waits for approval: {approving}"),
-        State::Failed { author, message } => {
-            format!("{name} failed, because there is no valid plan: {message}{}", messages::schema_of_plan(*author))
-        }
+        State::Failed { message, .. } => format!("{name} failed, because there is no valid plan: {message}"),
         State::Cancelled { .. } => format!("{name} is cancelled"),
         State::Paused { .. } => format!("{name} is paused"),
         State::Blocked { .. } if feature.asks() => format!("{name} asks and waits for your answer"),

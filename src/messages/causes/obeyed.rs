@@ -1,4 +1,4 @@
-//! The warning on a pull request with files that take effect on the machine of a person who opens its branch.
+//! The warning on a pull request with files that take effect where somebody opens its branch or a service builds it.
 
 use crate::messages::form::measure::{Measure, codes};
 use domain::obeyed::{FileUser, ObeyedFile};
@@ -19,8 +19,8 @@ pub(crate) fn warning(files: &[ObeyedFile], measure: &Measure) -> String {
     });
     let list: Vec<String> = lines.collect();
     format!(
-        "> [!WARNING]\n> Programs on your machine run or obey what this changes, once you open this branch there. Read it \
-         first.\n>\n{}",
+        "> [!WARNING]\n> Programs run or obey what this changes, once you open this branch on your machine or a service builds \
+         it. Read it first.\n>\n{}",
         list.join("\n")
     )
 }
@@ -32,5 +32,6 @@ fn program(obeys: FileUser) -> &'static str {
         FileUser::Git => "git hooks",
         FileUser::PackageManager => "package managers",
         FileUser::Agent => "agents",
+        FileUser::Deployment => "services that build branches",
     }
 }

@@ -1,7 +1,7 @@
 //! The comment on the issue that shows the plan and then the progress. Every edit writes the whole comment.
 
 use crate::messages::{
-    causes::{evidence, exposure, reasons, refused_host, remedy::agents::SCHEMA},
+    causes::{evidence, exposure, reasons, refused_host},
     form::{
         links::Links,
         measure::{Measure, Yaml, bullets, codes, fitting, folded, list, sections, titled},
@@ -25,7 +25,7 @@ use domain::{
     evidence::Additions,
     feature::{Doubt, Feature, Mode, OlderComments, Phase, PlanVersion, State, Suspension, TestsBefore},
     ids::TaskId,
-    plan::{Check, Intent, Plan, TaskType, parse::PlanAuthor},
+    plan::{Check, Intent, Plan, TaskType},
     task::{Origin, Task},
     wave,
 };
@@ -164,23 +164,10 @@ fn more(feature: &Feature, links: &Links) -> String {
     }
 }
 
-/// Names the schema's file, for people who repair the agent that made the plan.
-pub fn schema_of_plan(author: PlanAuthor) -> String {
-    match author {
-        PlanAuthor::Person => String::new(),
-        PlanAuthor::Agent => format!("\n\n{SCHEMA}."),
-    }
-}
-
 fn details_of_state(feature: &Feature, measure: &Measure) -> String {
-    if let State::Failed { author, message } = &feature.state {
+    if let State::Failed { message, .. } = &feature.state {
         let ways = "Answer `/autobuild plan` and say what to change, or give the plan itself in a fenced `yaml` block.";
-        return format!(
-            "What is wrong with it:\n\n{}{}\n\n{}",
-            untrusted::fence(message, "text", measure.output),
-            schema_of_plan(*author),
-            ways
-        );
+        return format!("What is wrong with it:\n\n{}\n\n{ways}", untrusted::fence(message, "text", measure.output));
     }
     let State::Blocked { reason, .. } = &feature.state else {
         return String::new();

@@ -25,7 +25,7 @@ const WRITES_MORE: &str = "Split the task, or set a model that may write more (`
 const MORE_MONEY: &str = "Raise `budget` in `.github/autobuild.yml` on the default branch, or split the task";
 const NO_JSON: &str = "its answer must be a JSON object, and it printed none, also when asked \
      again. Mend the program, or try another agent or model (`model` in `.github/autobuild.yml` on the default branch)";
-pub(in crate::messages) const SCHEMA: &str = "Compare the agent's answer with its JSON Schema, which each run gets in the file that `AUTOBUILD_SCHEMA_FILE` names \
+const SCHEMA: &str = "Compare the agent's answer with its JSON Schema, which each run gets in the file that `AUTOBUILD_SCHEMA_FILE` names \
      and AutoBuild's `docs/agents.md` shows. It did not fit when it was asked for again either";
 
 /// For an agent's failure, returns one action and then how to continue the work. For other failures, returns their
