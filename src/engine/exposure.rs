@@ -9,24 +9,16 @@ use crate::{
         settings::Workflows,
     },
     gates,
-    github::{Repo, SeenApp},
 };
 use domain::{
     ci::CiPolicy,
-    ci_definitions::definitions,
     exposure::Exposure,
     feature::Feature,
-    ids::{AppId, FeatureKey, Sha},
+    ids::{FeatureKey, Sha},
 };
 use git::{Blob, Mirror};
-use runners::exposure::{Files, MAX_BYTES, RunBranches, files_to_read, workflows};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// The most other Apps and services that are named.
-const MOST_OTHERS: usize = 20;
-
-/// The most commits of the default branch whose reporters are read.
-const MOST_COMMITS: usize = 5;
+use runners::exposure::{Files, MAX_BYTES, RunBranches, exposure_of, files_to_read};
+use std::collections::BTreeMap;
 
 impl Engine {
     /// Returns the rights that CI would give to the code of a run that starts from the default branch. Other reporters
@@ -43,7 +35,10 @@ impl Engine {
         let run_branches = self.run_branches(key, &branch.name);
         let exposure = of_tree(&branch.mirror, &branch.head, &run_branches).await?;
         let others = match policy {
-            CiPolicy::Auto | CiPolicy::Ask => self.others(branch).await?,
+            CiPolicy::Auto | CiPolicy::Ask => {
+                let repo = self.autobuild.repo(branch.installation, branch.repo);
+                repo.reporters(&branch.head, &self.own_apps()).await?
+            }
             CiPolicy::Wait | CiPolicy::Ignore => Vec::new(),
         };
         Ok(exposure.with(Exposure { workflows: Vec::new(), others }))
@@ -53,24 +48,6 @@ impl Engine {
     pub(super) fn run_branches(&self, key: &FeatureKey, default: &str) -> RunBranches {
         let has_hosted_runners = self.autobuild.urls.has_hosted_runners();
         RunBranches::of_run(&key.branch_prefix(), default, has_hosted_runners)
-    }
-
-    /// Returns the names of others who report on the newest commits of the default branch. The head alone is not
-    /// enough: after a release, CI often skips it, and a new head has no reports yet.
-    async fn others(&self, branch: &DefaultBranch) -> Result<Vec<String>, EffectError> {
-        let repo = self.autobuild.repo(branch.installation, branch.repo);
-        let ours = self.own_apps();
-        let mut names = BTreeSet::new();
-        let mut commit = branch.head.clone();
-        for _ in 0..MOST_COMMITS {
-            names.extend(others(&repo, &commit, &ours).await?);
-            let info = branch.mirror.commit_info(&commit).await?;
-            match info.and_then(|info| info.parents.into_iter().next()) {
-                Some(parent) => commit = parent,
-                None => break,
-            }
-        }
-        Ok(names.into_iter().take(MOST_OTHERS).collect())
     }
 
     /// Returns the rights that CI would give to the code of a Feature with the current default branch.
@@ -100,27 +77,16 @@ pub(super) async fn of_tree(
     let files = listed.entries.iter();
     let ids: BTreeMap<&str, &str> =
         files.filter_map(|entry| Some((entry.path.to_str()?, entry.oid.as_str()))).collect();
-    let mut others = definitions(ids.keys().copied());
-    others.truncate(MOST_OTHERS);
     let paths: Vec<&str> = files_to_read(ids.keys().copied()).collect();
     let wanted: Vec<&str> = paths.iter().filter_map(|path| ids.get(path).copied()).collect();
     let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
     let blobs = mirror.blobs(&wanted, most).await?;
     let text = |blob: Blob| match blob {
         Blob::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-        Blob::Large(_) | Blob::None => None,
+        Blob::Large(_) => None,
+        Blob::None => Some(String::new()),
     };
     let paths = paths.into_iter().map(str::to_owned);
     let files: Files = paths.zip(blobs.into_iter().map(text)).collect();
-    Ok(Exposure { workflows: workflows(&files, run_branches), others })
-}
-
-/// Returns the names of others who report on a commit: Apps that are not GitHub Actions, and the contexts of statuses.
-async fn others(repo: &Repo<'_>, commit: &Sha, ours: &[AppId]) -> Result<BTreeSet<String>, EffectError> {
-    let checks = repo.seen_checks(commit, None).await?;
-    let apps = checks.into_iter().filter_map(|check| check.app);
-    let foreign = apps.filter(|app| !app.is_actions() && !ours.contains(&AppId(app.id)));
-    let statuses = repo.seen_statuses(commit).await?;
-    let contexts = statuses.into_iter().map(|status| status.context);
-    Ok(foreign.map(|app: SeenApp| app.slug).chain(contexts).collect())
+    Ok(exposure_of(ids.keys().copied(), &files, run_branches))
 }

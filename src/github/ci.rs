@@ -7,9 +7,15 @@ use super::{
     repo::Repo,
     rights::Rights,
 };
-use domain::ids::{Millis, PullNumber, Sha};
+use domain::ids::{AppId, Millis, PullNumber, Sha};
 use serde::Deserialize;
 use std::collections::BTreeSet;
+
+/// The most commits of a branch whose reporters are read.
+const MOST_COMMITS: usize = 5;
+
+/// The most reporters that are named.
+const MOST_REPORTERS: usize = 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SeenCheck {
@@ -64,6 +70,12 @@ struct SuitePull {
     number: u64,
 }
 
+/// A parent of a commit.
+#[derive(Deserialize)]
+struct CommitParent {
+    sha: Sha,
+}
+
 /// The text of a check run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct SeenOutput {
@@ -111,6 +123,31 @@ impl Repo<'_> {
             runs.retain(|run| !is_actions(run) || run.suite.is_none_or(|suite| suites.contains(&suite)));
         }
         Ok(runs)
+    }
+
+    /// Returns the names of others who report on the newest commits of a branch: Apps that are neither GitHub Actions nor
+    /// `ours`, and the contexts of statuses. The head alone is not enough: after a release, CI often skips it, and a new
+    /// head has no reports yet.
+    pub async fn reporters(&self, head: &Sha, ours: &[AppId]) -> Result<Vec<String>, GithubError> {
+        let mut names = BTreeSet::new();
+        let mut commit = head.clone();
+        for _ in 0..MOST_COMMITS {
+            let tail = format!("/git/commits/{commit}");
+            let (checks, statuses, parents) = tokio::try_join!(
+                self.seen_checks(&commit, None),
+                self.seen_statuses(&commit),
+                self.get_at::<Vec<CommitParent>>(Rights::Read, &tail, "/parents"),
+            )?;
+            let apps = checks.into_iter().filter_map(|check| check.app);
+            let foreign = apps.filter(|app| !app.is_actions() && !ours.contains(&AppId(app.id)));
+            names.extend(foreign.map(|app| app.slug));
+            names.extend(statuses.into_iter().map(|status| status.context));
+            match parents.into_iter().next() {
+                Some(parent) => commit = parent.sha,
+                None => break,
+            }
+        }
+        Ok(names.into_iter().take(MOST_REPORTERS).collect())
     }
 
     async fn suites_of(&self, head: &Sha, pull: PullNumber) -> Result<BTreeSet<u64>, GithubError> {

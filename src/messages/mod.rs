@@ -16,7 +16,7 @@ mod tests;
 pub use causes::doctor::{about_topic, how_to_install};
 pub use causes::evidence::{absence, evidence, finding, output, unmet};
 pub use causes::excess::excess;
-pub use causes::exposure::gets as workflow_gets;
+pub use causes::exposure::ci_in_terminal;
 pub use causes::isolation::{level as isolation_level, limit_keeper, missing as missing_isolation};
 pub use causes::problems::{
     breach, claim, contradiction, criterion_of_decision, placed, problem, question_of_decision,
@@ -40,7 +40,7 @@ pub use issue::graph::colour as task_colour;
 pub use issue::headline::after_blocked;
 pub use issue::inquiry::own_defaults;
 pub use issue::living::{
-    UnusedFilter, filter_note, git_lfs_note, living, notes_in_terminal, schema_of_plan, state_in_terminal, status_head,
+    UnusedFilter, filter_note, git_lfs_note, living, notes_in_terminal, state_in_terminal, status_head,
     submodules_note, task_in_terminal,
 };
 pub use issue::refusal::{lacks_criteria, no_usable_criteria};

@@ -5,7 +5,7 @@
 use crate::{own::Own, setup::until};
 use autobuild::github::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS};
 use domain::diagnosis::Topic;
-use forge::{BranchRule, Fault, Mishap, NewApp, RuleKind};
+use forge::{BranchRule, Fault, Mishap, NewApp, NewCiJob, RuleKind};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::{fs::File, process::Output};
@@ -265,7 +265,7 @@ async fn each_row_of_a_repository_is_seen_broken() {
     stands(&report, "branch rules", "broken", "creation");
     stands(&report, "approval", "warning", "contents: write");
     stands(&report, "merge methods", "broken", "no way of merging");
-    stands(&report, "workflows", "warning", "ci.yml (on push) gives the code");
+    stands(&report, "workflows", "warning", "ci.yml` (on push) gives the code");
     stands(&report, "settings file", "broken", "max_turns");
     stands(&report, "test command", "warning", "test: <command>");
     person.push(REPO, "main", "Label", &[(".github/autobuild.yml", Some("label: build me\n"))]).await.unwrap();
@@ -273,6 +273,29 @@ async fn each_row_of_a_repository_is_seen_broken() {
     let report = read(&doctor(&beside, &[]).output().await.unwrap());
     stands(&report, "labels", "broken", "gh label create 'build me'");
     stands(&report, "repository", "broken", "archived");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ci_of_many_files_and_of_other_services_is_judged_as_for_a_plan() {
+    let beside = beside().await;
+    let name = "coverage/lines";
+    let job = NewCiJob { app: None, branches: "main", name, conclusion: Some("success"), summary: "" };
+    beside.forge.set_ci(REPO, &[job]).unwrap();
+    let workflow = "on: push\npermissions: {}\njobs: {a: {runs-on: ubuntu-latest, steps: []}}\n";
+    let names: Vec<String> = (10..71).map(|n| format!(".github/workflows/w{n}.yml")).collect();
+    let workflows = names.iter().map(|path| (path.as_str(), Some(workflow)));
+    let others = [("Makefile", Some("test:\n\tsh check.sh\n")), ("go.mod", None), (".github/autobuild.yml", None)];
+    let files: Vec<_> = workflows.chain(others).collect();
+    beside.forge.as_user(MONA).unwrap().push(REPO, "main", "Add CI", &files).await.unwrap();
+    let report = read(&doctor(&beside, &[]).output().await.unwrap());
+    stands(
+        &report,
+        "workflows",
+        "warning",
+        "Each of 61 workflows (on push) gives the code nothing but the right to read",
+    );
+    stands(&report, "workflows", "warning", name);
+    stands(&report, "test command", "ok", "make test");
 }
 
 #[tokio::test(flavor = "multi_thread")]

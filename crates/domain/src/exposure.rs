@@ -115,7 +115,17 @@ pub enum Unjudged {
     TooDeep,
 }
 
-/// A workflow that would run the head of AutoBuild's branches or pull requests.
+/// A step that is not known to run only what is in its workflow.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownStep {
+    /// An action, as it is named in the workflow, or the file of a local one.
+    Action { uses: String },
+    /// A script.
+    Script,
+}
+
+/// A workflow that would run the head of AutoBuild's branches or pull requests, or might.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowExposure {
     pub path: String,
@@ -123,6 +133,9 @@ pub struct WorkflowExposure {
     pub triggers: BTreeSet<Trigger>,
     /// The grants of its jobs; empty if it is harmless.
     pub grants: BTreeSet<Grant>,
+    /// The steps that might take the head, if it is there in no other way; empty if the workflow surely runs it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub doubts: BTreeSet<UnknownStep>,
 }
 
 impl WorkflowExposure {
@@ -152,12 +165,16 @@ impl Exposure {
         self.others.is_empty() && self.workflows.iter().all(WorkflowExposure::is_harmless)
     }
 
+    /// Returns the workflows that give the code more than the right to read the repository.
+    pub fn harmful(&self) -> impl Iterator<Item = &WorkflowExposure> {
+        self.workflows.iter().filter(|workflow| !workflow.is_harmless())
+    }
+
     /// Returns the harmful things that may start despite a skip instruction in the head's message: the paths of
     /// workflows, and the definitions of other services, which may not obey it. Apps that only report are left out:
     /// nobody knows whether they run code, and most of them read coverage or licences.
     pub fn not_held(&self) -> impl Iterator<Item = &str> {
-        let harmful = self.workflows.iter().filter(|workflow| !workflow.is_harmless());
-        let unheld = harmful.filter(|workflow| !workflow.is_held_by_instruction());
+        let unheld = self.harmful().filter(|workflow| !workflow.is_held_by_instruction());
         let workflows = unheld.map(|workflow| workflow.path.as_str());
         let definitions = self.others.iter().filter_map(|name| definition(name));
         workflows.chain(definitions)
@@ -170,6 +187,9 @@ impl Exposure {
                 Some(known) => {
                     known.triggers.extend(workflow.triggers);
                     known.grants.extend(workflow.grants);
+                    let is_sure = known.doubts.is_empty() || workflow.doubts.is_empty();
+                    known.doubts.extend(workflow.doubts);
+                    known.doubts.retain(|_| !is_sure);
                 }
                 None => self.workflows.push(workflow),
             }

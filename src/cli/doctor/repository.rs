@@ -13,24 +13,25 @@ use crate::{
 };
 use domain::{
     ci::CiPolicy,
-    ci_definitions::definitions,
     diagnosis::{Row, Topic},
     exposure::Exposure,
-    ids::{RepoName, Sha},
+    ids::{AppId, RepoName, Sha},
 };
 use futures_util::future::join_all;
 use git::NoRepository;
 use runners::{exposure, exposure::RunBranches};
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 use text::{mistake::SettingsMistake, shell_command::ShellCommand};
 
 /// Examples of the branches that AutoBuild makes.
 const OURS: [&str; 2] = ["autobuild/1/integration", "autobuild/1/task-001"];
-/// The folder in which GitHub looks for workflows.
-const WORKFLOWS: &str = ".github/workflows/";
-/// The most files that are read of a repository, and the most bytes of each.
-const MOST_FILES: usize = 40;
+/// The most bytes of a file that are read.
 const MAX_BYTES: usize = 256 * 1024;
+/// The most files that are asked for at once. GitHub refuses people who ask for too many.
+const AT_ONCE: usize = 16;
 
 /// Returns the rows of a repository on GitHub.
 pub(super) async fn on_github(
@@ -61,7 +62,8 @@ pub(super) async fn on_github(
     );
     rows.push(approval(&repository.default_branch, &default_rules, &coachs));
     rows.push(merge_methods(&repository));
-    let (in_files, settings) = in_files(&repo, files, &settings.offer(installation)).await;
+    let ours: Vec<AppId> = std::iter::once(client).chain(coach).map(|client| client.id).collect();
+    let (in_files, settings) = in_files(&repo, files, &settings.offer(installation), &ours).await;
     rows.push(branch_rules(&own_rules, &settings));
     rows.extend(in_files);
     rows
@@ -222,24 +224,32 @@ impl Files {
         Ok(Some(Self { head, branch, paths }))
     }
 
-    /// Returns the texts of some files; unreadable files are left out.
-    async fn texts<'p>(
-        &self,
-        repo: &Repo<'_>,
-        paths: impl Iterator<Item = &'p String>,
-    ) -> BTreeMap<&'p str, Result<String, SettingsMistake>> {
-        let reads = paths.take(MOST_FILES).map(async |path| {
-            let content = ask_in_time(repo.content(path, &self.head, MAX_BYTES)).await.ok()?;
-            let text = match content {
-                Content::File(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-                Content::TooLarge => Err(SettingsMistake::TooLarge { most: MAX_BYTES }),
-                Content::NoFile => Err(SettingsMistake::NoFile),
-                Content::Missing => return None,
-            };
-            Some((path.as_str(), text))
-        });
-        join_all(reads).await.into_iter().flatten().collect()
+    /// Asks for the contents of some files, each once.
+    async fn contents<'p>(&self, repo: &Repo<'_>, paths: impl Iterator<Item = &'p String>) -> Contents<'p> {
+        let paths: BTreeSet<&String> = paths.collect();
+        let paths: Vec<&String> = paths.into_iter().collect();
+        let mut contents = Contents::new();
+        for some in paths.chunks(AT_ONCE) {
+            let reads = some.iter().copied().map(async |path| {
+                let content = ask_in_time(repo.content(path, &self.head, MAX_BYTES)).await;
+                (path.as_str(), content)
+            });
+            contents.extend(join_all(reads).await);
+        }
+        contents
     }
+
+    /// Returns the files whose names are among `wanted`.
+    fn of_names(&self, wanted: &BTreeSet<&str>) -> Vec<&String> {
+        self.paths.iter().filter(|path| wanted.contains(path.as_str())).collect()
+    }
+}
+
+/// The contents of a repository's files by path, or why GitHub did not give one.
+type Contents<'p> = BTreeMap<&'p str, Result<Content, Unasked>>;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Returns the rows about the repository's files, and the settings in force.
@@ -247,6 +257,7 @@ async fn in_files(
     repo: &Repo<'_>,
     files: Result<Option<Files>, Unasked>,
     offer: &Offer,
+    ours: &[AppId],
 ) -> (Vec<Row>, RepositorySettings) {
     let files = match files {
         Ok(Some(files)) => files,
@@ -260,67 +271,93 @@ async fn in_files(
         }
     };
     let telling = runners::detect::telling(&files.paths);
-    let of_workflows: Vec<&String> = {
-        let wanted: Vec<&str> = exposure::files_to_read(files.paths.iter().map(String::as_str)).collect();
-        files.paths.iter().filter(|path| wanted.contains(&path.as_str())).collect()
-    };
-    let wanted = files.paths.iter().filter(|path| *path == SETTINGS_FILE);
-    let wanted = wanted.chain(of_workflows.iter().copied());
-    let mut texts = files.texts(repo, wanted.chain(telling)).await;
-    let (row, settings) = settings_file(texts.remove(SETTINGS_FILE), offer);
-    let read = |path: &str| texts.get(path)?.as_ref().ok().cloned();
-    let sources: exposure::Files = of_workflows.into_iter().map(|path| (path.clone(), read(path))).collect();
-    let branches = RunBranches::of_run("autobuild/1", &files.branch, repo.has_hosted_runners());
-    let exposure = Exposure {
-        workflows: exposure::workflows(&sources, &branches),
-        others: definitions(files.paths.iter().map(String::as_str)),
-    };
-    let chosen = gates::choose(&settings, &runners::detect::Repository::new(&files.paths, &read));
+    let of_workflows = files.of_names(&exposure::files_to_read(files.paths.iter().map(String::as_str)).collect());
+    let wanted = files.of_names(&[SETTINGS_FILE].into());
+    let wanted = wanted.into_iter().chain(of_workflows.iter().copied()).chain(telling.iter().copied());
+    let contents = files.contents(repo, wanted).await;
+    let (row, settings) = settings_file(contents.get(SETTINGS_FILE), offer);
     let labels = [settings.label.as_str(), TASK_LABEL];
     let known = join_all(labels.map(|label| ask_in_time(repo.knows_label(label)))).await;
     let rows = vec![
-        workflows_row(&exposure, settings.ci),
+        ci(repo, &files, &ci_files(&of_workflows, &contents), settings.ci, ours).await,
         row,
         labels_row(&labels.into_iter().zip(known).collect::<Vec<_>>()),
-        test_command(&chosen, &files.paths),
+        chosen_test(&settings, &files.paths, &contents),
     ];
     (rows, settings)
 }
 
-fn workflows_row(exposure: &Exposure, ci: CiPolicy) -> Row {
+/// Returns the texts of the workflows and local actions, or why GitHub did not give one.
+fn ci_files<'a>(paths: &[&String], contents: &'a Contents<'_>) -> Result<exposure::Files, &'a Unasked> {
+    let read = paths.iter().map(|path| {
+        let text = match contents.get(path.as_str()) {
+            Some(Ok(Content::File(bytes))) => Some(text(bytes)),
+            Some(Ok(Content::TooLarge)) => None,
+            Some(Ok(Content::NoFile | Content::Missing)) | None => Some(String::new()),
+            Some(Err(why)) => return Err(why),
+        };
+        Ok(((*path).clone(), text))
+    });
+    read.collect()
+}
+
+/// Returns the row about CI. It asks what the engine asks for each plan.
+async fn ci(
+    repo: &Repo<'_>,
+    files: &Files,
+    ci_files: &Result<exposure::Files, &Unasked>,
+    policy: CiPolicy,
+    ours: &[AppId],
+) -> Row {
+    let ci_files = match ci_files {
+        Ok(ci_files) => ci_files,
+        Err(why) => return unanswered(Topic::Workflows, why),
+    };
+    let branches = RunBranches::of_run("autobuild/1", &files.branch, repo.has_hosted_runners());
+    let of_files = exposure::exposure_of(files.paths.iter().map(String::as_str), ci_files, &branches);
+    let others = match policy {
+        CiPolicy::Auto | CiPolicy::Ask => ask_in_time(repo.reporters(&files.head, ours)).await,
+        CiPolicy::Wait | CiPolicy::Ignore => Ok(Vec::new()),
+    };
+    match others {
+        Ok(others) => workflows_row(&of_files.with(Exposure { workflows: Vec::new(), others }), policy),
+        Err(why) => unanswered(Topic::Workflows, &why),
+    }
+}
+
+fn workflows_row(exposure: &Exposure, policy: CiPolicy) -> Row {
     if exposure.workflows.is_empty() && exposure.others.is_empty() {
         return Row::ok(Topic::Workflows, "no workflow starts on AutoBuild's branches");
     }
-    let worded = exposure.workflows.iter().map(|one| {
-        let name = one.path.trim_start_matches(WORKFLOWS);
-        format!("{name} {}", messages::workflow_gets(one))
-    });
-    let others = exposure.others.iter().map(|name| format!("whatever service reads {name}"));
-    let all: Vec<String> = worded.chain(others).collect();
-    let found = format!("commits of agents start {}", all.join("; "));
+    let found = messages::ci_in_terminal(exposure).join("; ");
     if exposure.is_harmless() {
         return Row::ok(Topic::Workflows, found);
     }
-    let is_held = match ci {
-        CiPolicy::Auto | CiPolicy::Ask => "CI is held until a person lets it run",
-        CiPolicy::Wait | CiPolicy::Ignore => "the repository's settings let CI run without asking",
+    let is_held = match (policy, exposure.not_held().next()) {
+        (CiPolicy::Auto | CiPolicy::Ask, None) => "CI is held until a person lets it run",
+        (CiPolicy::Auto | CiPolicy::Ask, Some(_)) => {
+            "CI is held until a person lets it run, and plans wait for approval, since not all of it can be held"
+        }
+        (CiPolicy::Wait | CiPolicy::Ignore, _) => "the repository's settings let CI run without asking",
     };
     Row::warning(
         Topic::Workflows,
         format!("{found}; {is_held}"),
-        "give each job `permissions:` with nothing above read, keep secrets in environments that people approve, or take the \
-         branches autobuild/** out with `branches-ignore` (see docs/ci.md)",
+        "give each job `permissions:` with nothing above read, keep secrets in environments that people approve, take the \
+         branches autobuild/** out with `branches-ignore`, or write `ci: wait` if all of CI may run (see docs/ci.md)",
     )
 }
 
-fn settings_file(text: Option<Result<String, SettingsMistake>>, offer: &Offer) -> (Row, RepositorySettings) {
-    let read = match text {
-        None => {
+fn settings_file(content: Option<&Result<Content, Unasked>>, offer: &Offer) -> (Row, RepositorySettings) {
+    let read = match content {
+        None | Some(Ok(Content::Missing)) => {
             let found = format!("no {SETTINGS_FILE}: the organisation's settings hold, else the defaults");
             return (Row::ok(Topic::SettingsFile, found), RepositorySettings::default());
         }
-        Some(Ok(text)) => RepositorySettings::parse(&text, offer),
-        Some(Err(mistake)) => Err(vec![mistake]),
+        Some(Err(why)) => return (unanswered(Topic::SettingsFile, why), RepositorySettings::default()),
+        Some(Ok(Content::File(bytes))) => RepositorySettings::parse(&text(bytes), offer),
+        Some(Ok(Content::TooLarge)) => Err(vec![SettingsMistake::TooLarge { most: MAX_BYTES }]),
+        Some(Ok(Content::NoFile)) => Err(vec![SettingsMistake::NoFile]),
     };
     match read {
         Ok(settings) => {
@@ -351,6 +388,20 @@ fn labels_row(known: &[(&str, Result<bool, Unasked>)]) -> Row {
         [] => Row::ok(Topic::Labels, of(true).join(", ")),
         [TASK_LABEL] => Row::warning(Topic::Labels, found, commands.join("; ")),
         [_, ..] => Row::broken(Topic::Labels, found, commands.join("; ")),
+    }
+}
+
+/// Chooses the test command. If none is found, but a file that may tell it was not read, nobody knows.
+fn chosen_test(settings: &RepositorySettings, paths: &[String], contents: &Contents<'_>) -> Row {
+    let read = |path: &str| match contents.get(path)? {
+        Ok(Content::File(bytes)) => Some(text(bytes)),
+        Ok(Content::TooLarge | Content::NoFile | Content::Missing) | Err(_) => None,
+    };
+    let chosen = gates::choose(settings, &runners::detect::Repository::new(paths, &read));
+    let unread = contents.values().find_map(|content| content.as_ref().err());
+    match unread.filter(|_| chosen.test.is_none()) {
+        Some(why) => unanswered(Topic::TestCommand, why),
+        None => test_command(&chosen, paths),
     }
 }
 
@@ -426,8 +477,9 @@ pub(super) async fn in_front() -> Vec<Row> {
             .then(|| std::fs::read_to_string(&file).ok())?
     };
     let has_settings = paths.iter().any(|path| path == SETTINGS_FILE);
-    let settings = has_settings.then(|| text(SETTINGS_FILE).ok_or(SettingsMistake::NoFile));
-    let (settings_row, settings) = settings_file(settings, &Offer::default());
+    let settings =
+        has_settings.then(|| Ok(text(SETTINGS_FILE).map_or(Content::NoFile, |text| Content::File(text.into_bytes()))));
+    let (settings_row, settings) = settings_file(settings.as_ref(), &Offer::default());
     let chosen = gates::choose(&settings, &runners::detect::Repository::new(&paths, &text));
     vec![row, settings_row, test_command(&chosen, &paths)]
 }

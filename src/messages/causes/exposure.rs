@@ -1,18 +1,18 @@
 //! Describes the rights that CI would give to code that an agent wrote.
 
 use crate::messages::form::{
-    measure::{Measure, bullets, sections},
-    untrusted,
-    untrusted::Room,
+    measure::{Measure, codes, render_first, sections},
+    untrusted::{Room, code, inline},
     words,
 };
 use domain::{
     ci::{CiPolicy, CiRelease, CiTreatment},
-    exposure::{Exposure, Grant, Unjudged, WorkflowExposure},
+    exposure::{Exposure, Grant, Unjudged, UnknownStep, WorkflowExposure},
     feature::Feature,
 };
+use std::collections::BTreeSet;
 
-/// The most workflows and grants that are listed.
+/// The most groups of held workflows, and the most paths and grants of each.
 const MOST: usize = 20;
 
 /// Returns how CI counts for a Feature, as one sentence.
@@ -36,61 +36,114 @@ pub(crate) fn treatment(feature: &Feature) -> String {
     }
 }
 
-/// Returns the rights that CI gives to the code beyond the right to read; empty if it gives none.
+/// Returns the rights that CI gives to the code beyond the right to read; empty if it gives none. Workflows that no
+/// skip instruction holds come first and whole: a person approves them with the plan.
 pub(crate) fn rights_of_ci(exposure: &Exposure, measure: &Measure) -> String {
-    let harmful: Vec<&WorkflowExposure> = exposure.workflows.iter().filter(|one| !one.is_harmless()).collect();
-    let others = match exposure.others.as_slice() {
+    let (held, not_held): (Vec<_>, Vec<_>) = exposure.harmful().partition(|workflow| workflow.is_held_by_instruction());
+    let mut rows = by_grants(&not_held, Detail::Whole, measure);
+    rows.extend(render_first(&by_grants(&held, Detail::First, measure), MOST, String::clone, |left| {
+        format!("and {left} more such groups of workflows, which are held")
+    }));
+    let rows: Vec<String> = rows.iter().map(|row| format!("- {row}")).collect();
+    sections(vec![rows.join("\n"), others(exposure, measure)])
+}
+
+fn others(exposure: &Exposure, measure: &Measure) -> String {
+    match exposure.others.as_slice() {
         [] => String::new(),
-        names => {
-            let names: Vec<String> = names.iter().map(|name| untrusted::code(name, 80)).collect();
-            format!(
-                "Other services run or judge the code too, and AutoBuild cannot see what they would give to it: {}.",
-                names.join(", ")
-            )
-        }
+        names => format!(
+            "Other services run or judge the code too, and AutoBuild cannot see what they would give to it: {}.",
+            codes(names, measure.rows, measure.room(80))
+        ),
+    }
+}
+
+/// Returns everything that would run the code and what it gives, harmless workflows too, for a terminal.
+pub fn ci_in_terminal(exposure: &Exposure) -> Vec<String> {
+    let measure = &Measure::TERMINAL;
+    let mut rows = by_grants(&exposure.workflows.iter().collect::<Vec<_>>(), Detail::Whole, measure);
+    rows.extend(Some(others(exposure, measure)).filter(|row| !row.is_empty()));
+    rows
+}
+
+/// The number of paths and grants of a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Whole,
+    First,
+}
+
+/// Returns one row for all workflows that the same events start and that give the same.
+fn by_grants(workflows: &[&WorkflowExposure], detail: Detail, measure: &Measure) -> Vec<String> {
+    let most = match detail {
+        Detail::Whole => usize::MAX,
+        Detail::First => MOST,
     };
-    let listed = bullets(&harmful, MOST, |workflow| {
-        let path = untrusted::code(&workflow.path, measure.text.min(200));
-        format!("{path} {}", gets(workflow))
-    });
-    sections(vec![listed, others])
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for workflow in workflows {
+        let gets = gets(workflow, most, measure);
+        match groups.iter_mut().find(|(known, _)| *known == gets) {
+            Some((_, paths)) => paths.push(&workflow.path),
+            None => groups.push((gets, vec![&workflow.path])),
+        }
+    }
+    let room = measure.room(200);
+    let row = |(gets, paths): &(String, Vec<&str>)| match paths.as_slice() {
+        [path] => format!("{} {gets}", code(path, room)),
+        paths => format!("Each of {} workflows {gets}: {}", paths.len(), codes(paths, most.min(measure.rows), room)),
+    };
+    groups.iter().map(row).collect()
 }
 
 /// Returns the triggers of a workflow and the rights that it gives to the code: `(on push) gives: ...`.
-pub fn gets(workflow: &WorkflowExposure) -> String {
+fn gets(workflow: &WorkflowExposure, most: usize, measure: &Measure) -> String {
     let triggers: Vec<&str> = workflow.triggers.iter().map(|trigger| trigger.word()).collect();
     let starts = match triggers.as_slice() {
         [] => "(on events that AutoBuild cannot judge)".to_owned(),
         triggers => format!("(on {})", triggers.join(", ")),
     };
-    let grants: Vec<String> = workflow.grants.iter().take(MOST).map(grant).collect();
-    match grants.as_slice() {
-        [] => format!("{starts} gives the code nothing but the right to read"),
-        grants => format!("{starts} gives the code {}", grants.join(", ")),
+    let room = measure.room(120);
+    let grants: Vec<&Grant> = workflow.grants.iter().collect();
+    let grants = render_first(&grants, most, |one| grant(one, room), |left| format!("and {left} more")).join(", ");
+    match (workflow.is_harmless(), workflow.doubts.is_empty()) {
+        (true, _) => format!("{starts} gives the code nothing but the right to read"),
+        (false, true) => format!("{starts} gives the code {grants}"),
+        (false, false) => format!(
+            "{starts} may take the code: AutoBuild does not know {}. The code would get {grants}",
+            unknown_steps(&workflow.doubts, room)
+        ),
     }
 }
 
-fn grant(grant: &Grant) -> String {
-    let room = Room::from(120);
+fn unknown_steps(steps: &BTreeSet<UnknownStep>, room: Room) -> String {
+    let steps: Vec<&UnknownStep> = steps.iter().collect();
+    let name = |step: &&UnknownStep| match step {
+        UnknownStep::Action { uses } => code(uses, room),
+        UnknownStep::Script => "what a script of it calls".to_owned(),
+    };
+    render_first(&steps, MOST, name, |left| format!("and {left} more")).join(", ")
+}
+
+fn grant(grant: &Grant, room: Room) -> String {
     match grant {
-        Grant::Write { scope } => format!("a token that may write (`{}`)", untrusted::inline(scope, room)),
+        Grant::Write { scope } => format!("a token that may write (`{}`)", inline(scope, room)),
         Grant::DefaultPermissions => {
             "a token whose permissions the file does not limit (`permissions:` is missing)".to_owned()
         }
-        Grant::Secret { name } => format!("the secret {}", untrusted::code(name, room)),
+        Grant::Secret { name } => format!("the secret {}", code(name, room)),
         Grant::AllSecrets => "every secret of the repository".to_owned(),
         Grant::IdentityToken => "an identity for clouds (`id-token: write`)".to_owned(),
-        Grant::Environment { name } => format!("the environment {}", untrusted::code(name, room)),
-        Grant::Runner { label } => format!("a machine that is not GitHub's own ({})", untrusted::code(label, room)),
+        Grant::Environment { name } => format!("the environment {}", code(name, room)),
+        Grant::Runner { label } => format!("a machine that is not GitHub's own ({})", code(label, room)),
         Grant::ForeignWorkflow { uses } => {
-            format!("whatever {} gives, a workflow of another repository", untrusted::code(uses, room))
+            format!("whatever {} gives, a workflow of another repository", code(uses, room))
         }
-        Grant::Unknown(why) => format!("something unknown: {}", unjudged(why)),
+        Grant::Unknown(why) => format!("something unknown: {}", unjudged(why, room)),
     }
 }
 
-fn unjudged(why: &Unjudged) -> String {
-    let code = |text: &str| untrusted::code(text, 120);
+fn unjudged(why: &Unjudged, room: Room) -> String {
+    let code = |text: &str| code(text, room);
     match why {
         Unjudged::NotYaml => "a file cannot be read as YAML".to_owned(),
         Unjudged::TooLarge => "a file is too large to read".to_owned(),
@@ -105,6 +158,7 @@ fn unjudged(why: &Unjudged) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::form::measure::MEASURES;
     use domain::exposure::Trigger;
 
     #[test]
@@ -133,8 +187,9 @@ mod tests {
                 path: ".github/workflows/ci.yml".to_owned(),
                 triggers: [Trigger::Push].into(),
                 grants: [grant].into(),
+                doubts: BTreeSet::new(),
             };
-            let said = gets(&workflow);
+            let said = gets(&workflow, MOST, &Measure::TERMINAL);
             assert!(said.starts_with("(on push) gives the code ") && said.contains(words), "{said}");
         }
     }
@@ -142,5 +197,52 @@ mod tests {
     #[test]
     fn harmless_ci_needs_no_words() {
         assert_eq!(rights_of_ci(&Exposure::default(), &Measure::TERMINAL), "");
+    }
+
+    fn workflow(name: &str, trigger: Trigger, grants: &[Grant]) -> WorkflowExposure {
+        WorkflowExposure {
+            path: format!(".github/workflows/{name}.yml"),
+            triggers: [trigger].into(),
+            grants: grants.iter().cloned().collect(),
+            doubts: BTreeSet::new(),
+        }
+    }
+
+    fn secret(name: &str) -> Grant {
+        Grant::Secret { name: name.to_owned() }
+    }
+
+    #[test]
+    fn what_is_not_held_comes_first_and_whole_however_much_is_held() {
+        let mut workflows: Vec<WorkflowExposure> =
+            (10..35).map(|n| workflow(&format!("ci{n}"), Trigger::Push, &[Grant::DefaultPermissions])).collect();
+        workflows.extend((10..50).map(|n| workflow(&format!("own{n}"), Trigger::Push, &[secret(&format!("S{n}"))])));
+        let tokens: Vec<Grant> = (10..60).map(|n| secret(&format!("TOKEN_{n}"))).collect();
+        workflows.push(workflow("preview", Trigger::Create, &tokens));
+        let exposure = Exposure { workflows, others: Vec::new() };
+        for measure in &MEASURES {
+            let text = rights_of_ci(&exposure, measure);
+            let rows: Vec<&str> = text.lines().collect();
+            assert!(rows[0].starts_with("- `.github/workflows/preview.yml` (on create)"), "{text}");
+            assert!((10..60).all(|n| rows[0].contains(&format!("`TOKEN_{n}`"))), "{text}");
+            assert!(rows[1].starts_with("- Each of 25 workflows (on push) gives the code a token"), "{text}");
+            assert!(rows[1].ends_with("more"), "{text}");
+            assert_eq!(rows.len(), 22, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_workflow_that_only_might_take_the_code_is_not_said_to() {
+        let action = UnknownStep::Action { uses: "lee-dohm/no-response@v0.5.0".to_owned() };
+        let doubtful = WorkflowExposure {
+            doubts: [action, UnknownStep::Script].into(),
+            ..workflow("stale", Trigger::IssueComment, &[Grant::Write { scope: "issues".to_owned() }])
+        };
+        let text = rights_of_ci(&Exposure { workflows: vec![doubtful], others: Vec::new() }, &MEASURES[0]);
+        assert_eq!(
+            text,
+            "- `.github/workflows/stale.yml` (on issue_comment) may take the code: AutoBuild does not know \
+             `lee-dohm/no-response@v0.5.0`, what a script of it calls. The code would get a token that may write (`issues`)"
+        );
     }
 }

@@ -15,6 +15,7 @@ use domain::{
         RepositoryFault, SpentScript, WorkStep,
     },
     budget::{Measure as Measured, Purse, Spent, dollars, hours, tokens},
+    ci_definitions::definition,
     evidence::{Evidence, Unmet},
     feature::{ApprovalWhy, BaseFailures, CancelledWhy, CiOfBase},
     ids::User,
@@ -552,10 +553,15 @@ pub(crate) fn approval(why: &ApprovalWhy) -> String {
         ),
         ApprovalWhy::Author => "Someone without write access wrote or last edited the issue.".to_owned(),
         ApprovalWhy::UnheldCi { workflows } => {
-            let workflows: Vec<String> = workflows.iter().take(5).map(|path| code(path, 120)).collect();
+            let way_out = match workflows.iter().all(|path| definition(path).is_some()) {
+                true => {
+                    " If such services may always run it, write `ci: wait` into the settings: AutoBuild then holds no CI."
+                }
+                false => "",
+            };
             format!(
-                "CI is held, and {} may run the code all the same. Read below what the code would get there.",
-                workflows.join(", ")
+                "CI is held, and {} may run the code all the same. Read below what the code would get there.{way_out}",
+                codes(workflows, 5, 120)
             )
         }
         ApprovalWhy::Commands => {

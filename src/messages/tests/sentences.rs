@@ -281,8 +281,8 @@ fn every_other_reply() {
         SettingsMistake::Invalid {
             place: Position { line: 3, column: 12 },
             key: text("max_turns"),
-            said: text("99 is not valid here"),
-            valid: text("a whole number from 1 to 50"),
+            said: text("0 is not valid here"),
+            valid: text("a whole number, at least 1"),
         },
         SettingsMistake::TooLarge { most: 65_536 },
         SettingsMistake::NoFile,
@@ -305,7 +305,8 @@ fn every_reason_to_wait_or_to_end() {
         ApprovalWhy::Complexity { complexity: 8, from: 7 },
         ApprovalWhy::Author,
         ApprovalWhy::Commands,
-        ApprovalWhy::UnheldCi { workflows: vec![".github/workflows/ci.yml".to_owned()] },
+        ApprovalWhy::UnheldCi { workflows: (1..=7).map(|n| format!(".github/workflows/{n}.yml")).collect() },
+        ApprovalWhy::UnheldCi { workflows: vec!["apps/web/vercel.json".to_owned()] },
     ];
     let waits = waits.iter().map(|why| (name(why), reasons::approval(why)));
     let ends = cancels();

@@ -2,7 +2,7 @@
 //! run.
 
 use crate::exposure::{Files, MAX_BYTES, entry, known, scope::Scope};
-use domain::exposure::{Grant, Unjudged};
+use domain::exposure::{Grant, Unjudged, UnknownStep};
 use std::collections::BTreeSet;
 use text::node::{Node, Shape};
 
@@ -109,8 +109,7 @@ pub(super) struct Judge<'f> {
     pub(super) grants: BTreeSet<Grant>,
     /// `true` if a step fetches the head, or may.
     pub(super) takes_head: bool,
-    /// `true` if a step is not known to run only what is in its workflow.
-    pub(super) has_unknown_steps: bool,
+    pub(super) unknown_steps: BTreeSet<UnknownStep>,
     /// `true` if a step fetches what another run made.
     pub(super) takes_artifacts: bool,
 }
@@ -125,7 +124,7 @@ impl<'f> Judge<'f> {
             scope: Scope::default(),
             grants: BTreeSet::new(),
             takes_head: false,
-            has_unknown_steps: false,
+            unknown_steps: BTreeSet::new(),
             takes_artifacts: false,
         }
     }
@@ -207,8 +206,10 @@ impl<'f> Judge<'f> {
     fn step(&mut self, step: &Node) {
         self.keys(step, &OF_STEP);
         if let Some(script) = entry(step, "run") {
-            self.has_unknown_steps |= self.scope.has_other_shell
-                || !script.text().is_some_and(|script| known::is_harmless_script(script, &self.scope));
+            let is_known = script.text().is_some_and(|script| known::is_harmless_script(script, &self.scope));
+            if self.scope.has_other_shell || !is_known {
+                self.unknown_steps.insert(UnknownStep::Script);
+            }
         }
         let Some(uses) = entry(step, "uses") else { return };
         let Some(uses) = uses.text() else {
@@ -220,7 +221,9 @@ impl<'f> Judge<'f> {
             }
             let with = entry(step, "with");
             let script = with.and_then(|with| entry(with, "script")).and_then(Node::text);
-            self.has_unknown_steps |= !known::is_harmless_action(uses, script, &self.scope);
+            if !known::is_harmless_action(uses, script, &self.scope) {
+                self.unknown_steps.insert(UnknownStep::Action { uses: uses.to_owned() });
+            }
             self.takes_artifacts |=
                 uses.contains("download-artifact") && with.is_some_and(|with| entry(with, "run-id").is_some());
             let mut inputs = ["ref", "repository"].into_iter().filter_map(|name| entry(with?, name));
@@ -243,7 +246,8 @@ impl<'f> Judge<'f> {
         self.texts(action);
         let runs = entry(action, "runs").and_then(|runs| Some((runs, entry(runs, "steps")?.items()?)));
         let Some((runs, steps)) = runs else {
-            self.has_unknown_steps = true;
+            let file = names.first().cloned().unwrap_or_default();
+            self.unknown_steps.insert(UnknownStep::Action { uses: file });
             return;
         };
         self.open.extend(names.first().cloned());

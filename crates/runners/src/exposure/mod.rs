@@ -11,7 +11,10 @@ use crate::{
     exposure::{job::Judge, trigger::Start},
     workflows::is_workflow,
 };
-use domain::exposure::{Grant, Trigger, Unjudged, WorkflowExposure};
+use domain::{
+    ci_definitions::definitions,
+    exposure::{Exposure, Grant, Trigger, Unjudged, WorkflowExposure},
+};
 use std::collections::{BTreeMap, BTreeSet};
 use text::node::Node;
 
@@ -31,8 +34,16 @@ pub fn files_to_read<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> impl I
 /// The workflows and local actions of a tree: the text by path, at most [`MAX_BYTES`] long; `None` if it is longer.
 pub type Files = BTreeMap<String, Option<String>>;
 
+/// Returns the rights that the CI of a tree with these paths would give to the code. `files` holds what
+/// [`files_to_read`] names.
+pub fn exposure_of<'p>(paths: impl Iterator<Item = &'p str>, files: &Files, run_branches: &RunBranches) -> Exposure {
+    let mut others = definitions(paths);
+    others.truncate(MOST_FILES);
+    Exposure { workflows: workflows(files, run_branches), others }
+}
+
 /// Returns the workflows that would run the head, by path.
-pub fn workflows(files: &Files, run_branches: &RunBranches) -> Vec<WorkflowExposure> {
+fn workflows(files: &Files, run_branches: &RunBranches) -> Vec<WorkflowExposure> {
     let workflows = files.iter().filter(|(path, _)| is_workflow(path));
     let mut found: Vec<WorkflowExposure> =
         workflows.filter_map(|(path, text)| exposure(files, run_branches, path, text.as_deref())).collect();
@@ -43,7 +54,12 @@ pub fn workflows(files: &Files, run_branches: &RunBranches) -> Vec<WorkflowExpos
 }
 
 fn unjudged(path: &str, why: Unjudged) -> WorkflowExposure {
-    WorkflowExposure { path: path.to_owned(), triggers: BTreeSet::new(), grants: [Grant::Unknown(why)].into() }
+    WorkflowExposure {
+        path: path.to_owned(),
+        triggers: BTreeSet::new(),
+        grants: [Grant::Unknown(why)].into(),
+        doubts: BTreeSet::new(),
+    }
 }
 
 fn exposure(files: &Files, run_branches: &RunBranches, path: &str, text: Option<&str>) -> Option<WorkflowExposure> {
@@ -61,9 +77,9 @@ fn exposure(files: &Files, run_branches: &RunBranches, path: &str, text: Option<
     let mut judge = Judge::new(files, run_branches.has_hosted_runners);
     judge.workflow(path, &workflow, None);
     // Without rights or secrets it does not matter what a step does.
-    let takes_head = judge.takes_head || judge.has_unknown_steps && !judge.grants.is_empty();
+    let may_take_head = judge.takes_head || !judge.unknown_steps.is_empty() && !judge.grants.is_empty();
     let takes_artifacts = judge.takes_artifacts && !judge.grants.is_empty();
-    let runs = |trigger: &Trigger| trigger.starts_on_head() || takes_head;
+    let runs = |trigger: &Trigger| trigger.starts_on_head() || may_take_head;
     let triggers = match start {
         Start::By(triggers) => {
             let triggers: BTreeSet<Trigger> = triggers.into_iter().filter(runs).collect();
@@ -72,7 +88,10 @@ fn exposure(files: &Files, run_branches: &RunBranches, path: &str, text: Option<
         }
         Start::Unknown => BTreeSet::new(),
     };
-    Some(WorkflowExposure { path: path.to_owned(), triggers, grants: judge.grants })
+    let starts_elsewhere = !triggers.is_empty() && !triggers.iter().any(|trigger| trigger.starts_on_head());
+    let is_doubtful = starts_elsewhere && !judge.takes_head && !takes_artifacts;
+    let doubts = if is_doubtful { judge.unknown_steps } else { BTreeSet::new() };
+    Some(WorkflowExposure { path: path.to_owned(), triggers, grants: judge.grants, doubts })
 }
 
 fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {

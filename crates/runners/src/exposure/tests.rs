@@ -1,5 +1,5 @@
 use super::*;
-use domain::exposure::{Grant, Trigger, Unjudged};
+use domain::exposure::{Grant, Trigger, Unjudged, UnknownStep};
 
 const CI: &str = ".github/workflows/ci.yml";
 
@@ -186,6 +186,27 @@ fn a_workflow_with_rights_is_exposed_unless_all_its_steps_are_known() {
         ("{push: {branches: [main]}}", "run: ./deploy"),
     ] {
         assert_eq!(judged(&[(CI, &privileged(on, step))]), [], "{on}: {step}");
+    }
+}
+
+#[test]
+fn a_workflow_of_the_base_only_might_run_the_head_if_no_step_is_known_to_fetch_it() {
+    let action = |uses: &str| UnknownStep::Action { uses: uses.to_owned() };
+    let unknown = "uses: lee-dohm/no-response@v0.5.0";
+    let table = [
+        ("issue_comment", unknown, vec![action("lee-dohm/no-response@v0.5.0")]),
+        ("issue_comment", "run: make", vec![UnknownStep::Script]),
+        ("issue_comment", "uses: ./act", vec![action("act/action.yml")]),
+        ("[issue_comment, push]", unknown, Vec::new()),
+        ("deployment_status", unknown, Vec::new()),
+        ("issue_comment", "run: git fetch origin x\n      - uses: lee-dohm/no-response@v0.5.0", Vec::new()),
+    ];
+    for (on, step, doubts) in table {
+        let text = privileged(on, step);
+        let [found] = &judged(&[(CI, &text), ("act/action.yml", "runs: {using: node24, main: x.js}")])[..] else {
+            panic!("{on}: {step}");
+        };
+        assert_eq!(found.doubts, doubts.into_iter().collect(), "{on}: {step}");
     }
 }
 

@@ -19,6 +19,7 @@ pub fn harmful() -> Exposure {
         path: ".github/workflows/ci.yml".to_owned(),
         triggers: [Trigger::Create].into(),
         grants: [Grant::AllSecrets].into(),
+        doubts: [].into(),
     };
     Exposure { workflows: vec![workflow], others: Vec::new() }
 }
