@@ -9,6 +9,7 @@ use crate::{
 use domain::{
     blocked::{Defect, Failure, FailureClass, Owner, RepositoryFault},
     budget::Spent,
+    effect::Effect,
     ids::{FeatureKey, Millis, RepoId},
 };
 use git::{CallReach, GitError};
@@ -197,6 +198,12 @@ impl Job {
             is_fresh,
             writes: AtomicU32::new(0),
         }
+    }
+
+    /// Returns the effect that is to be performed.
+    pub(super) fn parse_effect(&self) -> Result<Effect, EffectError> {
+        serde_json::from_str(&self.effect.payload)
+            .map_err(|error| EffectError::unreadable(format!("the effect {}: {error}", self.effect.id)))
     }
 
     pub(super) fn renewed(&self, may_speak: Instant) {

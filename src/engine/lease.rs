@@ -10,15 +10,14 @@ use crate::{
         own_thread::on_own_thread,
         perform,
         perform::give_up,
-        schedule,
+        shown_wait::{shown_wait, waits_on},
     },
     store::{
-        Claimed, EffectWait, Fenced, Finish, Hold, Lane, Lease, NewEffect, Outcome, ParkCause, ParkTimes, StoreError,
-        WaitsOn,
+        Claimed, EffectWait, Fenced, Finish, Hold, Lane, Lease, Outcome, ParkCause, ParkTimes, StoreError, WaitsOn,
     },
 };
 use domain::{
-    blocked::{Actor, Defect, Failure, FailureClass, Owner},
+    blocked::{Actor, Defect, Failure, FailureClass},
     effect::AGENT_TRIES,
     feature::event::Event,
     ids::{FeatureKey, Millis},
@@ -413,30 +412,6 @@ fn is_refused(ended: &Result<Done, EffectError>) -> bool {
 fn is_passing(error: &ApplyError) -> bool {
     let is_closed = matches!(error, ApplyError::Store(StoreError::Closed));
     !is_closed && of_apply(error).rule().class == FailureClass::Passes
-}
-
-/// Returns the condition for which an effect waits after a failure; `None` if the failure lasts.
-pub(super) fn waits_on(failure: &Failure) -> Option<WaitsOn> {
-    let rule = failure.rule();
-    match (rule.class, rule.owner) {
-        (FailureClass::Lasts, _) => None,
-        (FailureClass::Unknown, _) => Some(WaitsOn::Unknown),
-        (FailureClass::Passes, Owner::GitHub) => Some(WaitsOn::GitHub),
-        (
-            FailureClass::Passes,
-            Owner::Repository | Owner::Machine | Owner::AutoBuild | Owner::Agent | Owner::Account,
-        ) => Some(WaitsOn::Machine),
-    }
-}
-
-/// Returns the effect that shows people that the job's effect waits, if it is work of a Feature. An effect that only
-/// shows something is left out: otherwise each wait would add another.
-pub(super) fn shown_wait(job: &Job, now: Millis) -> Option<NewEffect> {
-    if !perform::context::read(job).is_ok_and(|effect| effect.waits_when_held()) {
-        return None;
-    }
-    let id = format!("{}/waits/{}", job.effect.id, job.effect.fence);
-    job.effect.feature.map(|key| schedule::shown_again(job, key, id, now))
 }
 
 /// Returns a random number from -0.2 to 0.2, so that effects that failed together are not retried together.

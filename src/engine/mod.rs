@@ -32,6 +32,7 @@ pub mod roster;
 pub mod running;
 mod schedule;
 pub mod settings;
+mod shown_wait;
 pub mod spans;
 pub mod strangers;
 pub mod sweep;

@@ -14,7 +14,6 @@ use crate::{
 };
 use domain::{
     blocked::{Defect, RepositoryFault},
-    effect::Effect,
     feature::{Feature, event::Event},
     ids::{Sha, TaskId},
     protected_paths::ProtectedPaths,
@@ -35,11 +34,6 @@ pub(super) struct EffectContext<'a> {
     pub(super) feature: Feature,
     /// The hosts that its programs could not reach.
     pub(super) refusals: Refusals,
-}
-
-pub(in crate::engine) fn read(job: &Job) -> Result<Effect, EffectError> {
-    serde_json::from_str(&job.effect.payload)
-        .map_err(|error| EffectError::unreadable(format!("the effect {}: {error}", job.effect.id)))
 }
 
 impl EffectContext<'_> {

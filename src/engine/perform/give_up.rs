@@ -7,7 +7,7 @@ use crate::{
         apply::Fact,
         ingest,
         job::{EffectError, Job},
-        perform::{context::read, play},
+        perform::play,
     },
     store::{NewEffect, StoreError},
 };
@@ -28,7 +28,7 @@ pub(in crate::engine) fn fact(engine: &Engine, job: &Job, error: &EffectError) -
         return None;
     }
     let key = job.effect.feature?;
-    let event = match read(job) {
+    let event = match job.parse_effect() {
         Ok(effect) => event(job, &key, &effect, error)?,
         Err(_) => unreadable(&key, job, error)?,
     };

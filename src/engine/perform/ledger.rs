@@ -5,8 +5,8 @@ use crate::{
     config::{RepositorySettings, Role},
     engine::{
         job::{EffectError, LimitedBy},
-        lease::{shown_wait, waits_on},
         perform::{ask::AgentRequest, context::EffectContext, provider::provider_of},
+        shown_wait::{shown_wait, waits_on},
     },
     store::{EffectWait, EndedRun, Fenced, NewEffect, NewPack, NewRun, RunRecord, StartOutcome},
 };

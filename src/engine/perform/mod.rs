@@ -40,7 +40,7 @@ mod wave_gate;
 use crate::engine::{
     Engine, ingest,
     job::{Done, EffectError, Job},
-    perform::context::{EffectContext, read},
+    perform::context::EffectContext,
 };
 use domain::{
     blocked::Defect,
@@ -62,7 +62,7 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectEr
     if job.effect.kind == ingest::KIND {
         return on_heap(|| ingest::ingest(engine, job)).await;
     }
-    let effect = read(job)?;
+    let effect = job.parse_effect()?;
     let Some(key) = job.effect.feature else {
         return on_heap(|| say::alone(engine, job, effect)).await;
     };
