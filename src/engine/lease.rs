@@ -96,6 +96,7 @@ impl Engine {
         match home::has_left(self, key, job.effect.installation).await {
             Ok(true) => Err(EffectError::Stopped),
             Err(error) if error.passes() => Err(error),
+            Err(error @ (EffectError::Limited { .. } | EffectError::Suspended)) => Err(error),
             Ok(false) | Err(_) => refused,
         }
     }

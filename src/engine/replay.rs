@@ -99,11 +99,17 @@ impl Engine {
     pub async fn replay(&self) -> Result<usize, ReplayFailure> {
         let last = self.replay_status().await?;
         let log = self.autobuild.delivery_log(|newest| since(last.newest, newest)).await?;
-        let (mut fetched, mut failure) = (0, None);
+        let (mut fetched, mut failure, mut reached) = (0, None, None);
         for entry in missed(&log, last.is_restored) {
             match self.store_missed(entry).await {
                 Ok(true) => fetched += 1,
                 Ok(false) => {}
+                // The next walk goes on here: nothing remembers what was dropped on purpose.
+                Err(error @ ReplayFailure::Github(GithubError::RateLimited { .. })) => {
+                    reached = entry.delivered_at.filter(|_| failure.is_none());
+                    failure = Some(error);
+                    break;
+                }
                 // One delivery that GitHub cannot give must not keep back those after it.
                 Err(error) => failure = Some(error),
             }
@@ -117,6 +123,7 @@ impl Engine {
                 .filter_map(|entry| entry.delivered_at)
                 .max()
                 .filter(|_| failure.is_none())
+                .or(reached)
                 .or(last.newest),
             ended_at: Some(self.now()),
             fetched: last.fetched.saturating_add(u64::try_from(fetched).unwrap_or(u64::MAX)),

@@ -29,6 +29,6 @@ pub(super) fn shown_wait(job: &Job, now: Millis) -> Option<NewEffect> {
     if !job.parse_effect().is_ok_and(|effect| effect.waits_when_held()) {
         return None;
     }
-    let id = format!("{}/waits/{}", job.effect.id, job.effect.fence);
+    let id = format!("{}/waits/{}-{}", job.effect.id, job.effect.fence, now.0);
     job.effect.feature.map(|key| schedule::shown_again(job, key, id, now))
 }

@@ -17,18 +17,21 @@ pub async fn follow_installation(engine: &Engine, repo: RepoId) -> Result<u64, E
     settle(engine, repo, home).await
 }
 
-/// Returns `true` if a Feature has another installation than this one, which GitHub refuses: its repository was
-/// transferred, or the App was installed anew. GitHub is asked if the database does not know of it yet.
+/// Returns `true` if a Feature left the installation that an effect had, which GitHub refuses: its repository was
+/// transferred, or the App was installed anew. GitHub is asked each time.
 pub async fn has_left(engine: &Engine, key: &FeatureKey, refused: InstallationId) -> Result<bool, EffectError> {
-    let has_another = async || {
-        let row = engine.store.feature(key).await?;
-        Ok::<_, EffectError>(row.is_some_and(|stored| stored.row.installation != refused))
+    let installation = async || {
+        let stored = engine.store.feature(key).await?;
+        Ok::<_, EffectError>(stored.map(|stored| stored.row.installation))
     };
-    if has_another().await? {
-        return Ok(true);
-    }
+    let before = installation().await?;
     follow_installation(engine, key.repo).await?;
-    has_another().await
+    let Some(now) = installation().await? else {
+        return Ok(false);
+    };
+    // An effect with another installation than its Feature would be given back for ever.
+    engine.store.move_effects(key, now).await?;
+    Ok(now != refused || before != Some(now))
 }
 
 async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> Result<u64, EffectError> {

@@ -26,6 +26,7 @@ use domain::{
 };
 use git::{CommitInfo, Mirror};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// The result of a run, as it is recorded with its effect.
 #[derive(Clone, Serialize, Deserialize)]
@@ -167,10 +168,13 @@ impl RunResult {
             return self.landed_before(context, commit).await;
         }
         let store = &context.engine.store;
-        let push_once = || push(context, task, &commit.head, commit.expected_head.clone());
-        // The next worker would not find a commit that is in this folder alone, so this one waits until it can push it.
-        let is_here_alone = store.is_shared() && !store.has_pack(&context.feature.key, &commit.head).await?;
-        let landed = if is_here_alone { context.patiently(push_once).await? } else { push_once().await? };
+        let has_pack = || async { Ok(store.has_pack(&context.feature.key, &commit.head).await?) };
+        let landed = if store.is_shared() && !context.patiently(has_pack).await? {
+            // The next worker would not find a commit that is in this folder alone, so this one waits until it can push it.
+            context.patiently(|| push_while_held(context, task, commit)).await?
+        } else {
+            push(context, task, &commit.head, commit.expected_head.clone()).await?
+        };
         match &landed {
             Landed::OnBranch(_) | Landed::Overtaken(_) => {
                 store.pack_pushed(&context.feature.key, &commit.head, context.engine.now()).await?;
@@ -204,6 +208,23 @@ impl RunResult {
             Fenced::Written => Ok(()),
             Fenced::Lost => Err(EffectError::Stopped),
         }
+    }
+}
+
+/// Pushes a commit for a worker that must keep its effect: a limit of GitHub is waited for here, and a lease that was not
+/// renewed in time may be renewed yet, unless it is lost.
+async fn push_while_held(context: &EffectContext<'_>, task: &Task, commit: &MadeCommit) -> Result<Landed, EffectError> {
+    let passing = |message: String| Err(Failure::GitHubUnreachable { message }.into());
+    match push(context, task, &commit.head, commit.expected_head.clone()).await {
+        Err(EffectError::Limited { by, until }) => {
+            let wait = u64::try_from(until.0.saturating_sub(context.engine.now().0)).unwrap_or(0);
+            context.job.sleep(Duration::from_millis(wait)).await?;
+            passing(by.to_string())
+        }
+        Err(EffectError::Stopped) if !context.job.cancel.is_cancelled() => {
+            passing("the lease waits for the database".to_owned())
+        }
+        landed => landed,
     }
 }
 
