@@ -1,5 +1,5 @@
-//! Slows down guesses of the administrator's token. Every token is compared, so that guesses never keep out whoever has
-//! the right one. Open sessions are not affected.
+//! Answers wrong administrator's tokens slowly, up to a bound. Every token is compared, so that guesses never keep out
+//! whoever has the right one; what stops guesses is its length. Open sessions are not affected.
 
 use domain::ids::Millis;
 use parking_lot::Mutex;

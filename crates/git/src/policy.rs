@@ -8,7 +8,7 @@ use crate::{
     names::RepoPath,
     read::{entries, read_blobs},
 };
-use domain::{problem::Forbidden, protected_paths::ProtectedPaths};
+use domain::{ci_definitions::deployment, problem::Forbidden, protected_paths::ProtectedPaths};
 use std::collections::HashSet;
 use text::secret::{FoundSecret, Secrets};
 
@@ -94,6 +94,11 @@ impl Policy {
         if let Some(pattern) = self.protected.protecting(path.as_path()) {
             let pattern = pattern.to_owned();
             return Some(ForbiddenChange::file(path, Forbidden::Protected(pattern)));
+        }
+        // Whoever approved the plan knew the services of the default branch. A new file could start another.
+        let new = path.as_path().to_str().filter(|_| change.old_mode == 0);
+        if let Some(name) = new.and_then(deployment).map(str::to_owned) {
+            return Some(ForbiddenChange::file(path, Forbidden::Protected(name)));
         }
         let submodule = change.new_mode == 0o160_000 || change.old_mode == 0o160_000;
         let is_forbidden = submodule || path.as_bytes() == b".gitmodules";

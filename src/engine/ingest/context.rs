@@ -94,8 +94,13 @@ pub(super) async fn run_at(
     while let (Some(feature), Some(at)) = (&found, at)
         && feature.snapshot.requested_at > at
     {
-        let earlier = FeatureKey { run: feature.key.run.saturating_sub(1), ..feature.key };
-        found = engine.feature(&earlier).await?;
+        let mut earlier = feature.key;
+        found = None;
+        // A number may be missing: one that only GitHub's branches had was skipped.
+        while found.is_none() && earlier.run > 1 {
+            earlier.run -= 1;
+            found = engine.feature(&earlier).await?;
+        }
     }
     Ok(found)
 }

@@ -21,6 +21,7 @@ use domain::{
     blocked::{BlockReason, Failure},
     check_boxes::{CheckBox, check_boxes},
     chosen_commands::ChosenCommands,
+    ci_definitions::deployment,
     design::{DesignRequest, PreLoop, plan_of_one_task, suffice_as_criteria},
     exposure::Exposure,
     feature::{
@@ -59,7 +60,10 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
         header: &PlanHeader::planned(feature.key.name(), context.engine.now().rfc3339()),
         file_exists: &|path| paths.contains(path),
-        protecting: &|path| protected.protecting(Path::new(path)).map(str::to_owned),
+        protecting: &|path| {
+            let new = || deployment(path).filter(|_| !paths.contains(path));
+            protected.protecting(Path::new(path)).or_else(new).map(str::to_owned)
+        },
         words: &feature.words(),
     };
     let test = chosen.test.map(|command| command.to_string());

@@ -87,6 +87,7 @@ pub(super) fn check(terms: &Terms, path: &str, body: &[u8]) -> Result<CallReques
         call: CallRequest { bytes, ..CallRequest::default() },
         names_model: false,
         stores: None,
+        streams: None,
         refusal: None,
     };
     let mut json = serde_json::Deserializer::from_slice(body);
@@ -100,7 +101,10 @@ pub(super) fn check(terms: &Terms, path: &str, body: &[u8]) -> Result<CallReques
     }
     // OpenAI stores what comes to this path, unless the request refuses that.
     let is_stored = matches!(terms, Terms::Priced { .. }) && path.ends_with("/responses");
-    if policy.stores.unwrap_or(is_stored) { Err(RequestRefusal::Stored) } else { Ok(policy.call) }
+    if policy.stores.unwrap_or(is_stored) {
+        return Err(RequestRefusal::Stored);
+    }
+    Ok(CallRequest { streams: policy.streams == Some(true), ..policy.call })
 }
 
 #[derive(Debug)]
@@ -110,6 +114,8 @@ struct Policy {
     names_model: bool,
     /// `true` if the request asks the service to store it; `None` if it says nothing about that.
     stores: Option<bool>,
+    /// `true` if it asks for a streamed answer wherever it says something about that.
+    streams: Option<bool>,
     refusal: Option<RequestRefusal>,
 }
 
@@ -169,7 +175,7 @@ impl Policy {
         match key {
             "mcp_servers" => return Err(RequestRefusal::ToolServers),
             "tools" if !value.is_array() && !value.is_null() => return Err(RequestRefusal::HostedTool),
-            "stream" => self.call.streams = *value == true,
+            "stream" => self.streams = Some(self.streams != Some(false) && *value == true),
             "model" => return self.check_model(value),
             _ => {}
         }
@@ -206,6 +212,10 @@ impl Policy {
             Terms::Priced { model } => model.get_or_init(of_run) == asked,
         };
         if !is_known {
+            return Err(RequestRefusal::Model);
+        }
+        // Other readers may take the first of several equal keys.
+        if self.names_model && self.call.model != asked {
             return Err(RequestRefusal::Model);
         }
         self.names_model = true;
