@@ -221,9 +221,7 @@ async fn push_while_held(context: &EffectContext<'_>, task: &Task, commit: &Made
             context.job.sleep(Duration::from_millis(wait)).await?;
             passing(by.to_string())
         }
-        Err(EffectError::Stopped) if !context.job.cancel.is_cancelled() => {
-            passing("the lease waits for the database".to_owned())
-        }
+        Err(stopped @ EffectError::Stopped) if !context.job.cancel.is_cancelled() => passing(stopped.to_string()),
         landed => landed,
     }
 }
