@@ -125,7 +125,7 @@ pub static VARIABLES: &[Variable] = variables! {
         "Seconds after which others take over the work of a process that is gone. The same for all processes.";
     "BACKOFF_SECONDS": Plain, Value("10"), "Seconds after which a step that failed is tried again; each time twice as long.";
     "PACK_SIZE": Plain, Value("64MiB"),
-        "Largest commit of a Player, packed, that the database keeps until it is pushed. A larger one stays in the data folder.";
+        "Largest commit of a Player, packed, that the database keeps until it is pushed. A larger one stays in the data folder, and its process waits until it can push it. 0 keeps none.";
     "REPLAY_SECONDS": Plain, Value("180"),
         "Seconds between two readings of GitHub's log of deliveries; what never arrived comes from there. 0 turns it off.";
     "SWEEP_SECONDS": Plain, Value("240"),
