@@ -144,7 +144,6 @@ mod tests {
             "apps/web/netlify.toml",
             "docs/.readthedocs.yaml",
             "Makefile",
-            "package.json",
         ];
         let found = obeyed_files(paths);
         let found: Vec<(&str, FileUser)> = found.iter().map(|file| (file.path.as_str(), file.by)).collect();
