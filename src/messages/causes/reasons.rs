@@ -553,11 +553,11 @@ pub(crate) fn approval(why: &ApprovalWhy) -> String {
         ),
         ApprovalWhy::Author => "Someone without write access wrote or last edited the issue.".to_owned(),
         ApprovalWhy::UnheldCi { workflows } => {
-            let way_out = match workflows.iter().all(|path| definition(path).is_some()) {
-                true => {
-                    " If such services may always run it, write `ci: wait` into the settings: AutoBuild then holds no CI."
-                }
-                false => "",
+            let is_of_services = workflows.iter().all(|path| definition(path).is_some());
+            let way_out = if is_of_services {
+                " If such services may always run it, write `ci: wait` into the settings: AutoBuild then holds no CI."
+            } else {
+                ""
             };
             format!(
                 "CI is held, and {} may run the code all the same. Read below what the code would get there.{way_out}",
