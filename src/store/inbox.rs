@@ -1,8 +1,8 @@
 //! Group commit: one transaction stores all deliveries that wait together, so one flush of the disk serves them all. If
 //! storing a batch panics, only that batch fails: its senders learn that it is not stored and send again.
 //!
-//! Acknowledging goes before reading, since GitHub hangs up after ten seconds and nobody waits that short for what a
-//! delivery means: workers are woken when a burst pauses, and not at each commit.
+//! Acknowledging goes before reading, since GitHub hangs up after ten seconds, while the work that follows can wait a
+//! moment: workers are woken when a burst pauses, and not at each commit.
 
 use crate::store::{
     delivery,

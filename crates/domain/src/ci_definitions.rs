@@ -21,7 +21,7 @@ const OF_CI: &str = "
 ";
 
 /// The files of services that deploy, and build each branch to show it. Issues ask for changes of them, for example a
-/// redirect, so Players may change them.
+/// redirect, so Players may change them. They may not add one, which could start a service that nobody approved.
 const OF_DEPLOYMENT: &str = "
     .do **/.platform.app.y*ml .platform/*.y*ml .upsun amplify.y*ml apphosting.y*ml heroku.y*ml **/netlify.toml
     railway.json railway.toml render.y*ml **/vercel.json
