@@ -32,7 +32,7 @@ pub(crate) const QUIETLY: [&str; 4] = ["--quiet", "--no-tags", "--no-write-fetch
 /// All mirrors and checkouts below one data folder.
 #[derive(Clone)]
 pub struct Mirrors {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// The folders of all mirrors, and the limit on how many are filled at once.

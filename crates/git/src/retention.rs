@@ -39,7 +39,8 @@ impl Mirrors {
         Some(Millis(known.mtime().saturating_mul(1_000)))
     }
 
-    /// Deletes a mirror, unless something in this process uses it: checkouts borrow its objects.
+    /// Deletes a mirror and the checkouts that are kept for its repository, unless something in this process uses it:
+    /// checkouts borrow its objects.
     pub fn forget(&self, repo: RepoId) -> ForgetOutcome {
         let mut known = self.mirrors().lock();
         if known.get(&repo).is_some_and(|mirror| Arc::strong_count(&mirror.dir) > 1) {
@@ -47,6 +48,7 @@ impl Mirrors {
         }
         known.remove(&repo);
         self.trash().take(&self.folder_of_all().join(format!("{repo}.git")));
+        self.forget_kept(repo);
         ForgetOutcome::Deleted
     }
 }

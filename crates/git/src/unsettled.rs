@@ -11,7 +11,7 @@ use crate::{
     names::RepoPath,
     walk::Stamp,
 };
-use domain::ids::{Millis, Sha};
+use domain::ids::{Millis, RepoId, Sha};
 use std::{
     collections::{BTreeSet, HashMap},
     ffi::OsString,
@@ -26,7 +26,8 @@ const KEPT: i64 = 14 * 24 * 3_600;
 
 impl Checkout {
     /// Keeps the checkout under this name until [`Checkout::settle`], even if this value is dropped or the process dies. A
-    /// checkout that is kept under the same name is thrown away.
+    /// checkout that is kept under the same name is thrown away. The name begins with the repository's id and a hyphen, so
+    /// that [`Mirrors::forget`] finds it.
     ///
     /// # Errors
     ///
@@ -66,6 +67,21 @@ impl Mirror {
 }
 
 impl Mirrors {
+    /// Throws away the kept checkouts of a repository.
+    pub(crate) fn forget_kept(&self, repo: RepoId) {
+        let shared = &self.shared;
+        let own = format!("{repo}-");
+        for entry in fs::read_dir(shared.unsettled()).into_iter().flatten().flatten() {
+            if !entry.file_name().to_string_lossy().starts_with(&own) {
+                continue;
+            }
+            if let Ok(mark) = Mark::read(&entry.path()) {
+                shared.trash.take(&shared.checkouts().join(mark.home));
+            }
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+
     /// Returns the folders of the kept checkouts, and removes the marks of those that are too old or gone.
     pub(crate) fn prune(shared: &Shared, now: Millis) -> BTreeSet<OsString> {
         let mut kept = BTreeSet::new();

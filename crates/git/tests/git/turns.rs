@@ -2,8 +2,8 @@
 
 use crate::origin::{World, git, request, write};
 use autobuild_git::{
-    Checkout, CommitError, ForgeAccess, Lease, MergeOutcome, Mirrors, Prepared, PushOutcome, RepoPath, TakeOutError,
-    TakeOutLimits,
+    Checkout, CommitError, ForgeAccess, ForgetOutcome, Lease, MergeOutcome, Mirrors, Prepared, PushOutcome, RepoPath,
+    TakeOutError, TakeOutLimits,
 };
 use domain::ids::{Millis, RepoId, Sha};
 use std::{
@@ -351,6 +351,21 @@ async fn a_kept_checkout_outlives_its_process_until_it_is_settled() {
     assert!(world.mirror.unsettled("1-autobuild/7/task-001").await.is_none());
     world.mirrors.sweep_leftovers(Millis(i64::MAX)).unwrap();
     assert!(world.mirror.unsettled("old").await.is_none(), "nothing is kept for ever");
+}
+
+#[tokio::test]
+async fn a_mirror_that_is_deleted_takes_the_kept_checkouts_of_its_repository_along() {
+    let World { mirrors, mirror, .. } = World::with(&[("a", "1")]).await;
+    let base = mirror.rev_parse(&"main".parse().unwrap()).await.unwrap().unwrap();
+    let mut folders = Vec::new();
+    for name in ["7-autobuild/1/task-001", "77-autobuild/1/task-001"] {
+        let mut checkout = mirror.checkout(&base).await.unwrap();
+        checkout.keep_as(name).await.unwrap();
+        folders.push(checkout.home().to_path_buf());
+    }
+    drop(mirror);
+    assert_eq!(mirrors.forget(RepoId(7)), ForgetOutcome::Deleted);
+    assert_eq!(folders.iter().map(|folder| folder.exists()).collect::<Vec<_>>(), [false, true]);
 }
 
 #[tokio::test]
