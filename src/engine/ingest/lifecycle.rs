@@ -10,6 +10,7 @@ use crate::{
         },
         job::{Done, EffectError},
         repository_settings::{TASK_LABEL, is_shared, last_read, same_label},
+        schedule,
     },
     github::{
         model::Issue,
@@ -18,8 +19,9 @@ use crate::{
     store::Scope,
 };
 use domain::{
-    feature::{CancelledWhy, Feature, PlanKind, event::Event},
-    ids::{FeatureKey, InstallationId, Millis, RepoId},
+    effect::Effect,
+    feature::{CancelledWhy, Feature, PlanKind, State, event::Event},
+    ids::{Emission, FeatureKey, InstallationId, Millis, RepoId},
 };
 use std::collections::BTreeSet;
 
@@ -102,12 +104,28 @@ pub async fn repository(engine: &Engine, origin: &EventOrigin, event: Repository
             }
             return Ok(Done::Nothing);
         }
-        RepositoryEvent::Unarchived => return Ok(Done::Nothing),
+        RepositoryEvent::Unarchived => return show_ends(engine, origin.repo.id).await,
         RepositoryEvent::Archived => "repository/archived",
         RepositoryEvent::Deleted => "repository/deleted",
     };
     let (scope, event) = (Scope::Repo(origin.repo.id), Event::Cancelled(CancelledWhy::RepositoryGone));
     all(engine, scope, &event, why, &origin.sender.user.login).await
+}
+
+/// Shows again how the Features ended that were cancelled as the repository was archived: GitHub let nobody write it then.
+async fn show_ends(engine: &Engine, repo: RepoId) -> Result<Done, EffectError> {
+    let (mut shown, now) = (Vec::new(), engine.now());
+    for row in engine.store.features(Scope::Repo(repo)).await? {
+        // One that a newer version stored keeps no other from being shown.
+        let Ok(Some(feature)) = engine.feature(&row.key).await else {
+            continue;
+        };
+        if matches!(feature.state, State::Cancelled { why: CancelledWhy::RepositoryGone }) {
+            let (id, living) = (format!("{}/unarchived/{}", row.key, now.0), Effect::Living { emission: Emission(0) });
+            shown.push(schedule::row(id, &living, &row.key, row.installation, Some(repo), now));
+        }
+    }
+    Ok(Done::FollowUp(shown))
 }
 
 pub async fn installation(
