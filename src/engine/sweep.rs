@@ -19,7 +19,7 @@ use crate::{
         turns::once,
     },
     github::{GithubError, model::OpenState},
-    store::StoreError,
+    store::{ListedFeature, StoreError},
 };
 use domain::{
     feature::{
@@ -40,6 +40,10 @@ use tokio_util::sync::CancellationToken;
 /// The number of Features that are compared at once.
 const AT_ONCE: usize = 4;
 
+/// The most Features of one installation that are compared in an hour. Each comparison is a call to GraphQL, of which an
+/// installation has 5,000 an hour, and there is no other way to mark a pull request as ready.
+const MOST_AN_HOUR: u64 = 2_500;
+
 /// The last sweep, and all that the sweeps found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SweepStatus {
@@ -51,6 +55,9 @@ pub struct SweepStatus {
     pub failed: u64,
     /// The number of facts that were found, since the database exists.
     pub found: u64,
+    /// The number of sweeps, since the database exists.
+    #[serde(default)]
+    pub number: u64,
 }
 
 /// How long a cancelled Feature with a pull request is compared after its last event, in milliseconds.
@@ -86,8 +93,10 @@ impl Engine {
     }
 
     /// Compares every Feature that GitHub can contradict with GitHub, applies the differences, and returns how many
-    /// facts that were. A Feature that cannot be compared does not stop the others.
+    /// facts that were. A Feature that cannot be compared does not stop the others. If an installation has too many of
+    /// them, each sweep compares a part.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
+        let last = self.sweep_status().await?;
         let rows = self.store.list_comparable(self.now().plus(-CANCELLED_MS)).await?;
         let installations = self.installations_now().await;
         if let Some(all) = &installations {
@@ -95,21 +104,31 @@ impl Engine {
             self.store.note_installations(&all, self.now()).await?;
         }
         let sweep = Sweep { engine: self, installations, limited: Mutex::default() };
-        let keys = rows.into_iter().map(|row| row.key);
-        let outcomes: Vec<Option<u64>> = stream::iter(keys)
+        let outcomes: Vec<Option<u64>> = stream::iter(part(rows, last.number, self.most_compared()))
             // Boxed, because a Feature's walk is deep and threads have small stacks.
-            .map(|key| Box::pin(sweep.guarded(key)))
+            .map(|row| Box::pin(sweep.guarded(row)))
             .buffer_unordered(AT_ONCE)
             .collect()
             .await;
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        self.swept(SweepStatus {
-            ended_at: None,
-            features: number(outcomes.len()),
-            failed: number(outcomes.iter().filter(|outcome| outcome.is_none()).count()),
-            found: outcomes.into_iter().flatten().sum(),
-        })
-        .await
+        let failed = outcomes.iter().filter(|outcome| outcome.is_none()).count();
+        let (features, found) = (outcomes.len(), outcomes.into_iter().flatten().sum::<u64>());
+        let status = SweepStatus {
+            ended_at: Some(self.now()),
+            features: number(features),
+            failed: number(failed),
+            found: last.found.saturating_add(found),
+            number: last.number.wrapping_add(1),
+        };
+        let text = serde_json::to_string(&status).unwrap_or_default();
+        self.store.set_meta(&self.sweep_key(), &text).await?;
+        Ok(found)
+    }
+
+    /// Returns how many Features of one installation a sweep compares at most.
+    fn most_compared(&self) -> usize {
+        let pause = self.settings.sweep.map_or(u64::MAX, |pause| pause.as_secs());
+        usize::try_from(MOST_AN_HOUR.saturating_mul(pause) / 3_600).unwrap_or(usize::MAX).max(1)
     }
 
     /// Compares the work of one Feature with GitHub, and applies the differences.
@@ -119,14 +138,6 @@ impl Engine {
             let sweep = Sweep { engine: self, installations: None, limited: Mutex::default() };
             sweep.feature(&key).await
         })
-    }
-
-    async fn swept(&self, this: SweepStatus) -> Result<u64, StoreError> {
-        let last = self.sweep_status().await?;
-        let status = SweepStatus { ended_at: Some(self.now()), found: last.found.saturating_add(this.found), ..this };
-        let text = serde_json::to_string(&status).unwrap_or_default();
-        self.store.set_meta(&self.sweep_key(), &text).await?;
-        Ok(this.found)
     }
 
     /// Returns the last sweep; a status that cannot be read counts as none.
@@ -150,9 +161,28 @@ impl Engine {
     }
 }
 
+/// Returns the Features that this sweep compares: all, or a part of those of an installation that has more than `most`.
+/// Sweeps with successive numbers compare all parts in turn.
+fn part(rows: Vec<ListedFeature>, number: u64, most: usize) -> Vec<ListedFeature> {
+    let mut of: BTreeMap<InstallationId, Vec<ListedFeature>> = BTreeMap::new();
+    for row in rows {
+        of.entry(row.installation).or_default().push(row);
+    }
+    let number = usize::try_from(number % u64::from(u32::MAX)).unwrap_or_default();
+    let chosen = of.into_values().flat_map(|rows| {
+        let parts = rows.len().div_ceil(most).max(1);
+        rows.into_iter().enumerate().filter(move |(index, _)| index % parts == number % parts).map(|(_, row)| row)
+    });
+    chosen.collect()
+}
+
 impl Sweep<'_> {
     /// Returns how many facts were found; `None` if the Feature could not be compared.
-    async fn guarded(&self, key: FeatureKey) -> Option<u64> {
+    async fn guarded(&self, row: ListedFeature) -> Option<u64> {
+        let ListedFeature { key, installation, .. } = row;
+        if self.limited.lock().contains(&installation) {
+            return None;
+        }
         // On the heap: with all that it may take in, it is too large for a thread's stack.
         match Box::pin(self.feature(&key)).await {
             Ok(found) => Some(found),
@@ -167,7 +197,7 @@ impl Sweep<'_> {
         let Some(feature) = self.engine.feature(key).await? else {
             return Ok(0);
         };
-        if self.limited.lock().contains(&feature.installation) || !feature.is_comparable() {
+        if !feature.is_comparable() {
             return Ok(0);
         }
         let found = Box::pin(self.access(&feature)).await?;
@@ -343,5 +373,30 @@ fn is_state(fact: &RemoteFact) -> bool {
         | RemoteFact::Reviewed(..)
         | RemoteFact::Dismissed(..)
         | RemoteFact::Unlabeled(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::ids::{IssueNumber, RepoId};
+
+    #[test]
+    fn an_installation_with_many_features_is_compared_in_parts_and_others_wholly() {
+        let row = |installation: u64, issue: u64| ListedFeature {
+            key: FeatureKey { repo: RepoId(installation), issue: IssueNumber(issue), run: 1 },
+            installation: InstallationId(installation),
+            version: 1,
+        };
+        let rows = || (1..=5).map(|issue| row(1, issue)).chain([row(2, 1)]).collect::<Vec<_>>();
+        let chosen = |number| {
+            let part = part(rows(), number, 2);
+            part.into_iter().map(|row| (row.key.repo.0, row.key.issue.0)).collect::<Vec<_>>()
+        };
+        assert_eq!(chosen(0), [(1, 1), (1, 4), (2, 1)]);
+        assert_eq!(chosen(1), [(1, 2), (1, 5), (2, 1)]);
+        assert_eq!(chosen(2), [(1, 3), (2, 1)]);
+        assert_eq!(chosen(3), chosen(0));
+        assert_eq!(part(rows(), 7, 5), rows());
     }
 }
