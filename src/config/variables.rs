@@ -123,7 +123,7 @@ pub static VARIABLES: &[Variable] = variables! {
         "Seconds that agents may go on after SIGTERM. What does not end by then runs again elsewhere, a Player on what it has written.";
     "LEASE_SECONDS": Plain, Value("60"),
         "Seconds after which others take over the work of a process that is gone. The same for all processes.";
-    "BACKOFF_SECONDS": Plain, Value("10"), "Seconds after which a step that failed is tried again; each time twice as long.";
+    "BACKOFF_SECONDS": Plain, Value("10"), "Seconds after which a step that failed is tried again; later ones wait longer.";
     "PACK_SIZE": Plain, Value("64MiB"),
         "Largest commit of a Player, packed, that the database keeps until it is pushed. A larger one stays in the data folder, and its process waits until it can push it. 0 keeps none.";
     "REPLAY_SECONDS": Plain, Value("180"),

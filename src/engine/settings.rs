@@ -168,10 +168,11 @@ impl Backoff {
         jitter(doubled.min(self.most), fifth)
     }
 
-    /// Returns the next wait in milliseconds after `waited` milliseconds: as long again, so the total doubles.
+    /// Returns the next wait in milliseconds after `waited` milliseconds: a third of it. So a step goes on soon after a
+    /// short outage, and tries seldom during a long one.
     pub fn after_waiting(&self, waited: i64, fifth: f64) -> i64 {
-        let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(0));
-        jitter(waited.max(self.first).min(self.most), fifth)
+        let third = Duration::from_millis(u64::try_from(waited).unwrap_or(0)) / 3;
+        jitter(third.max(self.first).min(self.most), fifth)
     }
 }
 
@@ -253,8 +254,8 @@ mod tests {
         );
         assert_eq!(backoff.after(0, 7.0), 12_000);
         assert_eq!(
-            [0, 10_000, 20_000, 7_200_000].map(|waited| backoff.after_waiting(waited, 0.0)),
-            [10_000, 10_000, 20_000, 900_000]
+            [0, 10_000, 120_000, 7_200_000].map(|waited| backoff.after_waiting(waited, 0.0)),
+            [10_000, 10_000, 40_000, 900_000]
         );
     }
 }
