@@ -4,8 +4,9 @@ use crate::{
     agents::{Access, Backend, Definitions},
     config::{AgentCommand, AppKey, ByRole, Role},
     engine::{
-        Engine, data_folder::DataFolder, heartbeat::Heartbeat, label_lookups::LabelLookups, lease_clock::LeaseClock,
-        remembered::Remembered, roster::Roster, running::Running, settings::EngineSettings, strangers::Strangers,
+        Engine, data_folder::DataFolder, disk_room::LastFullDisk, heartbeat::Heartbeat, label_lookups::LabelLookups,
+        lease_clock::LeaseClock, remembered::Remembered, roster::Roster, running::Running, settings::EngineSettings,
+        strangers::Strangers,
     },
     gates::CheckoutLocks,
     github::{App, Caps, Client, GithubUrls, WriteSpacing},
@@ -197,6 +198,7 @@ pub async fn engine_in(data_folder: DataFolder, blueprint: Blueprint) -> anyhow:
         checkout_locks: CheckoutLocks::default(),
         git_door,
         lease_clock,
+        last_full_disk: LastFullDisk::default(),
         heartbeat: Heartbeat::default(),
         data_folder,
     }))

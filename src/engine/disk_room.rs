@@ -1,7 +1,12 @@
 //! The room on the disk of the data folder. Nothing new starts on a disk that is nearly full.
 
 use crate::engine::Engine;
-use std::{fmt, io, path::Path};
+use parking_lot::Mutex;
+use std::{
+    fmt, io,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// The room that must be free, in bytes; on a smaller disk, a tenth of it.
 const LEAST_FREE: u64 = 5 << 30;
@@ -38,6 +43,23 @@ impl Engine {
     pub fn full_disk(&self) -> Option<DiskRoom> {
         let room = DiskRoom::of(&self.settings.data_dir).ok()?;
         (!room.is_enough()).then_some(room)
+    }
+}
+
+/// How long this process leaves steps that need a disk to others after one that found no room.
+const REST: Duration = Duration::from_secs(30);
+
+/// The last step of this process that found no room on its disk.
+#[derive(Debug, Default)]
+pub struct LastFullDisk(Mutex<Option<Instant>>);
+
+impl LastFullDisk {
+    pub fn record(&self) {
+        *self.0.lock() = Some(Instant::now());
+    }
+
+    pub fn is_recent(&self) -> bool {
+        self.0.lock().is_some_and(|at| at.elapsed() < REST)
     }
 }
 

@@ -333,6 +333,9 @@ impl Engine {
         // The wait is shown once. When the effect continues, its own result is shown.
         let shown = begun.is_none().then(|| shown_wait(job, now)).flatten();
         let until = now.plus(wait).max(not_before.unwrap_or(now));
+        if matches!(failure, Failure::DiskFull { .. }) {
+            self.last_full_disk.record();
+        }
         let wait = EffectWait { on, why: &failure.to_string(), now, until };
         let fenced = self.store.wait_out(&job.hold, &wait, shown.as_slice()).await?;
         self.written(&job.hold, fenced).await;

@@ -43,8 +43,9 @@ pub mod worker;
 
 use crate::{
     engine::{
-        data_folder::DataFolder, heartbeat::Heartbeat, label_lookups::LabelLookups, lease_clock::LeaseClock,
-        remembered::Remembered, roster::Roster, running::Running, settings::EngineSettings, strangers::Strangers,
+        data_folder::DataFolder, disk_room::LastFullDisk, heartbeat::Heartbeat, label_lookups::LabelLookups,
+        lease_clock::LeaseClock, remembered::Remembered, roster::Roster, running::Running, settings::EngineSettings,
+        strangers::Strangers,
     },
     gates::CheckoutLocks,
     github::{Client, WriteSpacing},
@@ -88,6 +89,7 @@ pub struct Engine {
     /// The comments and reviews that a sweep read for nothing, such as those that another App wrote for a person.
     pub fruitless: Remembered<(FeatureKey, String), ()>,
     pub lease_clock: LeaseClock,
+    pub last_full_disk: LastFullDisk,
     /// The beat of the worker's loop.
     pub heartbeat: Heartbeat,
     /// The proof that no other process uses the data folder.

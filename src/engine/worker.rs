@@ -111,13 +111,18 @@ impl Engine {
     async fn claim(&self, jobs: &InFlight, ready: &[Lane]) -> Result<Option<Claimed>, StoreError> {
         // A process that has the database to itself takes agents and Gates also if its disk is nearly full, so that the
         // Feature shows the reason why they wait.
-        let leaves_to_others = || self.store.is_shared() && self.full_disk().is_some();
+        // Calls to GitHub are left to others for a moment only, since most of them need no disk.
+        let leaves_to_others = |lane| match lane {
+            Lane::Control => false,
+            Lane::Forge => self.store.is_shared() && self.last_full_disk.is_recent(),
+            Lane::Agent => self.store.is_shared() && self.full_disk().is_some(),
+        };
         let (slots, limits) = (self.settings.slots, self.settings.concurrency);
         let lanes: Vec<LaneLimits> =
             [(Lane::Control, slots.control), (Lane::Forge, slots.forge), (Lane::Agent, slots.agent)]
                 .into_iter()
                 .filter(|(lane, slots)| ready.contains(lane) && jobs.busy(*lane) < *slots)
-                .filter(|(lane, _)| *lane != Lane::Agent || !leaves_to_others())
+                .filter(|(lane, _)| !leaves_to_others(*lane))
                 .map(|(lane, _)| LaneLimits {
                     per_installation: limits.per_installation.filter(|_| lane == Lane::Agent),
                     per_repository: limits.per_repository.filter(|_| lane == Lane::Agent),
