@@ -35,9 +35,9 @@ pub struct ReplayStatus {
     pub fetched: u64,
     /// `true` if GitHub's newest attempt reached the service.
     pub newest_arrived: bool,
-    /// `true` if the database was restored from a backup, and no walk has ended since.
+    /// The newest restore of the database whose missing deliveries a walk has fetched.
     #[serde(default)]
-    pub is_restored: bool,
+    pub restore: Option<Millis>,
 }
 
 impl ReplayStatus {
@@ -83,24 +83,30 @@ impl Engine {
     }
 
     /// Records that the database was restored from a backup: it does not know deliveries that were acknowledged since, so
-    /// the next walk fetches these too.
+    /// the next walk fetches these too. Not part of the status, which another replica's walk may just be about to store.
     pub async fn doubt_deliveries(&self) -> Result<(), StoreError> {
-        let status = ReplayStatus { is_restored: true, ..self.replay_status().await? };
-        self.store_replay(&status).await
+        self.store.set_meta(&self.restore_key(), &self.now().0.to_string()).await
     }
 
-    async fn store_replay(&self, status: &ReplayStatus) -> Result<(), StoreError> {
-        let text = serde_json::to_string(status).unwrap_or_default();
-        self.store.set_meta(&self.replay_key(), &text).await
+    /// Returns `true` if the database was restored after `time`. GitHub may know more of an older Feature than the database.
+    pub(super) async fn was_restored_since(&self, time: Millis) -> Result<bool, StoreError> {
+        Ok(self.last_restore().await?.is_some_and(|restored| restored >= time))
+    }
+
+    /// Returns when the database was restored last; `None` if nobody said that it was.
+    async fn last_restore(&self) -> Result<Option<Millis>, StoreError> {
+        let text = self.store.meta(&self.restore_key()).await?;
+        Ok(text.and_then(|text| text.parse().ok()).map(Millis))
     }
 
     /// Fetches and stores the deliveries that never arrived, the oldest first, and returns how many they were. A
     /// delivery that arrived twice counts once.
     pub async fn replay(&self) -> Result<usize, ReplayFailure> {
         let last = self.replay_status().await?;
+        let restored = self.last_restore().await?;
         let log = self.autobuild.delivery_log(|newest| since(last.newest, newest)).await?;
         let (mut fetched, mut failure, mut reached) = (0, None, None);
-        for entry in missed(&log, last.is_restored) {
+        for entry in missed(&log, restored != last.restore) {
             match self.store_missed(entry).await {
                 Ok(true) => fetched += 1,
                 Ok(false) => {}
@@ -127,9 +133,10 @@ impl Engine {
                 .or(last.newest),
             ended_at: Some(self.now()),
             fetched: last.fetched.saturating_add(u64::try_from(fetched).unwrap_or(u64::MAX)),
-            is_restored: last.is_restored && failure.is_some(),
+            restore: if failure.is_some() { last.restore } else { restored },
         };
-        self.store_replay(&status).await?;
+        let text = serde_json::to_string(&status).unwrap_or_default();
+        self.store.set_meta(&self.replay_key(), &text).await?;
         failure.map_or(Ok(fetched), Err)
     }
 
@@ -141,6 +148,10 @@ impl Engine {
 
     fn replay_key(&self) -> String {
         format!("replay/{}", self.autobuild.id)
+    }
+
+    fn restore_key(&self) -> String {
+        format!("restore/{}", self.autobuild.id)
     }
 
     /// Stores one delivery of the log; `false` if it was stored before or is not needed.

@@ -7,7 +7,10 @@ use super::{
     repo::Repo,
     rights::Rights,
 };
-use domain::{ci::without_instructions, ids::PullNumber};
+use domain::{
+    ci::without_instructions,
+    ids::{PullNumber, Sha},
+};
 use http::Method;
 use serde_json::{Map, Value, json};
 
@@ -49,12 +52,25 @@ impl Repo<'_> {
 
     /// Returns the open pull request from this branch of the repository itself.
     pub async fn find_pull(&self, head: &str) -> Result<Option<Pull>, GithubError> {
+        let pulls = self.pulls_from(head, "open").await?;
+        Ok(pulls.into_iter().max_by_key(|pull| pull.number))
+    }
+
+    /// Returns the open pull request from this branch of the repository itself, or else the one that was merged with this
+    /// commit as its head.
+    pub async fn find_pull_of(&self, head: &str, commit: &Sha) -> Result<Option<Pull>, GithubError> {
+        let pulls = self.pulls_from(head, "all").await?.into_iter();
+        let fits = |pull: &Pull| pull.state == OpenState::Open || pull.is_merged() && pull.head.sha == *commit;
+        Ok(pulls.filter(fits).max_by_key(|pull| (pull.state == OpenState::Open, pull.number)))
+    }
+
+    async fn pulls_from(&self, head: &str, state: &str) -> Result<Vec<Pull>, GithubError> {
         let owner = self.name().await?.owner;
-        let tail = format!("/pulls?state=open&head={}:{}", segment(&owner), segment(head));
-        let found: Vec<Pull> = self.list(Rights::Read, &tail, |reply| reply.json()).await?;
+        let tail = format!("/pulls?state={state}&head={}:{}", segment(&owner), segment(head));
+        let mut found: Vec<Pull> = self.list(Rights::Read, &tail, |reply| reply.json()).await?;
         // GitHub ignores a filter that it does not understand, so the result is filtered again.
-        let fits = |pull: &Pull| pull.head.branch == head && pull.is_from(self.id);
-        Ok(found.into_iter().filter(fits).max_by_key(|pull| pull.number))
+        found.retain(|pull| pull.head.branch == head && pull.is_from(self.id));
+        Ok(found)
     }
 
     /// Opens a pull request. If one is already open for these branches, returns that one. Call [`Repo::find_pull`]

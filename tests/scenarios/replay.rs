@@ -222,12 +222,17 @@ async fn after_a_restore_acknowledged_deliveries_are_read_again_and_old_branches
     // The database of the backup knows neither the label nor the run that began with it.
     let file = format!("sqlite:{}", world.folder().join("autobuild.db").display());
     let mut database = sqlx::SqliteConnection::connect(&file).await.unwrap();
+    let statuses = "SELECT k, v FROM meta WHERE k LIKE 'replay/%'";
     let forgotten = "DELETE FROM effect; DELETE FROM event; DELETE FROM run; DELETE FROM feature; DELETE FROM delivery";
     sqlx::raw_sql(forgotten).execute(&mut database).await.unwrap();
-    database.close().await.unwrap();
     world.script.plans(&Plan::one()).succeeds(1);
     assert_eq!(world.engine.replay().await.unwrap(), 0, "a 2xx is believed");
+    let (key, status): (String, String) = sqlx::query_as(statuses).fetch_one(&mut database).await.unwrap();
     world.engine.doubt_deliveries().await.unwrap();
+    // Another replica ends a walk that it began before.
+    let ended = sqlx::query("UPDATE meta SET v = $2 WHERE k = $1").bind(key).bind(status);
+    ended.execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
     assert!(world.engine.replay().await.unwrap() > 0);
     world.settle().await;
     let feature = world.feature().await;

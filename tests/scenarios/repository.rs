@@ -6,6 +6,7 @@ use crate::{
 };
 use autobuild::config::Role;
 use forge::{RepoSource, Settings};
+use sqlx::Connection;
 
 const PLAYER: &str = r#"echo started > "$WORLD/started"
 read line < "$WORLD/go"
@@ -57,6 +58,18 @@ async fn an_archived_or_deleted_repository_and_a_deleted_issue_cancel_and_end_th
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_issue_of_an_archived_repository_shows_the_end_once_the_repository_is_opened_again() {
+    let (world, _pipes) = playing().await;
+    world.by(ADMIN).archive_repo(REPO).unwrap();
+    world.settle().await;
+    assert!(!world.living().await.contains("State: cancelled"));
+    world.by(ADMIN).unarchive_repo(REPO).unwrap();
+    world.settle().await;
+    assert!(world.living().await.contains("State: cancelled"), "{}", world.living().await);
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_transferred_issue_cancels() {
     let (world, _pipes) = playing().await;
     world.forge.create_repo("acme/other", RepoSource::Files(&[("a", "a")]), Settings::default()).await.unwrap();
@@ -90,5 +103,41 @@ async fn a_removed_installation_cancels_in_silence() {
     world.settle().await;
     assert_eq!(world.state().await, "cancelled");
     assert_eq!(world.comments(ISSUE).await.len(), before);
+    world.end().await;
+}
+
+/// Puts the tables of the backup in the place of the world's. No process holds their effects any more.
+async fn restore(world: &World, backup: &str) {
+    let file = format!("sqlite:{}", world.folder().join("autobuild.db").display());
+    let mut database = sqlx::SqliteConnection::connect(&file).await.unwrap();
+    sqlx::query("ATTACH $1 AS backup").bind(backup).execute(&mut database).await.unwrap();
+    for table in ["delivery", "feature", "task", "turn", "event", "run", "effect", "meta"] {
+        let restored = format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM backup.{table}");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(restored)).execute(&mut database).await.unwrap();
+    }
+    let unheld = "UPDATE effect SET state = 'ready', worker = NULL, lease_until = NULL WHERE state = 'running'";
+    sqlx::raw_sql(unheld).execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pull_request_that_was_merged_after_the_backup_is_not_opened_again() {
+    let (world, mut pipes) = playing().await;
+    let backup = world.folder().join("backup.db").display().to_string();
+    let file = format!("sqlite:{}", world.folder().join("autobuild.db").display());
+    let mut database = sqlx::SqliteConnection::connect(&file).await.unwrap();
+    sqlx::query("VACUUM INTO $1").bind(&backup).execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
+    world.script.approves(1);
+    pipes.go().await;
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    restore(&world, &backup).await;
+    world.engine.doubt_deliveries().await.unwrap();
+    world.engine.replay().await.unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    let pulls = world.forge.look(REPO, "pulls?state=all").await.unwrap();
+    assert_eq!(pulls.as_array().unwrap().len(), 2, "{pulls:#}");
     world.end().await;
 }

@@ -127,8 +127,7 @@ async fn find_or_create(
     report: &CheckReport<'_>,
 ) -> Result<(CheckRunId, usize), GithubError> {
     let repo = context.repo();
-    let known =
-        if context.job.is_fresh() { None } else { repo.find_check(report.head, NAME, report.external_id).await? };
+    let known = if context.is_fresh { None } else { repo.find_check(report.head, NAME, report.external_id).await? };
     match known {
         Some(run) => Ok((run, repo.annotations_of_check(run).await?)),
         None => Ok((repo.create_check(report).await?, 0)),

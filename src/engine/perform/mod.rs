@@ -69,7 +69,8 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectEr
     let Some(feature) = engine.feature(&key).await? else {
         return Err(EffectError::defect(Defect::NoFeature { key }));
     };
-    let context = EffectContext { engine, job, feature, refusals: Refusals::default() };
+    let is_fresh = job.is_fresh() && !engine.was_restored_since(feature.snapshot.requested_at).await?;
+    let context = EffectContext { engine, job, feature, is_fresh, refusals: Refusals::default() };
     let performing = on_heap(|| perform_for_feature(&context, effect));
     refused::shown_during(&context, performing).await
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     engine::{
-        job::{Done, EffectError, Job},
+        job::{Done, EffectError},
         perform::context::EffectContext,
     },
     github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent},
@@ -123,7 +123,7 @@ async fn review(
     event: ReviewEvent,
 ) -> Result<Result<(), GithubError>, EffectError> {
     let marker = context.job.marker();
-    if !context.job.is_fresh() {
+    if !context.is_fresh {
         match repo.find_review(post.pull, &marker).await {
             Ok(None) => {}
             Ok(Some(_)) => return Ok(Ok(())),
@@ -168,17 +168,20 @@ impl EffectContext<'_> {
 
     /// Posts a comment unless this effect has posted it before.
     pub(super) async fn comment(&self, thread: IssueNumber, text: &str) -> Result<(), GithubError> {
-        self.job.comment(self.repo(), thread, text).await
+        post_comment(self.repo(), thread, text, &self.job.marker(), self.is_fresh).await
     }
 }
 
-impl Job {
-    /// Posts a comment unless this effect has posted it before.
-    pub(super) async fn comment(&self, repo: Repo<'_>, thread: IssueNumber, text: &str) -> Result<(), GithubError> {
-        let marker = self.marker();
-        if self.is_fresh() || repo.find_comment(thread, &marker).await?.is_none() {
-            repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
-        }
-        Ok(())
+/// Posts a comment. If it is not fresh, it is looked up first by its marker.
+pub(super) async fn post_comment(
+    repo: Repo<'_>,
+    thread: IssueNumber,
+    text: &str,
+    marker: &str,
+    is_fresh: bool,
+) -> Result<(), GithubError> {
+    if is_fresh || repo.find_comment(thread, marker).await?.is_none() {
+        repo.create_comment(thread, &format!("{text}\n\n{marker}")).await?;
     }
+    Ok(())
 }

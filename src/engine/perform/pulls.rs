@@ -15,7 +15,7 @@ use crate::{
     messages,
 };
 use domain::{
-    blocked::RepositoryFault,
+    blocked::{Defect, RepositoryFault},
     effect::ClosedWhy,
     feature::event::{Event, OpenedOn},
     ids::{Emission, IssueNumber, PullNumber, Sha},
@@ -39,7 +39,10 @@ pub(super) async fn open_pull(
     let text = messages::task_pull(&context.feature, task, &obeyed);
     let base = context.feature.integration_branch();
     let new = NewPull { title: &text.title, body: &text.body, head: &task.branch, base: &base, ready: false };
-    let pull = open(context, new).await?;
+    let Some(head) = &task.head else {
+        return Err(EffectError::defect(Defect::NoCommit { task: task.id }));
+    };
+    let pull = open(context, new, head).await?;
     let branch = task.branch.clone();
     Ok(context.task_event(task.id, task::Event::PullOpened { pull, branch }))
 }
@@ -63,7 +66,7 @@ pub(super) async fn open_feature_pull(context: &EffectContext<'_>, emission: Emi
         context.repo().update_pull(pull, change).await?;
         return Ok(context.event(Event::PullOpened { emission, pull, opened }));
     }
-    let pull = open(context, new).await?;
+    let pull = open(context, new, &opened.head).await?;
     Ok(context.event(Event::PullOpened { emission, pull, opened }))
 }
 
@@ -91,10 +94,10 @@ async fn with_ci(
     Ok(OpenedOn { head: push(context, &branch, &clean, expected_head).await?, branch: Some(name), ..opened })
 }
 
-async fn open(context: &EffectContext<'_>, new: NewPull<'_>) -> Result<PullNumber, EffectError> {
+async fn open(context: &EffectContext<'_>, new: NewPull<'_>, head: &Sha) -> Result<PullNumber, EffectError> {
     context.may_write().await?;
-    if !context.job.is_fresh()
-        && let Some(found) = context.repo().find_pull(new.head).await?
+    if !context.is_fresh
+        && let Some(found) = context.repo().find_pull_of(new.head, head).await?
     {
         return Ok(found.number);
     }
@@ -135,7 +138,7 @@ pub(super) async fn mark_ready(context: &EffectContext<'_>, task: &Task) -> Resu
 /// refuses because a person already marked it.
 async fn mark_pull_ready(context: &EffectContext<'_>, pull: PullNumber) -> Result<(), EffectError> {
     context.may_write().await?;
-    let opened = context.engine.drafts.take(&(context.feature.key.repo, pull)).filter(|_| context.job.is_fresh());
+    let opened = context.engine.drafts.take(&(context.feature.key.repo, pull)).filter(|_| context.is_fresh);
     if let Some(node_id) = opened {
         match context.repo().mark_draft_ready(&node_id).await {
             Err(error) if context.is_final(&error) => context.may_write().await?,

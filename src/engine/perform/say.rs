@@ -4,7 +4,7 @@ use crate::{
     engine::{
         Engine,
         job::{Done, EffectError, Job},
-        perform::context::EffectContext,
+        perform::{context::EffectContext, post::post_comment},
         schedule,
     },
     github::{GithubError, Repo, model::Comment},
@@ -103,7 +103,7 @@ pub(super) async fn comment_once(
     text: &str,
 ) -> Result<(), EffectError> {
     job.may_write(engine).await?;
-    Ok(job.comment(repo, IssueNumber(thread.number()), text).await?)
+    Ok(post_comment(repo, IssueNumber(thread.number()), text, &job.marker(), job.is_fresh()).await?)
 }
 
 /// Writes or edits the living comment from the current state. Emission 0 belongs to no event. It creates the comment
@@ -183,7 +183,7 @@ async fn instead_of(context: &EffectContext<'_>, marker: &str, body: &str) -> Re
     {
         return Err(EffectError::Waiting { until });
     }
-    if !context.job.is_fresh()
+    if !context.is_fresh
         && let Some(made) = context.repo().find_comment(feature.key.issue, marker).await?
         && made.body == body
     {
