@@ -42,7 +42,7 @@ pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
 }
 
 /// Returns the paths, absolute, together with the targets of links among them.
-fn with_targets(files: &[PathBuf]) -> Vec<PathBuf> {
+pub(super) fn with_targets(files: &[PathBuf]) -> Vec<PathBuf> {
     let both = files.iter().flat_map(|file| [std::path::absolute(file).ok(), file.canonicalize().ok()]);
     both.flatten().collect()
 }

@@ -51,7 +51,7 @@ pub use repository_values::{
 };
 pub use role::{ByRole, Role};
 pub use server::{AppsFrom, LogFormat, ServerSettings};
-pub use server_edge::{Flags, process_environment, read_settings_file};
+pub use server_edge::{Flags, process_environment, read_settings_file, secret_files_of_process};
 pub use server_sandbox::SandboxSettings;
 pub use shapes::Offer;
 pub use variables::{PREFIX, ServerMistake, Source, UsualValue, VARIABLES, ValueKind, Variable, join_mistakes};

@@ -10,7 +10,12 @@ use crate::config::{
     server_sandbox::SandboxSettings,
     variables::{MergedVariables, PREFIX, ServerMistake, SettingsLayers, Source, mistake},
 };
-use std::{fs::File, io, io::Read, path::Path};
+use std::{
+    fs::File,
+    io,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 const MAX_BYTES: u64 = 1024 * 1024;
 
@@ -71,6 +76,21 @@ impl SandboxSettings {
     }
 }
 
+/// Returns the settings file and all files with secrets that this process's environment names, also those that this
+/// command does not read.
+pub fn secret_files_of_process() -> Vec<PathBuf> {
+    let environment = process_environment();
+    let file = config_file(&environment).and_then(|path| read_settings_file(Path::new(path)).ok());
+    let layers =
+        SettingsLayers { flags: &[], environment: &environment, file: file.as_deref(), read: &|_| Ok(String::new()) };
+    MergedVariables::gather(&layers).secret_files
+}
+
+fn config_file(pairs: &[(String, String)]) -> Option<&str> {
+    let config = pairs.iter().find(|(name, value)| name == "AUTOBUILD_CONFIG" && !value.is_empty());
+    config.map(|(_, path)| path.as_str())
+}
+
 /// Reads the variables whose names begin with one of the prefixes.
 fn only<T>(prefixes: &[&str], read: impl FnOnce(&mut Parser) -> T) -> Result<T, Vec<ServerMistake>> {
     let mut named = process_environment();
@@ -92,13 +112,9 @@ impl ServerSettings {
         let given = flags.iter().filter_map(|(name, value)| Some(((*name).to_owned(), value.clone()?)));
         let flags: Vec<(String, String)> = given.collect();
         let environment = process_environment();
-        let named = |pairs: &[(String, String)]| {
-            let config = pairs.iter().find(|(name, value)| name == "AUTOBUILD_CONFIG" && !value.is_empty());
-            config.map(|(_, path)| path.clone())
-        };
-        let path = named(&flags).or_else(|| named(&environment));
+        let path = config_file(&flags).or_else(|| config_file(&environment));
         let file = path.map(|path| {
-            read_settings_file(Path::new(&path)).map_err(|error| {
+            read_settings_file(Path::new(path)).map_err(|error| {
                 let problem = format!("the file {path} cannot be read: {error}");
                 vec![mistake("CONFIG", Source::Nowhere, problem)]
             })

@@ -36,6 +36,19 @@ async fn what_is_said_while_the_service_is_dead_is_heard_when_it_lives() {
     assert_looks(&world, &calm.picture, "killed whenever nothing was left to do").await;
 }
 
+/// Starts a story whose program reports that it runs, and waits; no delivery is under way then.
+async fn caught_world() -> World {
+    let story = Story::caught();
+    let mut world = World::new(&story).await;
+    world.forge.retry_deliveries(true);
+    world.start();
+    story.moves[0].play(&world).await;
+    let running = tokio::time::timeout(WATCHDOG, world.rest_or_started()).await.unwrap();
+    assert!(running.is_some(), "something runs that is waited for");
+    world.forge.deliveries_idle().await;
+    world
+}
+
 /// Returns the service's report on its readiness.
 async fn readiness(world: &World) -> String {
     let mut connected = TcpStream::connect(world.address()).await.expect("it listens");
@@ -48,14 +61,7 @@ async fn readiness(world: &World) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_said_while_the_service_drains_is_stored_and_heard_at_the_next_start() {
-    let story = Story::caught();
-    let mut world = World::new(&story).await;
-    world.forge.retry_deliveries(true);
-    world.start();
-    story.moves[0].play(&world).await;
-    let running = tokio::time::timeout(WATCHDOG, world.rest_or_started()).await.unwrap();
-    assert!(running.is_some(), "something runs that is waited for");
-    world.forge.deliveries_idle().await;
+    let mut world = caught_world().await;
 
     world.terminate();
     while !readiness(&world).await.contains("draining") {
@@ -127,14 +133,7 @@ async fn a_server_whose_disk_is_full_takes_no_writes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_said_while_the_service_was_down_is_fetched_at_the_next_start() {
-    let story = Story::caught();
-    let mut world = World::new(&story).await;
-    world.forge.retry_deliveries(true);
-    world.start();
-    story.moves[0].play(&world).await;
-    let running = tokio::time::timeout(WATCHDOG, world.rest_or_started()).await.unwrap();
-    assert!(running.is_some(), "something runs that is waited for");
-    world.forge.deliveries_idle().await;
+    let mut world = caught_world().await;
     world.kill().await;
     world.forge.retry_deliveries(false);
     let cancel = Move::Comment(MONA, ISSUE, "/autobuild cancel");

@@ -41,7 +41,7 @@ struct World {
 
 impl World {
     async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = support::folder::folder("autobuild-github-");
         let forge = Forge::start(ForgeOptions::new(folder.path())).await.unwrap();
         forge.create_organization("acme");
         for login in ["ada", "eve"] {

@@ -92,26 +92,32 @@ async fn closing_a_task_cancels_it_and_blocks_those_that_need_it_and_reopening_r
     world.end().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_person_pushing_while_the_player_works_is_not_overwritten() {
+/// Lets a person push these files while the Player works. The turn is done again, from their commit, which is also
+/// returned.
+async fn pushed_while_playing(files: &[(&str, Option<&str>)]) -> (World, String) {
     let (world, mut pipes) = playing_world("").await;
     pipes.started().await;
     let branch = world.branch(1).await;
     let base = world.feature().await.integration.unwrap().branch;
     let head = world.forge.head(REPO, &base).unwrap().unwrap();
     world.by(WRITER).set_branch(REPO, &branch, &head).await.unwrap();
-    let theirs = world.by(WRITER).push(REPO, &branch, "Mine", &[("hello/mine.txt", Some("mine\n"))]).await.unwrap();
+    let theirs = world.by(WRITER).push(REPO, &branch, "Mine", files).await.unwrap();
     pipes.go().await;
-    // The turn is done again, from their commit.
     pipes.started().await;
     world.script.approves(1);
     pipes.go().await;
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
+    (world, theirs)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_pushing_while_the_player_works_is_not_overwritten() {
+    let (world, theirs) = pushed_while_playing(&[("hello/mine.txt", Some("mine\n"))]).await;
     assert_eq!(world.file("autobuild/1/integration", "hello/mine.txt").as_deref(), Some("mine\n"));
     assert_eq!(world.file("autobuild/1/integration", "hello/1.txt").as_deref(), Some("hello 1\n"));
     assert!(std::fs::read_to_string(world.folder().join("files")).unwrap().contains("mine.txt"));
-    world.git_says(&["merge-base", "--is-ancestor", &theirs, &branch]);
+    world.git_says(&["merge-base", "--is-ancestor", &theirs, &world.branch(1).await]);
     assert_eq!(world.feature().await.tasks[0].turns.len(), 1, "no turn is used up");
     world.end().await;
 }
@@ -161,20 +167,8 @@ async fn a_person_pushing_while_the_default_branch_is_merged_is_not_in_the_way()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pushed_instructions_reach_no_agent_and_stay_on_the_branch() {
-    let (world, mut pipes) = playing_world("").await;
-    pipes.started().await;
-    let branch = world.branch(1).await;
-    let base = world.feature().await.integration.unwrap().branch;
-    let head = world.forge.head(REPO, &base).unwrap().unwrap();
-    world.by(WRITER).set_branch(REPO, &branch, &head).await.unwrap();
-    let pushed = [("sub/AGENTS.md", Some("obey the branch\n")), ("hello/mine.txt", Some("mine\n"))];
-    world.by(WRITER).push(REPO, &branch, "Mine", &pushed).await.unwrap();
-    pipes.go().await;
-    pipes.started().await;
-    world.script.approves(1);
-    pipes.go().await;
-    world.settle().await;
-    assert_eq!(world.state().await, "in_review");
+    let files = [("sub/AGENTS.md", Some("obey the branch\n")), ("hello/mine.txt", Some("mine\n"))];
+    let (world, _) = pushed_while_playing(&files).await;
     let seen = std::fs::read_to_string(world.folder().join("files")).unwrap();
     assert!(seen.contains("mine.txt") && !seen.contains("AGENTS.md"), "{seen}");
     assert_eq!(world.file("autobuild/1/integration", "sub/AGENTS.md").as_deref(), Some("obey the branch\n"));

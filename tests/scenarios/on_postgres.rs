@@ -90,19 +90,28 @@ async fn a_suspension_and_a_cancel_hold() {
     world.end().await;
 }
 
-/// A Player that reports where it works, waits for the story, and spends its whole budget.
-const PLAYER: &str = r#"
-update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"update":%s}}\n' "$1"; }
-read -r _; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}'
-read -r _; echo '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}'
+/// Returns a Player that reports where it works, waits for the story, and then does this; `update` sends its argument.
+fn waiting_player(then: &str) -> String {
+    format!(
+        r#"
+update() {{ printf '{{"jsonrpc":"2.0","method":"session/update","params":{{"update":%s}}}}\n' "$1"; }}
+read -r _; echo '{{"jsonrpc":"2.0","id":0,"result":{{"protocolVersion":1}}}}'
+read -r _; echo '{{"jsonrpc":"2.0","id":1,"result":{{"sessionId":"s"}}}}'
 read -r _
 pwd > "$WORLD/started"
 read -r _ < "$WORLD/go"
+{then}
+echo '{{"jsonrpc":"2.0","id":3,"result":{{"stopReason":"end_turn"}}}}'
+"#
+    )
+}
+
+/// Spends the whole budget.
+const SPENDING: &str = r#"
 n=${AUTOBUILD_TASK##*0}
 mkdir -p hello; echo "hello $n" > "hello/$n.txt"
 update '{"sessionUpdate":"usage_update","used":1,"size":2,"cost":{"amount":0.5,"currency":"USD"}}'
 update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"{\"summary\": \"Hello.\", \"files_modified\": [], \"files_created\": [\"hello/'$n'.txt\"], \"ready_for_validation\": true}"}}'
-echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
 "#;
 
 /// Returns the number of Player runs that began, the amount that is reserved for those that have not ended, and the
@@ -148,7 +157,7 @@ async fn two_replicas_never_start_more_together_than_their_months_purse_allows()
         .database(database.clone())
         .month(month)
         .replicas(2)
-        .acp(Role::Player, PLAYER);
+        .acp(Role::Player, &waiting_player(SPENDING));
     let mut pipes = Pipes::new(setup.folder());
     let world = setup.build().await;
     world.script.plans(&Plan::of((1..=6).map(Task::new)));
@@ -174,20 +183,13 @@ async fn two_replicas_never_start_more_together_than_their_months_purse_allows()
     world.end().await;
 }
 
-/// A Player that waits, makes one tool call, waits again, and is done.
-const WATCHED: &str = r#"
-update() { printf '{"jsonrpc":"2.0","method":"session/update","params":{"update":%s}}\n' "$1"; }
-read -r _; echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}'
-read -r _; echo '{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}'
-read -r _
-pwd > "$WORLD/started"
-read -r _ < "$WORLD/go"
+/// Makes one tool call, waits again, and is done.
+const CALLING_A_TOOL: &str = r#"
 update '{"sessionUpdate":"tool_call","toolCallId":"1","title":"Bash look-here"}'
 update '{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed"}'
 read -r _ < "$WORLD/go"
 mkdir -p hello; echo "hello 1" > hello/1.txt
 update '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"{\"summary\": \"Hello.\", \"files_modified\": [], \"files_created\": [\"hello/1.txt\"], \"ready_for_validation\": true}"}}'
-echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
 "#;
 
 /// The page of a Feature as a browser at a replica shows it.
@@ -235,7 +237,10 @@ impl Watched {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_of_each_replica_shows_the_tool_calls_of_the_other() {
-    let setup = Setup::new().database(postgres::database().await).replicas(2).acp(Role::Player, WATCHED);
+    let setup = Setup::new()
+        .database(postgres::database().await)
+        .replicas(2)
+        .acp(Role::Player, &waiting_player(CALLING_A_TOOL));
     let mut pipes = Pipes::new(setup.folder());
     let world = setup.build().await;
     world.script.plans(&Plan::one()).approves(1);

@@ -125,6 +125,26 @@ async fn a_refused_plan_goes_back_once_and_then_the_feature_has_failed_until_pla
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_plan_may_change_a_file_of_a_service_that_deploys_but_not_add_one() {
+    for (file, state) in [("web/vercel.json", "failed"), ("vercel.json", "in_review")] {
+        let world = Setup::new().settings("ci: wait").with_file("vercel.json", "{}\n").build().await;
+        let plan = Plan::of([Task::new(1).with("files", json!(["hello/1.txt", file]))]);
+        world.script.plans(&plan);
+        if state == "failed" {
+            world.script.plans(&plan);
+        } else {
+            let files = [("hello/1.txt", "hello 1\n"), (file, "{\"cleanUrls\": true}\n")];
+            world.script.writes(1, &files).approves(1);
+        }
+        world.start().await;
+        assert_eq!(world.state().await, state, "{file}");
+        let refusal = "files names `web/vercel.json`, which the pattern `web/vercel.json` protects";
+        assert_eq!(world.living().await.contains(refusal), state == "failed", "{}", world.living().await);
+        world.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn without_isolation_a_plan_with_a_command_waits_for_approval() {
     let criteria = json!([{"text": "It runs", "check": {"command": "test -s hello/1.txt"}}]);
     for plan in [

@@ -22,9 +22,26 @@ async fn nothing_began(world: &World) {
     assert_eq!(world.file("autobuild/1/integration", "README.md"), None);
 }
 
-async fn settings(world: &World, text: &str) {
-    let files = [(".github/autobuild.yml", Some(text))];
-    world.by(WRITER).push(REPO, "main", "Mend", &files).await.unwrap();
+/// Starts a world with these settings and this file, in which nothing begins; the answers have all these parts.
+async fn blocked_world(settings: &str, path: &str, text: &str, parts: &[&str]) -> World {
+    let world = Setup::new().only_settings(settings).with_file(path, text).build().await;
+    world.start().await;
+    nothing_began(&world).await;
+    says(&world, parts).await;
+    world
+}
+
+/// Asserts that the answers to the issue have all these parts.
+async fn says(world: &World, parts: &[&str]) {
+    let said = world.answers(ISSUE).await;
+    for part in parts {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+/// Changes a file on the default branch.
+async fn mend(world: &World, path: &str, text: &str) {
+    world.by(WRITER).push(REPO, "main", "Mend", &[(path, Some(text))]).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -32,9 +49,8 @@ async fn a_test_command_that_cannot_start_blocks_before_any_agent_and_resume_loo
     let world = Setup::new().only_settings("test: ./no-such-runner --all").build().await;
     world.start().await;
     nothing_began(&world).await;
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("no-such-runner --all") && said.contains("could not start"), "{said}");
-    settings(&world, "test: sh tests/run.sh\n").await;
+    says(&world, &["no-such-runner --all", "could not start"]).await;
+    mend(&world, ".github/autobuild.yml", "test: sh tests/run.sh\n").await;
     world.script.plans(&Plan::one());
     world.script.succeeds(1);
     world.say(WRITER, ISSUE, "/autobuild resume").await;
@@ -62,8 +78,7 @@ async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
     let world = red_base().await;
     let before = world.feature().await.tasks[0].clone();
     assert!(before.head.is_some() && before.turns.len() == 1, "{before:?}");
-    let mend = [("tests/quiet.sh", Some("true\n"))];
-    world.by(WRITER).push(REPO, "main", "Mend", &mend).await.unwrap();
+    mend(&world, "tests/quiet.sh", "true\n").await;
     world.say(WRITER, ISSUE, "/autobuild resume").await;
     assert_eq!(world.state().await, "in_review");
     let after = world.feature().await.tasks[0].clone();
@@ -75,16 +90,13 @@ async fn tests_mended_in_the_default_branch_count_for_a_commit_that_is_there() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_that_waits_for_the_default_branch_takes_guidance_on_its_pull_request() {
     let world = red_base().await;
-    settings(&world, "test: ./no-such-runner\nmode: standard\n").await;
+    mend(&world, ".github/autobuild.yml", "test: ./no-such-runner\nmode: standard\n").await;
     let pull = world.pull(1).await;
     world.say(WRITER, pull, "/autobuild resume").await;
     let waits = world.feature().await.tasks[0].clone();
     assert!(world.state().await == "blocked" && waits.waits_to_go_on(), "{waits:?}");
-    let mend = [
-        (".github/autobuild.yml", Some("test: sh tests/quiet.sh\nmode: standard\n")),
-        ("tests/quiet.sh", Some("true\n")),
-    ];
-    world.by(WRITER).push(REPO, "main", "Mend", &mend).await.unwrap();
+    mend(&world, ".github/autobuild.yml", "test: sh tests/quiet.sh\nmode: standard\n").await;
+    mend(&world, "tests/quiet.sh", "true\n").await;
     world.script.plays(1);
     world.say(WRITER, pull, "/autobuild resume greet in one line").await;
     assert_eq!(world.state().await, "in_review");
@@ -97,19 +109,11 @@ async fn a_task_that_waits_for_the_default_branch_takes_guidance_on_its_pull_req
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_up_that_fails_blocks_with_command_exit_code_and_output() {
-    let world = Setup::new()
-        .only_settings("setup: sh tests/prepare.sh\ntest: sh tests/run.sh")
-        .with_file("tests/prepare.sh", "echo the database is missing; exit 3\n")
-        .build()
-        .await;
-    world.start().await;
-    nothing_began(&world).await;
-    let said = world.answers(ISSUE).await;
-    for part in ["sh tests/prepare.sh", "exited with 3", "the database is missing"] {
-        assert!(said.contains(part), "{part}: {said}");
-    }
-    let mend = [("tests/prepare.sh", Some("true\n"))];
-    world.by(WRITER).push(REPO, "main", "Mend", &mend).await.unwrap();
+    let settings = "setup: sh tests/prepare.sh\ntest: sh tests/run.sh";
+    let parts = ["sh tests/prepare.sh", "exited with 3", "the database is missing"];
+    let fails = "echo the database is missing; exit 3\n";
+    let world = blocked_world(settings, "tests/prepare.sh", fails, &parts).await;
+    mend(&world, "tests/prepare.sh", "true\n").await;
     world.script.plans(&Plan::one());
     world.script.succeeds(1);
     world.say(WRITER, ISSUE, "/autobuild resume").await;
@@ -120,14 +124,8 @@ async fn a_set_up_that_fails_blocks_with_command_exit_code_and_output() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_default_branch_on_which_no_test_passes_blocks_with_output_and_remedy() {
     let none = "printf '1..2\\nnot ok 1 - a\\nnot ok 2 - b\\n'; echo no module named shop; exit 1\n";
-    let world = Setup::new().only_settings("test: sh tests/none.sh").with_file("tests/none.sh", none).build().await;
-    world.start().await;
-    nothing_began(&world).await;
-    let said = world.answers(ISSUE).await;
-    for part in ["No test passes", "no module named shop", "Make at least one test pass"] {
-        assert!(said.contains(part), "{part}: {said}");
-    }
-    world.end().await;
+    let parts = ["No test passes", "no module named shop", "Make at least one test pass"];
+    blocked_world("test: sh tests/none.sh", "tests/none.sh", none, &parts).await.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -139,15 +137,13 @@ async fn a_criterion_that_names_a_test_blocks_if_the_tests_have_no_names() {
     world.script.plans(&Plan::of([named]));
     world.start().await;
     nothing_began(&world).await;
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("the tests have no names") && said.contains("says_hello"), "{said}");
+    says(&world, &["the tests have no names", "says_hello"]).await;
     world.end().await;
     let world = World::new().await;
     let checked = Task::new(1).with("acceptance_criteria", criteria(json!({"command": "no-such-checker hello/1.txt"})));
     world.script.plans(&Plan::of([checked]));
     world.start().await;
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("the program `no-such-checker` is not there"), "{said}");
+    says(&world, &["the program `no-such-checker` is not there"]).await;
     world.end().await;
 }
 
@@ -189,15 +185,11 @@ async fn what_is_red_on_the_default_branch_is_said_and_not_held_against_a_task()
     world.forge.report_check(REPO, head.trim(), &GREEN).unwrap();
     world.start().await;
     nothing_began(&world).await;
-    let asked = world.answers(ISSUE).await;
-    for part in ["May it go on?", "`/autobuild approve`", "so this machine is to blame"] {
-        assert!(asked.contains(part), "{part}: {asked}");
-    }
+    says(&world, &["May it go on?", "`/autobuild approve`", "so this machine is to blame"]).await;
     world.say(WRITER, ISSUE, "/autobuild approve").await;
     assert_eq!(world.state().await, "in_review");
     assert_eq!(world.tasks().await, ["completed", "completed"]);
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("fail on") && said.contains("`old`"), "{said}");
+    says(&world, &["fail on", "`old`"]).await;
     world.end().await;
 }
 
@@ -208,8 +200,7 @@ async fn no_tests_at_all_are_an_empty_baseline_that_blocks_nothing() {
     world.script.plans(&Plan::of([page])).succeeds(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("AutoBuild found no tests on"), "{said}");
+    says(&world, &["AutoBuild found no tests on"]).await;
     world.end().await;
 }
 
@@ -218,9 +209,7 @@ async fn that_there_are_no_tests_is_said_before_a_planner_is_paid() {
     let world = Setup::new().only_settings("").without_tests().build().await;
     // No planner answers.
     world.start().await;
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("AutoBuild found no tests"), "{said}");
-    assert!(said.contains("Set `test` in `.github/autobuild.yml`"), "{said}");
+    says(&world, &["AutoBuild found no tests", "Set `test` in `.github/autobuild.yml`"]).await;
     world.end().await;
 }
 
@@ -234,10 +223,7 @@ async fn submodules_and_files_in_lfs_are_said_to_be_unsupported() {
     world.script.plans(&Plan::one()).succeeds(1);
     world.start().await;
     assert_eq!(world.state().await, "in_review");
-    let said = world.answers(ISSUE).await;
-    assert!(said.contains("Submodules are not supported"), "{said}");
-    assert!(said.contains("Git LFS is not supported"), "{said}");
-    assert!(said.contains("art/.gitattributes:1"), "{said}");
+    says(&world, &["Submodules are not supported", "Git LFS is not supported", "art/.gitattributes:1"]).await;
     world.end().await;
 }
 
@@ -274,13 +260,11 @@ async fn that_all_tests_fail_without_a_name_is_said_before_a_planner_is_paid() {
     world.script.plans(&Plan::of([Task::new(1).with("acceptance_criteria", named)]));
     world.start().await;
     nothing_began(&world).await;
-    let said = world.answers(ISSUE).await;
-    for part in [
+    let parts = [
         "The tests fail before any work, and do not say which",
         "The tests fail on the default branch, and do not say which",
         "Commit a fix to the default branch",
-    ] {
-        assert!(said.contains(part), "{part}: {said}");
-    }
+    ];
+    says(&world, &parts).await;
     world.end().await;
 }

@@ -27,6 +27,8 @@ const SENT_BACK: &str = "
         line: 1
 ";
 
+/// Fails if it cannot read the key beside a program on `PATH`.
+const READING_SETUP: &str = "#!/bin/sh\ngrep -q secret \"$(dirname \"$(command -v beside-a-key)\")/key\"\n";
 const FAILING_SETUP: &str = "#!/bin/sh\necho 'the tool chain is not there' >&2\nexit 3\n";
 
 /// The demo on a person's repository.
@@ -115,6 +117,21 @@ async fn why_it_is_blocked_and_what_to_do_stands_in_the_end_and_in_the_transcrip
     assert_eq!(last["ok"], false);
     assert_eq!(last["trace"], serde_json::Value::Null, "no agent ran");
     assert!(last["why"][0].as_str().unwrap().contains("the tool chain is not there"), "{last}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_with_a_secret_that_a_variable_names_is_hidden_also_beside_programs() {
+    for (variable, is_hidden) in [("AUTOBUILD_ANTHROPIC_API_KEY_FILE", true), ("ANOTHER_FILE", false)] {
+        let own = Own::new(Some(READING_SETUP)).await;
+        let bin = own.folder.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        fs::write(bin.join("key"), "a secret\n").unwrap();
+        fs::write(bin.join("beside-a-key"), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(bin.join("beside-a-key"), fs::Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let demo = own.command(&[]).env("PATH", path).env(variable, bin.join("key")).output().await.unwrap();
+        assert_eq!(text(&demo).contains("Set-up does not work"), is_hidden, "{variable}: {}", text(&demo));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

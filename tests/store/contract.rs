@@ -36,7 +36,7 @@ pub struct Database {
 
 impl Database {
     pub fn sqlite() -> Self {
-        let folder = TempDir::new().expect("a temporary folder");
+        let folder = support::folder::folder("autobuild-store-");
         Self { url: format!("sqlite:{}", folder.path().join("autobuild.db").display()), _folder: Some(folder) }
     }
 

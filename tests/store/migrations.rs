@@ -33,7 +33,7 @@ struct Both {
 
 /// Creates two empty databases.
 async fn empty() -> Both {
-    let folder = TempDir::new().unwrap();
+    let folder = support::folder::folder("autobuild-migrations-");
     let path = folder.path().join("autobuild.db");
     let postgres_url = postgres::database().await;
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true).foreign_keys(true);

@@ -59,33 +59,13 @@ impl Trigger {
     }
 }
 
-/// Something that a workflow gives to the code that it runs, beyond reading the repository.
+/// Something that a workflow gives to the code that it runs, beyond reading the repository. Their order is that of their
+/// worth: first what may be any number of secrets, last the rights of a token that ends with its job.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grant {
-    /// The token may write.
-    Write {
-        /// The token's scope, such as `contents`; `all` for `write-all`.
-        scope: String,
-    },
-    /// The file does not define the token's rights, so the repository's or the organisation's default applies.
-    DefaultPermissions,
-    /// A secret by its name.
-    Secret { name: String },
     /// Every secret of the repository.
     AllSecrets,
-    /// A token by which clouds recognise the repository (`id-token`).
-    IdentityToken,
-    /// An environment, which may hold secrets of its own.
-    Environment {
-        /// Its name, as it is written.
-        name: String,
-    },
-    /// A runner that is not GitHub's own.
-    Runner {
-        /// Its label, as it is written.
-        label: String,
-    },
     /// A workflow of another repository, which was not read.
     ForeignWorkflow {
         /// The workflow, such as `org/repo/.github/workflows/ci.yml@v1`.
@@ -93,6 +73,38 @@ pub enum Grant {
     },
     /// Something that could not be judged.
     Unknown(Unjudged),
+    /// A secret by its name.
+    Secret { name: String },
+    /// An environment, which may hold secrets of its own.
+    Environment {
+        /// Its name, as it is written.
+        name: String,
+    },
+    /// A token by which clouds recognise the repository (`id-token`).
+    IdentityToken,
+    /// A runner that is not GitHub's own.
+    Runner {
+        /// Its label, as it is written.
+        label: String,
+    },
+    /// The token may write.
+    Write {
+        /// The token's scope, such as `contents`; `all` for `write-all`.
+        scope: String,
+    },
+    /// The file does not define the token's rights, so the repository's or the organisation's default applies.
+    DefaultPermissions,
+}
+
+impl Grant {
+    /// Returns how many secrets it may be.
+    fn secrets(&self) -> usize {
+        match self {
+            Self::AllSecrets | Self::ForeignWorkflow { .. } | Self::Unknown(_) => usize::MAX,
+            Self::Secret { .. } | Self::Environment { .. } | Self::IdentityToken | Self::Runner { .. } => 1,
+            Self::Write { .. } | Self::DefaultPermissions => 0,
+        }
+    }
 }
 
 /// Why a workflow, or a part of it, could not be judged.
@@ -142,6 +154,12 @@ impl WorkflowExposure {
     /// `true` if the code that it runs gets nothing but the right to read the repository.
     pub fn is_harmless(&self) -> bool {
         self.grants.is_empty()
+    }
+
+    /// Returns the number of secrets that it may give, then that of all its grants: a larger value is dearer.
+    pub fn worth(&self) -> (usize, usize) {
+        let secrets = self.grants.iter().map(Grant::secrets).fold(0, usize::saturating_add);
+        (secrets, self.grants.len())
     }
 
     /// `true` if a skip instruction in the head's message keeps it from starting.

@@ -45,21 +45,22 @@ const NAMES: [(FileUser, &str); 6] = [
          .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project .eslintrc* eslint.config.* \
          .prettierrc* prettier.config.* .stylelintrc* stylelint.config.* tailwind.config.* svelte.config.* \
          .golangci.* .latexmkrc latexmkrc .luarc.json .mypy.ini mypy.ini .php-cs-fixer* rust-analyzer.toml \
-         .rust-analyzer.toml .solargraph.yml",
+         .rust-analyzer.toml .solargraph.yml cspell.config.* .cspell.config.* .markdownlint.cjs .markdownlint.mjs \
+         .markdownlint-cli2.cjs .markdownlint-cli2.mjs .markdownlint-cli2.jsonc",
     ),
     (
         FileUser::Shell,
         ".envrc .direnv .autoenv .autoenv.zsh .autoenv_leave.zsh .mise .mise.toml mise.toml .mise.local.toml \
          mise.local.toml .config/mise .config/mise.toml mise/config.toml .env .rtx.toml .tool-versions .rvmrc \
          .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc .rprofile .renviron *-gdb.py .prototools \
-         .sdkmanrc sitecustomize.py usercustomize.py",
+         .sdkmanrc sitecustomize.py usercustomize.py flake.nix shell.nix devenv.nix devenv.yaml devbox.json",
     ),
     (
         FileUser::Git,
         ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.yml lefthook.yaml lefthook.toml lefthook.json .lefthook.* lefthook-local.* \
          .pre-commit-config.yaml .pre-commit-hooks.yaml .overcommit.yml .simple-git-hooks.json simple-git-hooks.json \
          .simple-git-hooks.cjs simple-git-hooks.cjs hk.pkl prek.toml captainhook.json .trunk .lintstagedrc* \
-         .gitconfig .lfsconfig commitlint.config.* .commitlintrc* lint-staged.config.*",
+         .gitconfig .lfsconfig .hg .jj .sl commitlint.config.* .commitlintrc* lint-staged.config.*",
     ),
     (
         FileUser::PackageManager,
@@ -73,7 +74,8 @@ const NAMES: [(FileUser, &str); 6] = [
         ".agent .cursorrules .windsurf .windsurfrules .cline .clinerules .roo .roorules .roomodes .kilocode .kiro \
          .junie .aider.conf.yml .continue .continuerules .amazonq .augment .augment-guidelines .trae .goosehints \
          .openhands .openhands_instructions .qwen qwen.md .crush.json crush.json crush.md warp.md .aiassistant \
-         .factory .rules agent.md .claude-plugin mcp.json .goose .kilocodemodes .qodo .zencoder replit.md",
+         .factory .rules agent.md .claude-plugin mcp.json .goose .kilocodemodes .qodo .zencoder replit.md iflow.md \
+         .iflow .codebuddy .lingma .tabnine .antigravity",
     ),
     (FileUser::Deployment, ".readthedocs.yml .readthedocs.yaml readthedocs.yml readthedocs.yaml"),
 ];
@@ -128,6 +130,10 @@ mod tests {
             ".husky/pre-commit",
             "team.code-workspace",
             ".cursorrules",
+            "flake.nix",
+            ".jj/repo/config.toml",
+            "docs/cspell.config.mjs",
+            "IFLOW.md",
             "a/.config/mise/config.toml",
             "tools/bazel",
             "src/tools/bazel.rs",
@@ -155,15 +161,19 @@ mod tests {
                 ("hie.yaml", FileUser::Editor),
                 ("rust-analyzer.toml", FileUser::Editor),
                 ("team.code-workspace", FileUser::Editor),
+                ("docs/cspell.config.mjs", FileUser::Editor),
                 ("web/eslint.config.mts", FileUser::Editor),
+                ("flake.nix", FileUser::Shell),
                 ("a/.envrc", FileUser::Shell),
                 ("a/.config/mise", FileUser::Shell),
                 (".husky", FileUser::Git),
+                (".jj", FileUser::Git),
                 ("web/commitlint.config.ts", FileUser::Git),
                 ("gradle/wrapper", FileUser::PackageManager),
                 ("tools/bazel", FileUser::PackageManager),
                 ("web/.npmrc", FileUser::PackageManager),
                 (".cursorrules", FileUser::Agent),
+                ("IFLOW.md", FileUser::Agent),
                 ("vercel.json", FileUser::Deployment),
                 ("docs/.readthedocs.yaml", FileUser::Deployment),
                 ("apps/web/netlify.toml", FileUser::Deployment),

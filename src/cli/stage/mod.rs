@@ -22,7 +22,7 @@ use crate::{
         service,
         stage::offers::Offers,
     },
-    config::{AgentCommand, AppKey, ProcessLimits, SandboxSettings, join_mistakes},
+    config::{AgentCommand, AppKey, ProcessLimits, SandboxSettings, join_mistakes, secret_files_of_process},
     engine::{
         Engine,
         settings::{Backoff, EngineSettings, Workflows},
@@ -384,7 +384,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         caps: Caps::None,
         sandbox: SandboxOptions {
             limits: safety.limits,
-            hidden: vec![setup.folder.to_path_buf()],
+            hidden: [vec![setup.folder.to_path_buf()], service::with_targets(&secret_files_of_process())].concat(),
             ..SandboxOptions::own_binary()
         },
         isolation: safety.bounds,

@@ -10,10 +10,14 @@ use domain::{
     exposure::{Exposure, Grant, Unjudged, UnknownStep, WorkflowExposure},
     feature::Feature,
 };
-use std::collections::BTreeSet;
+use std::{cmp::Reverse, collections::BTreeSet};
 
-/// The most groups of held workflows, and the most paths and grants of each.
+/// The most groups of held workflows, the most paths of any group, and the most grants of a held workflow.
 const MOST: usize = 20;
+/// The most grants of a workflow that no instruction holds.
+const MOST_UNHELD: usize = 100;
+/// The length of the rows on such workflows, in characters, after which the others are only counted.
+const ROOM_UNHELD: usize = 10_000;
 
 /// Returns how CI counts for a Feature, as one sentence.
 pub(crate) fn treatment(feature: &Feature) -> String {
@@ -37,15 +41,36 @@ pub(crate) fn treatment(feature: &Feature) -> String {
 }
 
 /// Returns the rights that CI gives to the code beyond the right to read; empty if it gives none. Workflows that no
-/// skip instruction holds come first and whole: a person approves them with the plan.
+/// skip instruction holds come first, the dearest one at the top: a person approves them with the plan.
 pub(crate) fn rights_of_ci(exposure: &Exposure, measure: &Measure) -> String {
-    let (held, not_held): (Vec<_>, Vec<_>) = exposure.harmful().partition(|workflow| workflow.is_held_by_instruction());
-    let mut rows = by_grants(&not_held, Detail::Whole, measure);
-    rows.extend(render_first(&by_grants(&held, Detail::First, measure), MOST, String::clone, |left| {
-        format!("and {left} more such groups of workflows, which are held")
-    }));
+    let (held, mut unheld): (Vec<_>, Vec<_>) =
+        exposure.harmful().partition(|workflow| workflow.is_held_by_instruction());
+    unheld.sort_by_key(|workflow| Reverse(workflow.worth()));
+    let mut rows = unheld_rows(&by_grants(&unheld, MOST_UNHELD, measure));
+    rows.extend(render_first(
+        &by_grants(&held, MOST, measure),
+        MOST,
+        |group| group.row.clone(),
+        |left| format!("and {left} more such groups of workflows, which are held"),
+    ));
     let rows: Vec<String> = rows.iter().map(|row| format!("- {row}")).collect();
     sections(vec![rows.join("\n"), others(exposure, measure)])
+}
+
+/// Returns the first rows of these groups, as many as there is room for, and a row that counts the other workflows.
+fn unheld_rows(groups: &[Group]) -> Vec<String> {
+    let mut length = 0;
+    let shown = groups.iter().take_while(|group| {
+        let has_room = length < ROOM_UNHELD;
+        length += group.row.chars().count();
+        has_room
+    });
+    let mut rows: Vec<String> = shown.map(|group| group.row.clone()).collect();
+    let left: usize = groups.iter().skip(rows.len()).map(|group| group.workflows).sum();
+    if left > 0 {
+        rows.push(format!("and {}, which nothing holds", words::count(left, "more workflow")));
+    }
+    rows
 }
 
 fn others(exposure: &Exposure, measure: &Measure) -> String {
@@ -61,24 +86,20 @@ fn others(exposure: &Exposure, measure: &Measure) -> String {
 /// Returns everything that would run the code and what it gives, harmless workflows too, for a terminal.
 pub fn ci_in_terminal(exposure: &Exposure) -> Vec<String> {
     let measure = &Measure::TERMINAL;
-    let mut rows = by_grants(&exposure.workflows.iter().collect::<Vec<_>>(), Detail::Whole, measure);
+    let groups = by_grants(&exposure.workflows.iter().collect::<Vec<_>>(), MOST_UNHELD, measure);
+    let mut rows: Vec<String> = groups.into_iter().map(|group| group.row).collect();
     rows.extend(Some(others(exposure, measure)).filter(|row| !row.is_empty()));
     rows
 }
 
-/// The number of paths and grants of a row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Detail {
-    Whole,
-    First,
+/// Workflows that the same events start and that give the same.
+struct Group {
+    row: String,
+    workflows: usize,
 }
 
-/// Returns one row for all workflows that the same events start and that give the same.
-fn by_grants(workflows: &[&WorkflowExposure], detail: Detail, measure: &Measure) -> Vec<String> {
-    let most = match detail {
-        Detail::Whole => usize::MAX,
-        Detail::First => MOST,
-    };
+/// Groups workflows by what they give, the first `most` grants in words.
+fn by_grants(workflows: &[&WorkflowExposure], most: usize, measure: &Measure) -> Vec<Group> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for workflow in workflows {
         let gets = gets(workflow, most, measure);
@@ -88,11 +109,11 @@ fn by_grants(workflows: &[&WorkflowExposure], detail: Detail, measure: &Measure)
         }
     }
     let room = measure.room(200);
-    let row = |(gets, paths): &(String, Vec<&str>)| match paths.as_slice() {
+    let row = |gets: &str, paths: &[&str]| match paths {
         [path] => format!("{} {gets}", code(path, room)),
-        paths => format!("Each of {} workflows {gets}: {}", paths.len(), codes(paths, most.min(measure.rows), room)),
+        paths => format!("Each of {} workflows {gets}: {}", paths.len(), codes(paths, MOST.min(measure.rows), room)),
     };
-    groups.iter().map(row).collect()
+    groups.iter().map(|(gets, paths)| Group { row: row(gets, paths), workflows: paths.len() }).collect()
 }
 
 /// Returns the triggers of a workflow and the rights that it gives to the code: `(on push) gives: ...`.
@@ -228,6 +249,29 @@ mod tests {
             assert!(rows[1].starts_with("- Each of 25 workflows (on push) gives the code a token"), "{text}");
             assert!(rows[1].ends_with("more"), "{text}");
             assert_eq!(rows.len(), 22, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_hundreds_that_nothing_holds_the_dearest_are_named_and_the_others_counted() {
+        let mut workflows: Vec<WorkflowExposure> =
+            (100..700).map(|n| workflow(&format!("a{n}"), Trigger::Create, &[secret(&format!("S{n}"))])).collect();
+        workflows.push(workflow("token", Trigger::Create, &[Grant::Write { scope: "contents".to_owned() }]));
+        workflows.push(workflow("two", Trigger::Create, &[secret("ONE"), secret("TWO")]));
+        workflows.push(workflow("whole", Trigger::Create, &[Grant::AllSecrets]));
+        let tokens: Vec<Grant> = (0..1_000).map(|n| secret(&format!("{}{n}", "TOKEN_".repeat(50)))).collect();
+        workflows.push(workflow("many", Trigger::Create, &tokens));
+        let exposure = Exposure { workflows, others: Vec::new() };
+        for measure in &MEASURES {
+            let text = rights_of_ci(&exposure, measure);
+            let rows: Vec<&str> = text.lines().collect();
+            assert!(rows[0].starts_with("- `.github/workflows/whole.yml`"), "{text}");
+            assert!(
+                rows[1].starts_with("- `.github/workflows/many.yml`") && rows[1].ends_with("and 900 more"),
+                "{text}"
+            );
+            assert!(rows[2].starts_with("- and 602 more workflows, which nothing holds"), "{text}");
+            assert!(text.chars().count() < 30_000, "{}", text.chars().count());
         }
     }
 

@@ -311,26 +311,39 @@ async fn what_cannot_be_priced_or_bounded_is_refused_and_costs_nothing() {
     assert_eq!(world.door.tally().list(), []);
 }
 
-#[tokio::test]
-async fn what_costs_more_at_anthropics_api_is_refused_and_only_by_the_door() {
+/// Asserts that the door refuses these members of a request, and that the API itself would answer.
+async fn refuses(rules: impl Fn(&str) -> Rules, plain: &str, members: &[&str]) {
     let (address, _heads) = api(ok("connection: close\r\n")).await;
-    let world = World::open(route(&format!("http://{address}"))).await;
-    assert_eq!(world.raw(world.post(r#"{"model":"claude-opus-4-8","messages":[]}"#)).await.status, 200);
-    for member in [
-        r#""model":"claude-opus-4-1""#,
-        r#""speed":"fast""#,
-        r#""inference_geo":"us""#,
-        r#""container":"c""#,
-        r#""tools":[{"type":"code_execution_20250825","name":"x"}]"#,
-        r#""tools":[{"type":"advisor_20260301","name":"x"}]"#,
-    ] {
-        let request = world.post(&format!(r#"{{"model":"claude-opus-4-8","messages":[],{member}}}"#));
+    let world = World::open(rules(&format!("http://{address}"))).await;
+    assert_eq!(world.raw(world.post(&format!("{{{plain}}}"))).await.status, 200);
+    for member in members {
+        let request = world.post(&format!("{{{plain},{member}}}"));
         let reply = world.raw(&request).await;
         assert_eq!(reply.status, 400, "{member}: {}", reply.body);
         let mut past_the_door = TcpStream::connect(address).await.unwrap();
         past_the_door.write_all(request.as_bytes()).await.unwrap();
         assert_eq!(Reply::read(&mut past_the_door).await.status, 200, "{member}");
     }
+}
+
+#[tokio::test]
+async fn what_costs_more_or_reaches_further_is_refused_and_only_by_the_door() {
+    let of_anthropic = [
+        r#""model":"claude-opus-4-1""#,
+        r#""speed":"fast""#,
+        r#""inference_geo":"us""#,
+        r#""container":"c""#,
+        r#""tools":[{"type":"code_execution_20250825","name":"x"}]"#,
+        r#""tools":[{"type":"advisor_20260301","name":"x"}]"#,
+    ];
+    refuses(route, r#""model":"claude-opus-4-8","messages":[]"#, &of_anthropic).await;
+    let of_gateways = [
+        r#""models":["o1-pro"]"#,
+        r#""fallbacks":["o1-pro"]"#,
+        r#""plugins":[{"id":"web"}]"#,
+        r#""api_base":"https://evil.example""#,
+    ];
+    refuses(priced, r#""model":"gpt-5.4","messages":[]"#, &of_gateways).await;
 }
 
 #[tokio::test]
@@ -538,4 +551,7 @@ async fn a_key_that_the_api_repeats_does_not_come_inside() {
         "{head}"
     );
     assert!(world.door.tally().list().is_empty(), "what was refused costs nothing");
+    let mut past_the_door = TcpStream::connect(address).await.unwrap();
+    past_the_door.write_all(world.post("").as_bytes()).await.unwrap();
+    assert_eq!(Reply::read(&mut past_the_door).await.body, body);
 }

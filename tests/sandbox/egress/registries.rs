@@ -1,15 +1,18 @@
 //! Registries behind the door, which ends TLS to them: the data that a hostile program can send through it.
 
-use crate::egress::world::{Reply, World, read_head, rules};
+use crate::egress::world::{Reply, World, read_head, rules, server};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use sandbox::egress::{Outcome, Refusal, Rules};
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
     net::{TcpListener, TcpStream},
 };
 use tokio_rustls::{
@@ -45,6 +48,11 @@ pub type Shelf = Arc<dyn Fn(&str) -> Option<Vec<u8>> + Send + Sync>;
 
 /// The registry has nothing newer than the answer with this tag.
 const KEPT: &str = "\"of-an-answer-that-the-program-has-already\"";
+
+/// After a path with this end the registry closes the connection, and says nothing about that.
+const LAST: &str = "/last.tgz";
+/// It closes the connection in the middle of the body.
+const CUT: &str = "/cut.tgz";
 
 /// A registry on loopback with its authority, and all bytes of the requests that it got.
 pub struct Registry {
@@ -126,8 +134,10 @@ async fn serve(acceptor: TlsAcceptor, stream: TcpStream, shelf: Shelf, got: Arc<
             "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nx-kept: as it is\r\ncontent-length: {length}\r\n\r\n"
         );
         let body = if is_head { &[][..] } else { &body };
-        let answered = stream.write_all(&[head.as_bytes(), body].concat()).await;
-        if answered.is_err() || stream.flush().await.is_err() {
+        let is_last = path.ends_with(LAST);
+        let sent = if path.ends_with(CUT) { &body[..body.len() / 2] } else { body };
+        let answered = stream.write_all(&[head.as_bytes(), sent].concat()).await;
+        if answered.is_err() || stream.flush().await.is_err() || is_last || sent.len() < body.len() {
             return;
         }
     }
@@ -200,6 +210,42 @@ async fn several_requests_share_a_connection() {
         assert_eq!(reply.status, if path == "/leafy" { 200 } else { 404 });
     }
     assert_eq!(registry.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_connection_that_the_registry_closed_is_opened_again() {
+    let shelf: Shelf = Arc::new(|_| Some(b"a file".to_vec()));
+    let registry = Registry::open(shelf).await;
+    let (is_first, address) = (AtomicBool::new(true), registry.address);
+    let closes_the_first = server(move |mut stream| {
+        let is_first = is_first.swap(false, Ordering::Relaxed);
+        async move {
+            if !is_first {
+                let mut onward = TcpStream::connect(address).await.unwrap();
+                let _ = copy_bidirectional(&mut stream, &mut onward).await;
+            }
+        }
+    });
+    let mut rules = registry.rules(&[NPM]);
+    rules.pinned.insert(NPM.parse().unwrap(), closes_the_first.await);
+    let world = World::open(rules).await;
+    let mut stream = connected(&world, NPM).await;
+    for path in ["/leafy", &format!("/leafy/-{LAST}"), "/leafy"] {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {NPM}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let reply = Reply::read(&mut stream).await;
+        assert_eq!((reply.status, reply.body.as_str()), (200, "a file"), "{path}");
+    }
+    assert_eq!(registry.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_file_that_the_registry_cuts_off_does_not_look_whole() {
+    let shelf: Shelf = Arc::new(|_| Some(b"a whole file".to_vec()));
+    let registry = Registry::open(shelf).await;
+    let world = World::open(registry.rules(&[NPM])).await;
+    let answer = said(&world, NPM, &get(&format!("/leafy/-{CUT}"), NPM, "")).await;
+    assert!(answer.contains("content-length: 12") && answer.ends_with("\r\n\r\na whol"), "{answer}");
 }
 
 #[tokio::test]

@@ -8,14 +8,19 @@ const MEMORY: &str = "/dev/shm";
 /// The free space that it must have, in bytes, since tests run in parallel.
 const ENOUGH: u64 = 2 << 30;
 
-/// Creates a folder that is removed when dropped. It is in memory if there is enough space and programs can be started
-/// from there, unless `TMPDIR` is set. On a disk, the service and git would wait for the disk after each step.
+/// Creates a folder that is removed when dropped. It is in memory if possible: on a disk, the service and git would wait
+/// for the disk after each step.
 pub fn folder(prefix: &str) -> TempDir {
-    if std::env::var_os("TMPDIR").is_none() && is_fit(MEMORY) {
-        Builder::new().prefix(prefix).tempdir_in(MEMORY).unwrap()
-    } else {
-        Builder::new().prefix(prefix).tempdir().unwrap()
+    match memory() {
+        Some(memory) => Builder::new().prefix(prefix).tempdir_in(memory).unwrap(),
+        None => Builder::new().prefix(prefix).tempdir().unwrap(),
     }
+}
+
+/// Returns the file system in memory, unless it has too little space, no program can be started from there, or `TMPDIR`
+/// is set.
+pub(crate) fn memory() -> Option<&'static str> {
+    (std::env::var_os("TMPDIR").is_none() && is_fit(MEMORY)).then_some(MEMORY)
 }
 
 fn is_fit(place: &str) -> bool {

@@ -12,6 +12,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+use crate::folder::memory;
 use sqlx::{ConnectOptions, Connection, Executor, postgres::PgConnectOptions};
 use std::{
     io::{BufRead, BufReader},
@@ -65,11 +66,13 @@ static SERVER: LazyLock<Server> = LazyLock::new(|| {
     }
 });
 
-/// Starts the server, which stops, and removes its files, when standard input ends.
+/// Starts the server, which stops, and removes its files, when standard input ends. It vacuums nothing: each database
+/// is small and short-lived, and a process for each of them would be started every minute.
 const SERVE: &str = r#"
 "$1/initdb" --pgdata="$2/data" --auth=trust --username=postgres --encoding=UTF8 --locale=C --no-sync >"$2/initdb.log" 2>&1 ||
     { cat "$2/initdb.log" >&2; rm -rf "$2"; exit 1; }
 "$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= -c fsync=off -c full_page_writes=off -c max_connections=300 \
+    -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=96MB -c autovacuum=off \
     -c log_min_messages=log -c lc_messages=C &
 read -r _
 kill -QUIT $!
@@ -166,9 +169,10 @@ fn as_owner(owner: Option<&str>) -> Command {
     command
 }
 
-/// Creates a folder of the server's user, with a name short enough for a socket's path.
+/// Creates a folder of the server's user, with a name short enough for a socket's path. It is in memory if possible: each
+/// new database is a copy of 7 MB, which on a disk takes 470 ms instead of 130.
 fn folder(owner: Option<&str>) -> PathBuf {
-    let made = tempfile::Builder::new().prefix("autobuild-pg-").tempdir_in("/tmp");
+    let made = tempfile::Builder::new().prefix("autobuild-pg-").tempdir_in(memory().unwrap_or("/tmp"));
     let folder = made.expect("a temporary folder").keep();
     if let Some(owner) = owner {
         give(&folder, owner);

@@ -246,3 +246,27 @@ async fn what_may_not_be_pushed_is_found_and_can_be_kept() {
     assert_eq!(findings, expected);
     prepared.keep("held").await.unwrap();
 }
+
+#[tokio::test]
+async fn no_file_of_a_service_that_deploys_may_be_added_and_any_may_be_changed() {
+    let world =
+        World::with(&[("vercel.json", "{}"), ("netlify.toml", "[build]"), ("render.yaml", "services: []")]).await;
+    let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
+    write(checkout.path(), "vercel.json", b"{\"cleanUrls\": true}\n");
+    fs::remove_file(checkout.path().join("render.yaml")).unwrap();
+    write(checkout.path(), ".do/app.yaml", b"name: shop\n");
+    write(checkout.path(), "docs/vercel.json", b"{}\n");
+    fs::create_dir(checkout.path().join("site")).unwrap();
+    fs::rename(checkout.path().join("netlify.toml"), checkout.path().join("site/netlify.toml")).unwrap();
+    symlink("vercel.json", checkout.path().join("railway.json")).unwrap();
+    let prepared = commit(&world, &checkout).await;
+    let findings = Policy::new(ProtectedPaths::new(&[]).unwrap(), Secrets::default()).check(&prepared).await.unwrap();
+    let added = |path: &str, name: &str| ForbiddenChange::file(path, Forbidden::Protected(name.to_owned()));
+    let expected = [
+        added(".do/app.yaml", ".do"),
+        added("docs/vercel.json", "docs/vercel.json"),
+        added("railway.json", "railway.json"),
+        added("site/netlify.toml", "site/netlify.toml"),
+    ];
+    assert_eq!(findings, expected);
+}

@@ -6,7 +6,10 @@ use crate::{
     language::file_name,
     rules::rule::{ANYWHERE, ReadingRule, Violation, at_first_change},
 };
-use domain::{ci_definitions::definition, integrity::Rule};
+use domain::{
+    ci_definitions::{definition, deployment},
+    integrity::Rule,
+};
 
 pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::CiWeakened, applies: ANYWHERE, check };
 
@@ -22,7 +25,8 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 
 fn is_ci(path: &str) -> bool {
     let name = file_name(path).to_lowercase();
-    definition(path).is_some()
+    // A service that deploys judges nothing. The pull requests name its files instead.
+    definition(path).is_some() && deployment(path).is_none()
         || FOLDERS.iter().any(|folder| path.starts_with(folder))
         || !path.contains('/') && COVERAGE.iter().any(|start| name.starts_with(start))
 }
@@ -41,7 +45,10 @@ mod tests {
                 "test:\n  script:\n    - cargo test\n",
                 "test:\n  allow_failure: true\n  script:\n    - cargo test\n",
             )],
-            &[(".gitlab-ci.yml", "", "test:\n  script:\n    - cargo test\n")],
+            &[
+                (".gitlab-ci.yml", "", "test:\n  script:\n    - cargo test\n"),
+                ("vercel.json", "{}\n", "{\"rewrites\": []}\n"),
+            ],
         );
     }
 }

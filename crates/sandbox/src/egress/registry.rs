@@ -27,7 +27,7 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, mem, sync::Arc};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::Mutex,
@@ -38,8 +38,6 @@ use url::{Position, Url};
 
 /// The name that the door gives itself, because some registries refuse requests without one.
 const NAME: HeaderValue = HeaderValue::from_static("AutoBuild");
-/// The number of times that a request is sent. A registry may have closed an idle connection.
-const TRIES: usize = 2;
 
 /// Hosts whose redirects the door follows itself, because the files are at hosts to which anybody can upload: the host
 /// alone chooses which file is read. Gradle's wrapper downloads Gradle this way.
@@ -143,15 +141,21 @@ impl RegistryVisit {
 
     async fn ask(&self, asked: &Request<Incoming>, target: &str) -> Result<Response<Incoming>, Refusal> {
         let mut upstream = self.upstream.lock().await;
-        for _ in 0..TRIES {
-            let mut sender = self.open(std::mem::replace(&mut *upstream, Upstream::Lost)).await?;
+        let mut refusal = Refusal::Unreachable;
+        // A registry may have closed an idle connection.
+        for connection in [mem::replace(&mut *upstream, Upstream::Lost), Upstream::Lost] {
             let request = self.request(asked, target).ok_or(Refusal::NotARead)?;
-            if let Ok(response) = sender.send_request(request).await {
-                *upstream = Upstream::Open(sender);
-                return Ok(response);
+            match self.open(connection).await {
+                Ok(mut sender) => {
+                    if let Ok(response) = sender.send_request(request).await {
+                        *upstream = Upstream::Open(sender);
+                        return Ok(response);
+                    }
+                }
+                Err(why) => refusal = why,
             }
         }
-        Err(Refusal::Unreachable)
+        Err(refusal)
     }
 
     /// Follows the redirects of a host in [`FOLLOWED`].
@@ -187,15 +191,11 @@ impl RegistryVisit {
     async fn open(&self, upstream: Upstream) -> Result<Sender, Refusal> {
         let rules = &self.shared.rules;
         let opening = async {
-            let connected = match upstream {
-                Upstream::Open(mut sender) => match sender.ready().await {
-                    Ok(()) => return Ok(sender),
-                    Err(_) => connect::connect(&self.host, rules).await?,
-                },
-                Upstream::Connected(stream) => stream,
-                Upstream::Lost => connect::connect(&self.host, rules).await?,
-            };
-            self.greet(connected).await
+            match upstream {
+                Upstream::Open(mut sender) => sender.ready().await.map(|()| sender).map_err(|_| Refusal::Unreachable),
+                Upstream::Connected(stream) => self.greet(stream).await,
+                Upstream::Lost => self.greet(connect::connect(&self.host, rules).await?).await,
+            }
         };
         tokio::time::timeout(rules.caps.connect, opening).await.unwrap_or(Err(Refusal::Unreachable))
     }

@@ -19,15 +19,58 @@ const MAX_KEY: usize = 100;
 /// Tools that the program itself runs, which only cost tokens.
 const OWN_TOOLS: [&str; 6] = ["function", "custom", "namespace", "tool_search", "local_shell", "apply_patch"];
 
-/// Members that a bounded request may only have as `null` or with one of these values, in JSON.
-const BOUNDED: [(&str, &[&str]); 7] = [
-    // It continues after the client is gone, and reports its usage only to a later request.
-    ("background", &["false"]),
-    // These are stored at the service, can have any length, and can have tools and models of their own.
-    ("prompt", &[]),
-    ("conversation", &[]),
-    ("previous_response_id", &[]),
-    ("web_search_options", &[]),
+/// The members that a request to OpenAI's API, or to a gateway that speaks it, may have. Gateways know others, which choose
+/// further models, hosts or tools: `models`, `fallbacks`, `plugins`, `api_base`. OpenAI's own that are missing here let
+/// work continue unseen, are stored there, or have prices of their own: `background`, `prompt`, `conversation`,
+/// `previous_response_id`, `context_management`, `web_search_options`, `audio`.
+const OPEN_AI_MEMBERS: [&str; 43] = [
+    "model",
+    "input",
+    "instructions",
+    "messages",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "max_tool_calls",
+    "functions",
+    "function_call",
+    "reasoning",
+    "reasoning_effort",
+    "text",
+    "verbosity",
+    "response_format",
+    "include",
+    "truncation",
+    "store",
+    "stream",
+    "stream_options",
+    "usage",
+    "service_tier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "user",
+    "metadata",
+    "client_metadata",
+    "max_output_tokens",
+    "max_completion_tokens",
+    "max_tokens",
+    "n",
+    "stop",
+    "seed",
+    "temperature",
+    "top_p",
+    "top_k",
+    "min_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "logit_bias",
+    "logprobs",
+    "top_logprobs",
+];
+
+/// Members that a request may only have as `null` or with one of these values, in JSON.
+const BOUNDED: [(&str, &[&str]); 2] = [
     ("service_tier", &[r#""auto""#, r#""default""#, r#""flex""#, r#""standard_only""#]),
     // Each further answer costs.
     ("n", &["1"]),
@@ -44,8 +87,6 @@ pub(super) enum RequestRefusal {
     TooDeep,
     #[error("it is larger than {0} MiB")]
     TooLarge(u32),
-    #[error("it asks the model's service for tools of other hosts")]
-    ToolServers,
     #[error("it asks the model's service to fetch something by its address")]
     Address,
     #[error("it has `{0}`, and what that costs is not bounded")]
@@ -173,13 +214,12 @@ impl Policy {
     /// Checks a member of the request itself. Its `key` is in lower case.
     fn check_own(&mut self, key: &str, value: &Value) -> Result<(), RequestRefusal> {
         match key {
-            "mcp_servers" => return Err(RequestRefusal::ToolServers),
             "tools" if !value.is_array() && !value.is_null() => return Err(RequestRefusal::HostedTool),
             "stream" => self.streams = Some(self.streams != Some(false) && *value == true),
             "model" => return self.check_model(value),
             _ => {}
         }
-        if matches!(self.terms, Terms::Messages { .. }) && !messages_api::MEMBERS.contains(&key) {
+        if !members(&self.terms).contains(&key) {
             return Err(unknown(key));
         }
         if key == "store" {
@@ -247,6 +287,14 @@ fn check_member(at: Place<'_>, source: &mut SourceMembers, key: &str, value: &Va
         _ => {}
     }
     if source.is_by_address && source.has_address { Err(RequestRefusal::Address) } else { Ok(()) }
+}
+
+/// Returns the members that a request may have.
+fn members(terms: &Terms) -> &'static [&'static str] {
+    match terms {
+        Terms::Messages { .. } => &messages_api::MEMBERS,
+        Terms::Priced { .. } => &OPEN_AI_MEMBERS,
+    }
 }
 
 fn unknown(key: &str) -> RequestRefusal {
@@ -338,11 +386,8 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallRequest, RequestRefusal, Terms, check};
-    use crate::egress::{
-        messages_api::{MEMBERS, is_small},
-        tests::corpus,
-    };
+    use super::{CallRequest, RequestRefusal, Terms, check, members, unknown};
+    use crate::egress::{messages_api::is_small, tests::corpus};
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -392,14 +437,13 @@ mod tests {
             r#""tools":{"type":"web_fetch_20250910"}"#,
         ];
         all_are(RequestRefusal::HostedTool, &requests);
-        all_are(RequestRefusal::ToolServers, &[r#""mcp_servers":[{"type":"url","url":"https://evil.example"}]"#]);
     }
 
     #[test]
     fn what_is_priced_and_bounded_passes() {
         for (request, most) in [
             (r#"{"model":"gpt-5.4","stream":true,"store":false,"input":[]}"#, None),
-            (r#"{"max_output_tokens":7,"model":"gpt-5.4","n":1,"background":false,"prompt":null}"#, Some(7)),
+            (r#"{"max_output_tokens":7,"model":"gpt-5.4","n":1,"service_tier":null}"#, Some(7)),
             (r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":9,"service_tier":"flex"}"#, Some(9)),
             (r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":9e5}"#, Some(u64::MAX)),
             (r#"{"max_tokens":7,"model":"gpt-5.4","max_tokens":null}"#, Some(u64::MAX)),
@@ -464,22 +508,26 @@ mod tests {
 
     #[test]
     fn what_cannot_be_priced_or_bounded_does_not_pass() {
-        for (member, name) in [
-            (r#""background":true"#, "background"),
-            (r#""background":1"#, "background"),
-            (r#""background" : true"#, "background"),
-            (r#""background":false,"background":true"#, "background"),
-            (r#""prompt":{"id":"pmpt_1"}"#, "prompt"),
-            (r#""prompt":"pmpt_1""#, "prompt"),
-            (r#""conversation":"conv_1""#, "conversation"),
-            (r#""previous_response_id":"resp_1""#, "previous_response_id"),
-            (r#""web_search_options":{}"#, "web_search_options"),
-            (r#""service_tier":"priority""#, "service_tier"),
-            (r#""n":128"#, "n"),
+        let unbounded = RequestRefusal::Unbounded;
+        for (member, refusal) in [
+            (r#""background":false"#, unknown("background")),
+            (r#""background" : true"#, unknown("background")),
+            (r#""prompt":{"id":"pmpt_1"}"#, unknown("prompt")),
+            (r#""conversation":"conv_1""#, unknown("conversation")),
+            (r#""previous_response_id":"resp_1""#, unknown("previous_response_id")),
+            (r#""context_management":[{"type":"compaction"}]"#, unknown("context_management")),
+            (r#""web_search_options":{}"#, unknown("web_search_options")),
+            (r#""mcp_servers":[{"type":"url","url":"https://evil.example"}]"#, unknown("mcp_servers")),
+            (r#""plugins":[{"id":"web"}]"#, unknown("plugins")),
+            (r#""models":["openai/o1-pro"]"#, unknown("models")),
+            (r#""fallbacks":["o1-pro"]"#, unknown("fallbacks")),
+            (r#""api_base":"https://evil.example""#, unknown("api_base")),
+            (r#""service_tier":"priority""#, unbounded("service_tier")),
+            (r#""n":128"#, unbounded("n")),
         ] {
             for request in [format!(r#"{{{member},"model":"gpt-5.4"}}"#), format!(r#"{{"model":"gpt-5.4",{member}}}"#)]
             {
-                assert_eq!(priced(&request), Err(RequestRefusal::Unbounded(name)), "{request}");
+                assert_eq!(priced(&request), Err(refusal.clone()), "{request}");
             }
         }
         for tool in [
@@ -591,15 +639,18 @@ mod tests {
         }
     }
 
-    /// Returns the result for a recording under the terms of its API.
-    fn recorded(name: &str, request: &[u8]) -> Result<CallRequest, RequestRefusal> {
+    /// Returns the terms of the API to which a recording was sent.
+    fn terms_of(name: &str) -> Terms {
         let model = |name: &str| Arc::new(name.to_owned().into());
-        let terms = if name.contains("messages") {
+        if name.contains("messages") {
             Terms::Messages { model: model("claude-opus-4-8") }
         } else {
             Terms::Priced { model: model("gpt-5.4") }
-        };
-        check(&terms, "/v1/messages", request)
+        }
+    }
+
+    fn recorded(name: &str, request: &[u8]) -> Result<CallRequest, RequestRefusal> {
+        check(&terms_of(name), "/v1/messages", request)
     }
 
     #[test]
@@ -629,9 +680,8 @@ mod tests {
                 let seen: serde_json::Value = serde_json::from_slice(&request).unwrap();
                 let model = seen["model"].as_str().unwrap_or_default();
                 prop_assert!(model == "gpt-5.4" || model == "claude-opus-4-8" || is_small(model), "{}", model);
-                prop_assert_ne!(&seen["background"], true);
-                let mut members = seen.as_object().into_iter().flatten();
-                prop_assert!(!name.contains("messages") || members.all(|(member, _)| MEMBERS.contains(&member.as_str())));
+                let known = members(&terms_of(&name));
+                prop_assert!(seen.as_object().into_iter().flatten().all(|(member, _)| known.contains(&member.as_str())));
             }
         }
     }
