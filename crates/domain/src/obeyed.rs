@@ -130,10 +130,6 @@ mod tests {
             ".husky/pre-commit",
             "team.code-workspace",
             ".cursorrules",
-            "flake.nix",
-            ".jj/repo/config.toml",
-            "docs/cspell.config.mjs",
-            "IFLOW.md",
             "a/.config/mise/config.toml",
             "tools/bazel",
             "src/tools/bazel.rs",
@@ -161,23 +157,26 @@ mod tests {
                 ("hie.yaml", FileUser::Editor),
                 ("rust-analyzer.toml", FileUser::Editor),
                 ("team.code-workspace", FileUser::Editor),
-                ("docs/cspell.config.mjs", FileUser::Editor),
                 ("web/eslint.config.mts", FileUser::Editor),
-                ("flake.nix", FileUser::Shell),
                 ("a/.envrc", FileUser::Shell),
                 ("a/.config/mise", FileUser::Shell),
                 (".husky", FileUser::Git),
-                (".jj", FileUser::Git),
                 ("web/commitlint.config.ts", FileUser::Git),
                 ("gradle/wrapper", FileUser::PackageManager),
                 ("tools/bazel", FileUser::PackageManager),
                 ("web/.npmrc", FileUser::PackageManager),
                 (".cursorrules", FileUser::Agent),
-                ("IFLOW.md", FileUser::Agent),
                 ("vercel.json", FileUser::Deployment),
                 ("docs/.readthedocs.yaml", FileUser::Deployment),
                 ("apps/web/netlify.toml", FileUser::Deployment),
             ]
         );
+    }
+
+    #[test]
+    fn what_an_allowed_file_or_a_prompt_reads_takes_effect_too() {
+        let paths = ["IFLOW.md", ".jj/repo/config.toml", "flake.nix", "docs/cspell.config.mjs"];
+        let users: Vec<FileUser> = obeyed_files(paths).iter().map(|file| file.by).collect();
+        assert_eq!(users, [FileUser::Editor, FileUser::Shell, FileUser::Git, FileUser::Agent]);
     }
 }
