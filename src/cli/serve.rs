@@ -509,7 +509,7 @@ fn blueprint(
         secrets: secrets.clone(),
         settings: engine,
         caps,
-        sandbox: service::sandbox(settings),
+        sandbox: service::sandbox(settings.sandbox.limits, &settings.secret_files),
         isolation: settings.sandbox.bounds,
     })
 }

@@ -5,6 +5,7 @@ use crate::{
     cli::{assemble, assemble::Agents},
     config::{Allowance, Allowances, ServerSettings, join_mistakes},
 };
+use domain::isolation::Limits;
 use sandbox::SandboxOptions;
 use secrecy::SecretString;
 use std::{collections::BTreeMap, path::PathBuf};
@@ -32,17 +33,13 @@ pub(super) fn agents(settings: &ServerSettings) -> Agents {
     }
 }
 
-/// Returns the options for running foreign programs.
-pub(super) fn sandbox(settings: &ServerSettings) -> SandboxOptions {
-    SandboxOptions {
-        limits: settings.sandbox.limits,
-        hidden: with_targets(&settings.secret_files),
-        ..SandboxOptions::own_binary()
-    }
+/// Returns the options for running foreign programs, which see none of these files.
+pub(super) fn sandbox(limits: Limits, secret_files: &[PathBuf]) -> SandboxOptions {
+    SandboxOptions { limits, hidden: with_targets(secret_files), ..SandboxOptions::own_binary() }
 }
 
 /// Returns the paths, absolute, together with the targets of links among them.
-pub(super) fn with_targets(files: &[PathBuf]) -> Vec<PathBuf> {
+fn with_targets(files: &[PathBuf]) -> Vec<PathBuf> {
     let both = files.iter().flat_map(|file| [std::path::absolute(file).ok(), file.canonicalize().ok()]);
     both.flatten().collect()
 }

@@ -121,7 +121,9 @@ async fn why_it_is_blocked_and_what_to_do_stands_in_the_end_and_in_the_transcrip
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_with_a_secret_that_a_variable_names_is_hidden_also_beside_programs() {
-    for (variable, is_hidden) in [("AUTOBUILD_ANTHROPIC_API_KEY_FILE", true), ("ANOTHER_FILE", false)] {
+    for (variable, is_hidden) in
+        [("AUTOBUILD_ANTHROPIC_API_KEY_FILE", true), ("AUTOBUILD_CONFIG", true), ("ANOTHER_FILE", false)]
+    {
         let own = Own::new(Some(READING_SETUP)).await;
         let bin = own.folder.path().join("bin");
         fs::create_dir(&bin).unwrap();

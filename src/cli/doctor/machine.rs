@@ -153,7 +153,7 @@ pub(super) async fn foreign_programs(input: &DoctorInput<'_>) -> Vec<Row> {
     let sandbox = match input.running {
         Some(engine) => &engine.sandbox,
         None => {
-            let mut options = service::sandbox(input.settings);
+            let mut options = service::sandbox(input.settings.sandbox.limits, &input.settings.secret_files);
             let data_dir = &input.settings.data_dir;
             options.hidden.push(data_dir.clone());
             if data_dir.is_dir() {

@@ -42,7 +42,6 @@ use forge::{
     AppCredentials, Forge, ForgeError, ForgeOptions, Hands, NewApp, Readers, RepoSource, Role, Saving, Settings,
 };
 use page_parts::session::with_key;
-use sandbox::SandboxOptions;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::{
@@ -354,6 +353,8 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
     // The settings that protect this machine count on a stage too.
     let safety = SandboxSettings::of_process().map_err(|mistakes| anyhow::anyhow!(join_mistakes(&mistakes, "\n")))?;
     let key = |app: &AppCredentials| AppKey { id: AppId(app.id), private_key: app.private_key.clone() };
+    let mut sandbox = service::sandbox(safety.limits, &secret_files_of_process());
+    sandbox.hidden.push(setup.folder.to_path_buf());
     let collector = TelemetrySettings::of(|name| std::env::var(name).ok())?;
     let worker = assemble::worker_name();
     let allowances = service::own_allowances()?;
@@ -382,11 +383,7 @@ fn blueprint(forge: &Forge, setup: Setup<'_>, [main, coach]: [&AppCredentials; 2
         secrets: secrets.clone(),
         settings,
         caps: Caps::None,
-        sandbox: SandboxOptions {
-            limits: safety.limits,
-            hidden: [vec![setup.folder.to_path_buf()], service::with_targets(&secret_files_of_process())].concat(),
-            ..SandboxOptions::own_binary()
-        },
+        sandbox,
         isolation: safety.bounds,
     })
 }
