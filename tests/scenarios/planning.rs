@@ -138,7 +138,8 @@ async fn a_plan_may_change_a_file_of_a_service_that_deploys_but_not_add_one() {
         }
         world.start().await;
         assert_eq!(world.state().await, state, "{file}");
-        let refusal = "files names `web/vercel.json`, which the pattern `web/vercel.json` protects";
+        let refusal =
+            "files names `web/vercel.json`, which the pattern `web/vercel.json` protects: no Player may add it";
         assert_eq!(world.living().await.contains(refusal), state == "failed", "{}", world.living().await);
         world.end().await;
     }

@@ -24,13 +24,19 @@ pub fn between_tasks(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> boo
     checked_files(tasks, &needs, file_exists, mistakes);
 }
 
-/// Notes every file that no Player may change: a task that names it could not be done.
-pub fn protected_files(tasks: &[TaskSketch<'_>], protecting: &dyn Fn(&str) -> Option<String>, mistakes: &mut Mistakes) {
+/// Notes every file that no Player may add or change: a task that names it could not be done.
+pub fn protected_files(
+    tasks: &[TaskSketch<'_>],
+    protecting: &dyn Fn(&str) -> Option<String>,
+    file_exists: &dyn Fn(&str) -> bool,
+    mistakes: &mut Mistakes,
+) {
     for sketch in tasks {
         for file in &sketch.task.files {
             let Some(pattern) = protecting(file) else { continue };
+            let act = if file_exists(file) { "change" } else { "add" };
             let (id, file, pattern) = (sketch.task.id, quoted(file), quoted(&pattern));
-            let rule = "no Player may change it; leave it out, and let a person change it";
+            let rule = format!("no Player may {act} it; leave it out, and let a person {act} it");
             mistakes
                 .add(format!("{id}: files names {file}, which the pattern {pattern} protects: {rule}"), sketch.place);
         }

@@ -72,7 +72,7 @@ fn checked(node: &Node, context: &PlanContext<'_>, author: PlanAuthor) -> Result
     let tasks = sketch.as_ref().map_or(&[][..], |sketch| &sketch.tasks);
     let mut between = Mistakes::default();
     check::between_tasks(tasks, context.file_exists, &mut between);
-    check::protected_files(tasks, context.protecting, &mut between);
+    check::protected_files(tasks, context.protecting, context.file_exists, &mut between);
     if let PlanAuthor::Agent = author {
         check::sentences(tasks, context.words, &mut between);
     }
