@@ -16,7 +16,7 @@ use crate::store::{
 };
 use domain::{
     budget,
-    budget::{Amount, Budget, Call, Month, Purse, PurseLimits, PurseStatus, Share, Spent, Verdict},
+    budget::{Amount, Budget, Call, Month, Purse, PurseLimits, PurseStatus, Share, ShareOutcome, Spent},
     ids::{FeatureKey, InstallationId, Millis, TaskId, TurnNumber},
     isolation::Level,
 };
@@ -172,20 +172,17 @@ impl Store {
         }
         let month = Month::of(new.at);
         let accounts = accounts(&mut tx, new, budget, month).await?;
-        let share = match budget::share(&accounts, call, month) {
-            Verdict::Share(share) => share,
-            refused @ (Verdict::Wait | Verdict::Spent(_)) => {
-                tx.commit().await?;
-                return Ok(match refused {
-                    Verdict::Spent(spent) => StartOutcome::Spent(spent),
-                    Verdict::Share(_) | Verdict::Wait => StartOutcome::Held,
-                });
+        let outcome = match budget::share(&accounts, call, month) {
+            ShareOutcome::Share(share) => {
+                provider::probe(&mut tx, &new.provider, new.at.plus(new.spacing)).await?;
+                let id = insert(&mut tx, hold, new, &share).await?;
+                StartOutcome::Run { id, share }
             }
+            ShareOutcome::Wait => StartOutcome::Held,
+            ShareOutcome::Spent(spent) => StartOutcome::Spent(spent),
         };
-        provider::probe(&mut tx, &new.provider, new.at.plus(new.spacing)).await?;
-        let id = insert(&mut tx, hold, new, &share).await?;
         tx.commit().await?;
-        Ok(StartOutcome::Run { id, share })
+        Ok(outcome)
     }
 
     /// Records the usage of a run. Only the first end of a run counts; it also replaces the estimate of a run marked as

@@ -136,7 +136,7 @@ pub struct Share {
 
 /// The answer to a request for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ShareOutcome {
     Share(Share),
     /// The rest is reserved for runs that have not ended. Ask again later.
     Wait,
@@ -169,7 +169,7 @@ pub struct Spent {
 }
 
 /// Decides if a run may begin in `month`. Its share is the smallest that any of its purses offers.
-pub fn share(accounts: &[PurseStatus], call: &Call, month: Month) -> Verdict {
+pub fn share(accounts: &[PurseStatus], call: &Call, month: Month) -> ShareOutcome {
     let mut share = Share { usd_micros: None, most_usd_micros: None, tokens: None, ms: call.deadline_ms };
     let mut wait = false;
     for account in accounts {
@@ -177,7 +177,7 @@ pub fn share(accounts: &[PurseStatus], call: &Call, month: Month) -> Verdict {
         for (measure, limit, used, reserved, least) in measures(account) {
             let Some(limit) = limit else { continue };
             if limit.saturating_sub(used) < least {
-                return Verdict::Spent(Spent { purse: account.purse, measure, used, limit, month });
+                return ShareOutcome::Spent(Spent { purse: account.purse, measure, used, limit, month });
             }
             let left = limit.saturating_sub(used).saturating_sub(reserved);
             wait |= left < least;
@@ -198,7 +198,7 @@ pub fn share(accounts: &[PurseStatus], call: &Call, month: Month) -> Verdict {
             }
         }
     }
-    if wait { Verdict::Wait } else { Verdict::Share(share) }
+    if wait { ShareOutcome::Wait } else { ShareOutcome::Share(share) }
 }
 
 /// Returns each measure with its limit, the amounts used and reserved, and the least amount with which a run may begin.

@@ -15,14 +15,14 @@ fn money(purse: Purse, limit: u64, used: u64, reserved: u64, running: u32, paral
     }
 }
 
-fn share_of(accounts: &[PurseStatus]) -> Verdict {
+fn share_of(accounts: &[PurseStatus]) -> ShareOutcome {
     let call = Call { deadline_ms: 60_000, cost_reporting: CostReporting::Cost };
     share(accounts, &call, Month::of(MONTH))
 }
 
 fn granted(accounts: &[PurseStatus]) -> u64 {
     match share_of(accounts) {
-        Verdict::Share(share) => share.usd_micros.unwrap(),
+        ShareOutcome::Share(share) => share.usd_micros.unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -30,23 +30,25 @@ fn granted(accounts: &[PurseStatus]) -> u64 {
 /// The money that the proxy lets a run use.
 fn most(accounts: &[PurseStatus]) -> u64 {
     match share_of(accounts) {
-        Verdict::Share(share) => share.most_usd_micros.unwrap(),
+        ShareOutcome::Share(share) => share.most_usd_micros.unwrap(),
         other => panic!("{other:?}"),
     }
 }
 
 fn sentence(account: PurseStatus) -> String {
     match share_of(&[account]) {
-        Verdict::Spent(spent) => format!("{}: {} of {} in {}", spent.setting(), spent.used, spent.limit, spent.month),
+        ShareOutcome::Spent(spent) => {
+            format!("{}: {} of {} in {}", spent.setting(), spent.used, spent.limit, spent.month)
+        }
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
 fn without_limits_only_the_deadline_limits() {
-    let verdict = share_of(&[]);
+    let outcome = share_of(&[]);
     let expected = Share { usd_micros: None, most_usd_micros: None, tokens: None, ms: 60_000 };
-    assert_eq!(verdict, Verdict::Share(expected));
+    assert_eq!(outcome, ShareOutcome::Share(expected));
 }
 
 #[test]
@@ -92,9 +94,9 @@ fn the_poorest_purse_decides() {
 #[test]
 fn what_others_hold_is_waited_for_and_what_is_spent_is_not() {
     let held = money(Purse::Feature, 1_000_000, 400_000, 600_000, 2, 2);
-    assert_eq!(share_of(&[held]), Verdict::Wait);
+    assert_eq!(share_of(&[held]), ShareOutcome::Wait);
     let spent = money(Purse::Feature, 1_000_000, 1_000_000, 0, 0, 2);
-    assert!(matches!(share_of(&[held, spent]), Verdict::Spent(_)));
+    assert!(matches!(share_of(&[held, spent]), ShareOutcome::Spent(_)));
 }
 
 #[test]
@@ -104,11 +106,11 @@ fn a_program_that_tells_nothing_is_held_to_time_and_to_what_is_spent() {
     account.used.ms = 50_000;
     let call = Call { deadline_ms: 60_000, cost_reporting: CostReporting::Nothing };
     let expected = Share { usd_micros: None, most_usd_micros: None, tokens: None, ms: 40_000 };
-    assert_eq!(share(&[account], &call, Month::of(MONTH)), Verdict::Share(expected));
+    assert_eq!(share(&[account], &call, Month::of(MONTH)), ShareOutcome::Share(expected));
     account.used.ms = 89_500;
-    assert!(matches!(share(&[account], &call, Month::of(MONTH)), Verdict::Spent(_)));
+    assert!(matches!(share(&[account], &call, Month::of(MONTH)), ShareOutcome::Spent(_)));
     account.used = Amount { usd_micros: 5_000_000, ..Amount::default() };
-    assert!(matches!(share(&[account], &call, Month::of(MONTH)), Verdict::Spent(_)));
+    assert!(matches!(share(&[account], &call, Month::of(MONTH)), ShareOutcome::Spent(_)));
 }
 
 #[test]
