@@ -251,7 +251,7 @@ impl Engine {
         let known = self.store.known_settings(repo).await?;
         let oldest = self.now().plus(-CERTAIN_MS);
         Ok(known
-            .filter(|(known, standing)| *standing == SettingsStatus::Certain && known.asked_at > oldest)
+            .filter(|(known, status)| *status == SettingsStatus::Certain && known.asked_at > oldest)
             .map(|(known, _)| known))
     }
 

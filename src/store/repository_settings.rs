@@ -54,15 +54,14 @@ impl Store {
             return Ok(None);
         };
         let asked_at = row.int("asked_at")?;
-        let standing =
-            if asked_at > row.int("doubted_at")? { SettingsStatus::Certain } else { SettingsStatus::InDoubt };
+        let status = if asked_at > row.int("doubted_at")? { SettingsStatus::Certain } else { SettingsStatus::InDoubt };
         let known = KnownSettings {
             commit: row.opt_parsed("commit_sha")?,
             file,
             shared: row.opt_count("shared_repo")?.map(RepoId),
             asked_at: Millis(asked_at),
         };
-        Ok(Some((known, standing)))
+        Ok(Some((known, status)))
     }
 
     /// Returns the owner's `.github` repository, if the last read of one of the owner's repositories used it.

@@ -83,8 +83,8 @@ async fn an_unpatched_git_is_warned_of_and_worked_with() {
 fn lines(output: &Output) -> Vec<(String, String)> {
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     let read = |line: &str| {
-        let (standing, rest) = line.split_at(9);
-        (standing.trim().to_owned(), rest[..16].trim().to_owned())
+        let (status, rest) = line.split_at(9);
+        (status.trim().to_owned(), rest[..16].trim().to_owned())
     };
     text.lines().take_while(|line| !line.is_empty()).map(read).collect()
 }
@@ -96,7 +96,7 @@ async fn a_check_says_everything_that_a_start_lacks_and_makes_nothing() {
     let output = autobuild(folder.path(), &["serve", "--check"]).await;
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let lines = lines(&output);
-    let of = |what: &str| lines.iter().find(|(_, known)| known == what).map(|(standing, _)| standing.as_str());
+    let of = |what: &str| lines.iter().find(|(_, known)| known == what).map(|(status, _)| status.as_str());
     assert_eq!(of("git"), Some("broken"), "{lines:?}");
     assert_eq!((of("settings"), of("database"), of("data folder")), (Some("ok"), Some("ok"), Some("ok")));
     assert_eq!((of("App"), of("Coach App")), (Some("warning"), None));
@@ -190,7 +190,7 @@ async fn a_check_of_wrong_settings_names_them() {
         // The rest waits until the settings can be read.
         ("warning", "settings"),
     ];
-    let expected = expected.map(|(standing, what)| (standing.to_owned(), what.to_owned()));
+    let expected = expected.map(|(status, what)| (status.to_owned(), what.to_owned()));
     assert_eq!(lines(&output), expected);
 }
 

@@ -53,7 +53,7 @@ pub struct Row {
     pub topic: Topic,
     /// The agent, the repository or the App on an account, if the subject has several.
     pub of: Option<String>,
-    pub standing: RowStatus,
+    pub status: RowStatus,
     pub found: String,
     /// The next step; `None` if nothing needs to be done.
     pub remedy: Option<String>,
@@ -62,17 +62,17 @@ pub struct Row {
 impl Row {
     /// A row for a subject in order.
     pub fn ok(topic: Topic, found: impl Into<String>) -> Self {
-        Self { topic, of: None, standing: RowStatus::Ok, found: found.into(), remedy: None }
+        Self { topic, of: None, status: RowStatus::Ok, found: found.into(), remedy: None }
     }
 
     /// A row for a subject that works and could be improved.
     pub fn warning(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { standing: RowStatus::Warning, remedy: Some(remedy.into()), ..Self::ok(topic, found) }
+        Self { status: RowStatus::Warning, remedy: Some(remedy.into()), ..Self::ok(topic, found) }
     }
 
     /// A row for a subject that does not work until the remedy is applied.
     pub fn broken(topic: Topic, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { standing: RowStatus::Broken, ..Self::warning(topic, found, remedy) }
+        Self { status: RowStatus::Broken, ..Self::warning(topic, found, remedy) }
     }
 
     /// Returns the row with the name of one among several, such as an agent.
@@ -96,7 +96,7 @@ impl Row {
         Self {
             topic: self.topic,
             of: self.of.as_deref().map(clean),
-            standing: self.standing,
+            status: self.status,
             found: clean(&self.found),
             remedy: self.remedy.as_deref().map(clean),
         }
@@ -104,7 +104,7 @@ impl Row {
 
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({
-            "what": self.topic.word(), "of": self.of, "state": self.standing, "found": self.found, "remedy": self.remedy,
+            "what": self.topic.word(), "of": self.of, "state": self.status, "found": self.found, "remedy": self.remedy,
         })
     }
 }
@@ -117,5 +117,5 @@ pub fn report(rows: &[Row]) -> serde_json::Value {
 
 /// `true` if a row is broken.
 pub fn is_broken(rows: &[Row]) -> bool {
-    rows.iter().any(|row| row.standing == RowStatus::Broken)
+    rows.iter().any(|row| row.status == RowStatus::Broken)
 }

@@ -128,12 +128,12 @@ fn make_room(home: &Path) -> io::Result<()> {
     let service = home.join(SERVICE);
     // A process that is started meanwhile is in its parent's group, so look again.
     for _ in 0..10 {
-        let standing = fs::read_to_string(home.join("cgroup.procs"))?;
-        if standing.is_empty() {
+        let members = fs::read_to_string(home.join("cgroup.procs"))?;
+        if members.is_empty() {
             break;
         }
         fs::create_dir_all(&service)?;
-        for pid in standing.lines() {
+        for pid in members.lines() {
             match fs::write(service.join("cgroup.procs"), pid) {
                 // It ended meanwhile.
                 Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {}

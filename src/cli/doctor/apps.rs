@@ -351,13 +351,13 @@ mod tests {
         }
     }
 
-    /// Checks each row's standing, and that its texts contain the given part.
+    /// Checks each row's status, and that its texts contain the given part.
     fn hold(table: Vec<(Row, RowStatus, &str)>) {
-        for (row, standing, part) in table {
-            assert_eq!(row.standing, standing, "{row:?}");
+        for (row, status, part) in table {
+            assert_eq!(row.status, status, "{row:?}");
             let said = format!("{} {}", row.found, row.remedy.clone().unwrap_or_default());
             assert!(said.contains(part), "{part}: {row:?}");
-            assert_eq!(row.remedy.is_none(), standing == RowStatus::Ok, "{row:?}");
+            assert_eq!(row.remedy.is_none(), status == RowStatus::Ok, "{row:?}");
         }
     }
 

@@ -93,7 +93,7 @@ fn folder(path: &Path, found: Result<FoundFolder, NoDataFolder>) -> Row {
 /// Returns the folder's row, or a warning if its disk is nearly full.
 fn with_room(row: Row, room: Option<DiskRoom>) -> Row {
     match room {
-        Some(room) if row.standing == RowStatus::Ok && !room.is_enough() => Row::warning(
+        Some(room) if row.status == RowStatus::Ok && !room.is_enough() => Row::warning(
             Topic::DataFolder,
             format!("{}, but its disk is nearly full: {room}", row.found),
             "make room: until then no agent and no Gates start",
@@ -380,8 +380,8 @@ mod tests {
             (agent("claude", &Ok(())), RowStatus::Ok, None),
             (agent("claude", &Err(none())), RowStatus::Broken, Some("AUTOBUILD_AGENT")),
         ];
-        for (row, standing, remedy) in table {
-            assert_eq!(row.standing, standing, "{row:?}");
+        for (row, status, remedy) in table {
+            assert_eq!(row.status, status, "{row:?}");
             let said = row.remedy.as_deref();
             assert!(said.is_some() == remedy.is_some(), "{row:?}");
             assert!(said.unwrap_or_default().contains(remedy.unwrap_or_default()), "{row:?}");

@@ -103,7 +103,7 @@ pub(super) fn for_role(mut rows: Vec<Row>, role: ProcessRole) -> Vec<Row> {
 pub(super) fn log_rows(rows: &[Row], secrets: &Secrets) {
     for row in rows.iter().map(|row| row.masked(|text| secrets.mask(text))) {
         let remedy: String = row.remedy.iter().map(|remedy| format!(" -> {remedy}")).collect();
-        match row.standing {
+        match row.status {
             RowStatus::Ok => {}
             RowStatus::Warning => tracing::warn!("{}: {}{remedy}", row.what(), row.found),
             RowStatus::Broken => tracing::error!("{}: {}{remedy}", row.what(), row.found),

@@ -16,8 +16,8 @@ const WORD: usize = 8;
 pub(super) fn table(rows: &[Row], columns: Option<usize>, paint: impl Fn(&str, Tone) -> String) -> String {
     let mut lines: Vec<String> = Vec::new();
     for row in rows {
-        let word = paint(row.standing.word(), tone(row.standing));
-        let word = format!("{word}{}", " ".repeat(WORD - row.standing.word().len()));
+        let word = paint(row.status.word(), tone(row.status));
+        let word = format!("{word}{}", " ".repeat(WORD - row.status.word().len()));
         let Some(columns) = columns else {
             let remedy: String = row.remedy.iter().map(|remedy| format!(" -> {remedy}")).collect();
             lines.push(format!("{word} {:<WIDEST$} {}{remedy}", row.what(), row.found));
@@ -52,8 +52,8 @@ fn fitted(row: &Row, word: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-fn tone(standing: RowStatus) -> Tone {
-    match standing {
+fn tone(status: RowStatus) -> Tone {
+    match status {
         RowStatus::Ok => Tone::Good,
         RowStatus::Warning => Tone::Warning,
         RowStatus::Broken => Tone::Bad,
@@ -62,7 +62,7 @@ fn tone(standing: RowStatus) -> Tone {
 
 /// Returns one line that sums up all rows.
 pub(super) fn summary(rows: &[Row]) -> String {
-    let count = |standing: RowStatus| rows.iter().filter(|row| row.standing == standing).count();
+    let count = |status: RowStatus| rows.iter().filter(|row| row.status == status).count();
     match (count(RowStatus::Broken), count(RowStatus::Warning)) {
         (0, 0) => "Everything is as it should be.".to_owned(),
         (0, 1) => "Nothing is broken. 1 warning.".to_owned(),

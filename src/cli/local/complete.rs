@@ -4,10 +4,10 @@ use crate::cli::{
     local::{
         lock::{Holder, Lock, LockOutcome},
         named::NamedOrder,
+        order_status::OrderStatus,
         orders::{BuildGoal, End, Order},
         report::Report,
         session::{AgentArgs, Session},
-        standing::OrderStatus,
     },
     stage::{own_full_name, terminal::Tone},
 };

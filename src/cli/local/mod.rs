@@ -5,13 +5,13 @@ mod complete;
 mod follow;
 mod lock;
 mod named;
+mod order_status;
 mod orders;
 mod plan;
 mod report;
 mod resume;
 mod run;
 pub(super) mod session;
-mod standing;
 mod status;
 mod work;
 

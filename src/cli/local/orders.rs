@@ -4,7 +4,7 @@
 use crate::{
     cli::{
         assemble,
-        local::{report::Report, standing::OrderStatus},
+        local::{order_status::OrderStatus, report::Report},
         local_repository::LocalRepository,
     },
     engine::view,

@@ -3,9 +3,9 @@
 use crate::{
     cli::{
         local::{
+            order_status::OrderStatus,
             orders::{BuildGoal, PlanMode},
             session::{AgentArgs, EXIT_CODES, Session},
-            standing::OrderStatus,
         },
         stage::issue::IssueText,
     },

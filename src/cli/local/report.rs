@@ -3,8 +3,8 @@
 use crate::{
     cli::{
         local::{
+            order_status::{OrderStatus, Verdict},
             orders::{BuildGoal, End, Order},
-            standing::{OrderStatus, Verdict},
         },
         local_repository::short,
         stage::{

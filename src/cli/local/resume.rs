@@ -2,10 +2,10 @@
 
 use crate::cli::local::{
     named::NamedOrder,
+    order_status::OrderStatus,
     orders::Order,
     report::Report,
     session::{AgentArgs, EXIT_CODES, Session},
-    standing::OrderStatus,
 };
 use clap::Args;
 use std::process::ExitCode;

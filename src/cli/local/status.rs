@@ -4,10 +4,10 @@ use crate::cli::{
     local::{
         lock::{Holder, Lock},
         named::NamedOrder,
+        order_status::OrderStatus,
         orders::{End, Order},
         report::{Report, money},
         session::{AgentArgs, Session},
-        standing::OrderStatus,
     },
     stage::terminal::Tone,
 };

@@ -120,11 +120,11 @@ impl<'a> About<'a> {
     /// the command asks for ends the delivery in the same transaction: a repetition could not tell that it did.
     async fn submitted(self) -> Result<Done, EffectError> {
         let needed = permission(&self.feature);
-        let standing = self.reviewer_right(needed).await?;
+        let right = self.reviewer_right(needed).await?;
         let said = parse(&self.review.body);
-        let refusal = self.override_refused(standing, needed);
-        let verdict = self.verdict(standing, &said).await?;
-        let is_done = self.does_all(standing, &said, verdict.as_ref()).await?;
+        let refusal = self.override_refused(right, needed);
+        let verdict = self.verdict(right, &said).await?;
+        let is_done = self.does_all(right, &said, verdict.as_ref()).await?;
         if let Some(event) = verdict {
             let fact = self.fact(event, self.cause());
             if is_done && refusal.is_none() {
@@ -137,7 +137,7 @@ impl<'a> About<'a> {
         } else if is_done {
             Ok(Done::Nothing)
         } else {
-            let refusal = match standing {
+            let refusal = match right {
                 ReviewerRight::Commands => None,
                 ReviewerRight::Writes => Some(no_permission(needed, Asker::Member)),
                 ReviewerRight::Speaks(asker) => Some(no_permission(needed, asker)),
@@ -149,11 +149,11 @@ impl<'a> About<'a> {
     /// Returns `true` if the verdict does what the command in the text asks for.
     async fn does_all(
         &self,
-        standing: ReviewerRight,
+        right: ReviewerRight,
         said: &Parsed,
         verdict: Option<&Event>,
     ) -> Result<bool, EffectError> {
-        Ok(match (self.review.state, standing) {
+        Ok(match (self.review.state, right) {
             (ReviewState::Approved, _) => matches!(said, Parsed::Command(Command::Approve { .. })),
             (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
                 matches!(said, Parsed::Command(Command::Resume { .. })) && !self.waits_after(verdict).await?
@@ -194,14 +194,14 @@ impl<'a> About<'a> {
     }
 
     /// Returns the event for the review's verdict, without the command.
-    async fn verdict(&self, standing: ReviewerRight, said: &Parsed) -> Result<Option<Event>, EffectError> {
+    async fn verdict(&self, right: ReviewerRight, said: &Parsed) -> Result<Option<Event>, EffectError> {
         let Some(task) = self.task else {
-            return self.of_feature(standing, said).await;
+            return self.of_feature(right, said).await;
         };
         let id = self.review.id;
-        let did = match (self.review.state, standing) {
+        let did = match (self.review.state, right) {
             (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
-                PersonDid::RequestChanges(self.content(Severity::MustFix, standing, said).await?)
+                PersonDid::RequestChanges(self.content(Severity::MustFix, right, said).await?)
             }
             (ReviewState::Approved, ReviewerRight::Commands) => {
                 PersonDid::Approve { review: id, commit: self.review.commit.clone() }
@@ -215,7 +215,7 @@ impl<'a> About<'a> {
             }
             (ReviewState::Approved | ReviewState::ChangesRequested, ReviewerRight::Speaks(_))
             | (ReviewState::Commented, _) => {
-                let remarks = self.content(Severity::NiceToHave, standing, said).await?;
+                let remarks = self.content(Severity::NiceToHave, right, said).await?;
                 if remarks.items.is_empty() {
                     return Ok(None);
                 } else {
@@ -228,10 +228,10 @@ impl<'a> About<'a> {
     }
 
     /// Returns the event for a review of the feature pull request. A request for changes becomes a task.
-    async fn of_feature(&self, standing: ReviewerRight, said: &Parsed) -> Result<Option<Event>, EffectError> {
-        match (self.review.state, standing) {
+    async fn of_feature(&self, right: ReviewerRight, said: &Parsed) -> Result<Option<Event>, EffectError> {
+        match (self.review.state, right) {
             (ReviewState::ChangesRequested, ReviewerRight::Commands | ReviewerRight::Writes) => {
-                let asked = self.content(Severity::MustFix, standing, said).await?;
+                let asked = self.content(Severity::MustFix, right, said).await?;
                 Ok(Some(Event::ReviewRequested(Box::new(asked))))
             }
             (
@@ -246,9 +246,9 @@ impl<'a> About<'a> {
     }
 
     /// Returns the refusal for an approval that does not override.
-    fn override_refused(&self, standing: ReviewerRight, needed: Permission) -> Option<Refusal> {
+    fn override_refused(&self, right: ReviewerRight, needed: Permission) -> Option<Refusal> {
         let task = self.task.and_then(|id| self.feature.task(id))?;
-        match (self.review.state, standing) {
+        match (self.review.state, right) {
             (ReviewState::Approved, ReviewerRight::Commands) => review_refused(task, self.review.commit.as_ref()),
             (ReviewState::Approved, ReviewerRight::Writes) => {
                 task.is_blocked().then(|| no_permission(needed, Asker::Member))
@@ -262,7 +262,7 @@ impl<'a> About<'a> {
     async fn content(
         &self,
         severity: Severity,
-        standing: ReviewerRight,
+        right: ReviewerRight,
         said: &Parsed,
     ) -> Result<HumanReview, EffectError> {
         let (repo, pull) = (self.context.repo(), self.pull.number);
@@ -274,13 +274,13 @@ impl<'a> About<'a> {
             Parsed::Command(_) | Parsed::Malformed { .. } => "",
         };
         let mut items = Vec::new();
-        let body = standing.readable(words, MAX_BODY);
+        let body = right.readable(words, MAX_BODY);
         if !body.is_empty() {
             items.push(Issue { severity, ..Issue::remark("review", &body) });
         }
         let shown = comments.iter().take(MOST_COMMENTS);
         items.extend(shown.map(|comment| {
-            let text = standing.readable(&comment.body, MAX_COMMENT);
+            let text = right.readable(&comment.body, MAX_COMMENT);
             Issue { severity, ..on_line(comment, &text) }
         }));
         let more = comments.len().saturating_sub(MOST_COMMENTS);

@@ -72,7 +72,7 @@ pub(super) async fn publish_wave_check(context: &EffectContext<'_>, on: Option<&
 
 /// Returns the buttons of a blocked task, if turn `number` is the one whose check run shows the task's state.
 fn buttons(task: &Task, number: TurnNumber) -> Vec<CheckAction> {
-    let newest = task.standing_turn().is_some_and(|newest| newest.number == number);
+    let newest = task.turn_for_check().is_some_and(|newest| newest.number == number);
     if newest && task.is_blocked() { every_button(task) } else { Vec::new() }
 }
 

@@ -35,7 +35,7 @@ pub struct CheckRun {
 
 /// Returns the check run `AutoBuild` on a turn's commit; `None` before there is a decision.
 pub fn check_run(feature: &Feature, task: &Task, turn: &Turn, links: &Links) -> Option<CheckRun> {
-    let newest = task.standing_turn().filter(|newest| newest.number == turn.number);
+    let newest = task.turn_for_check().filter(|newest| newest.number == turn.number);
     let of_state = newest.and_then(|_| title_of_state(feature, task, turn));
     let (title, conclusion) = of_state.or_else(|| title_of_verdict(turn))?;
     let is_good = matches!(conclusion, CheckConclusion::Success | CheckConclusion::Neutral);

@@ -105,7 +105,7 @@ fn status<'a>(task: &'a Task, turn: &'a Turn, number: usize) -> AnswerStatus<'a>
 
 /// Returns the person who approved this turn over the Coach.
 fn overridden_by<'a>(task: &'a Task, turn: &Turn) -> Option<&'a User> {
-    let is_newest = task.standing_turn().is_some_and(|newest| newest.number == turn.number);
+    let is_newest = task.turn_for_check().is_some_and(|newest| newest.number == turn.number);
     let is_approved = matches!(task.state, State::Approved { .. } | State::Completed { .. });
     let waiver = task.waived.last().filter(|_| is_newest && is_approved && !turn.is_approved());
     waiver.map(|waiver| &waiver.by)

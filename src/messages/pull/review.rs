@@ -226,8 +226,8 @@ fn met(met: CriterionMet) -> &'static str {
 
 fn summary(all: &[Criterion], turn: &Turn) -> String {
     let numbered = (1..).zip(all);
-    let standing: Vec<&str> = numbered.map(|(number, one)| state_of(number, one, turn)).collect();
-    let counted = words::tally(&["met", "not met", "not looked at", "for a person"], &standing);
+    let states: Vec<&str> = numbered.map(|(number, one)| state_of(number, one, turn)).collect();
+    let counted = words::tally(&["met", "not met", "not looked at", "for a person"], &states);
     let noun = if all.len() == 1 { "criterion" } else { "criteria" };
     format!("{} {noun}: {counted}", all.len())
 }

@@ -97,7 +97,7 @@ fn look(entered: &str) -> Markup {
 }
 
 fn rows_shown(rows: &[Row]) -> Markup {
-    let count = |standing: RowStatus| rows.iter().filter(|row| row.standing == standing).count();
+    let count = |status: RowStatus| rows.iter().filter(|row| row.status == status).count();
     let (broken, warnings) = (count(RowStatus::Broken), count(RowStatus::Warning));
     html! {
         p {
@@ -113,14 +113,14 @@ fn rows_shown(rows: &[Row]) -> Markup {
 }
 
 fn line(row: &Row) -> Markup {
-    let colour = match row.standing {
+    let colour = match row.status {
         RowStatus::Ok => "success",
         RowStatus::Warning => "action_required",
         RowStatus::Broken => "failure",
     };
     html! {
         li {
-            (page_parts::badge(colour, row.standing.word())) " " b { (row.what()) }
+            (page_parts::badge(colour, row.status.word())) " " b { (row.what()) }
             div.says { (page_parts::sentence(&row.found)) }
             @if let Some(remedy) = &row.remedy { div.says { "→ " (page_parts::sentence(remedy)) } }
         }

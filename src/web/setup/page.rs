@@ -165,7 +165,7 @@ pub(super) fn failed(why: &str) -> Response {
 
 /// Returns the problems of this machine, so that people learn of them before the Apps are made.
 fn machine_section(rows: Option<&[Row]>) -> Markup {
-    let is_wrong = |row: &&Row| row.standing != diagnosis::RowStatus::Ok;
+    let is_wrong = |row: &&Row| row.status != diagnosis::RowStatus::Ok;
     let wrong: Vec<&Row> = rows.unwrap_or_default().iter().filter(is_wrong).collect();
     html! {
         h2 { "This machine" }
@@ -177,7 +177,7 @@ fn machine_section(rows: Option<&[Row]>) -> Markup {
                 ul.rows {
                     @for row in wrong {
                         li {
-                            b { (row.what()) } " " (row.standing.word()) ": " (page_parts::sentence(&row.found)) "."
+                            b { (row.what()) } " " (row.status.word()) ": " (page_parts::sentence(&row.found)) "."
                             @if let Some(remedy) = &row.remedy { br; span.muted { (page_parts::sentence(remedy)) } }
                         }
                     }

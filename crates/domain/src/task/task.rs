@@ -211,7 +211,7 @@ impl Task {
 
     /// Returns the turn whose check run shows the task's state: the turn on the branch's head, else the newest turn
     /// with a commit.
-    pub fn standing_turn(&self) -> Option<&Turn> {
+    pub fn turn_for_check(&self) -> Option<&Turn> {
         self.turn_of_head().or_else(|| self.turns_of_attempt().rfind(|turn| turn.head.is_some()))
     }
 
