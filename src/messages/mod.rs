@@ -13,7 +13,7 @@ mod pull;
 #[cfg(test)]
 mod tests;
 
-pub use causes::doctor::{about_topic, how_to_install};
+pub use causes::doctor::{about_topic, how_to_install, summary_of_rows};
 pub use causes::evidence::{absence, evidence, finding, output, unmet};
 pub use causes::excess::excess;
 pub use causes::exposure::ci_in_terminal;

@@ -109,7 +109,7 @@ pub(super) fn log_rows(rows: &[Row], secrets: &Secrets) {
             RowStatus::Broken => tracing::error!("{}: {}{remedy}", row.what(), row.found),
         }
     }
-    tracing::info!("doctor: {} All rows are at /doctor.", table::summary(rows));
+    tracing::info!("doctor: {} All rows are at /doctor.", messages::summary_of_rows(rows));
 }
 
 /// Returns the rows for a service that is about to start.

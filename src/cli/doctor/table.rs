@@ -1,7 +1,10 @@
 //! The table for a terminal: one line for each row, with the remedy below it, wrapped to the terminal's columns.
 //! Outside a terminal, each row is one line.
 
-use crate::cli::stage::{terminal::Tone, wrap};
+use crate::{
+    cli::stage::{terminal::Tone, wrap},
+    messages,
+};
 use domain::diagnosis::{Row, RowStatus};
 use unicode_width::UnicodeWidthStr;
 
@@ -26,7 +29,7 @@ pub(super) fn table(rows: &[Row], columns: Option<usize>, paint: impl Fn(&str, T
         lines.extend(fitted(row, &word, columns));
     }
     lines.push(String::new());
-    lines.push(summary(rows));
+    lines.push(messages::summary_of_rows(rows));
     format!("{}\n", lines.join("\n"))
 }
 
@@ -57,17 +60,6 @@ fn tone(status: RowStatus) -> Tone {
         RowStatus::Ok => Tone::Good,
         RowStatus::Warning => Tone::Warning,
         RowStatus::Broken => Tone::Bad,
-    }
-}
-
-/// Returns one line that sums up all rows.
-pub(super) fn summary(rows: &[Row]) -> String {
-    let count = |status: RowStatus| rows.iter().filter(|row| row.status == status).count();
-    match (count(RowStatus::Broken), count(RowStatus::Warning)) {
-        (0, 0) => "Everything is as it should be.".to_owned(),
-        (0, 1) => "Nothing is broken. 1 warning.".to_owned(),
-        (0, warnings) => format!("Nothing is broken. {warnings} warnings."),
-        (broken, warnings) => format!("Broken: {broken}. Warnings: {warnings}."),
     }
 }
 

@@ -1,6 +1,7 @@
-//! The questions that the rows of `doctor` answer.
+//! The questions that the rows of `doctor` answer, and their sum.
 
-use domain::diagnosis::Topic;
+use crate::messages::form::words::count;
+use domain::diagnosis::{Row, RowStatus, Topic};
 
 pub fn about_topic(topic: Topic) -> &'static str {
     match topic {
@@ -27,6 +28,16 @@ pub fn about_topic(topic: Topic) -> &'static str {
         Topic::SettingsFile => "Is `.github/autobuild.yml` there, and without mistakes?",
         Topic::Labels => "With `--repo`: are the labels there that start AutoBuild?",
         Topic::TestCommand => "Which command runs the tests?",
+    }
+}
+
+/// Sums up all rows in one line.
+pub fn summary_of_rows(rows: &[Row]) -> String {
+    let number = |status: RowStatus| rows.iter().filter(|row| row.status == status).count();
+    match (number(RowStatus::Broken), number(RowStatus::Warning)) {
+        (0, 0) => "Everything is as it should be.".to_owned(),
+        (0, warnings) => format!("Nothing is broken. {}.", count(warnings, "warning")),
+        (broken, warnings) => format!("Broken: {broken}. Warnings: {warnings}."),
     }
 }
 

@@ -1,13 +1,16 @@
 //! The doctor's rows for operators: a page, and JSON for programs.
 
-use crate::web::{
-    dashboard::{
-        bar, not_found, page,
-        sessions::{NotIn, Viewer},
+use crate::{
+    messages,
+    web::{
+        dashboard::{
+            bar, not_found, page,
+            sessions::{NotIn, Viewer},
+        },
+        inbox::Inbox,
+        metrics,
+        token_tries::TokenCheck,
     },
-    inbox::Inbox,
-    metrics,
-    token_tries::TokenCheck,
 };
 use axum::{
     Json,
@@ -97,16 +100,8 @@ fn look(entered: &str) -> Markup {
 }
 
 fn rows_shown(rows: &[Row]) -> Markup {
-    let count = |status: RowStatus| rows.iter().filter(|row| row.status == status).count();
-    let (broken, warnings) = (count(RowStatus::Broken), count(RowStatus::Warning));
     html! {
-        p {
-            @match (broken, warnings) {
-                (0, 0) => { "Everything is as it should be." }
-                (0, _) => { "Nothing is broken. Warnings: " (warnings) "." }
-                _ => { "Broken: " (broken) ". Warnings: " (warnings) "." }
-            }
-        }
+        p { (messages::summary_of_rows(rows)) }
         ul.rows { @for row in rows { (line(row)) } }
         p.muted { "The same in a terminal: " code { "autobuild doctor" } }
     }
