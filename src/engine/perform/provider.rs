@@ -227,7 +227,6 @@ impl EffectContext<'_> {
         tracing::error!(%provider, "{provider} refuses the credentials or the account: {said}");
         let store = &self.engine.store;
         store.provider_refused(&provider, Trouble::NotAuthorised, &said, now, now).await?;
-        // Only operators may see a message about credentials.
         let said = messages::answer_is_in_the_log();
         Ok(EffectError::Permanent(Failure::NotAuthorised { message: said }.into()))
     }
