@@ -178,7 +178,7 @@ impl Access {
 
     /// Opens the run's door to the given providers and to the hosts of `spec.network`, and to nothing else. Returns the
     /// providers' addresses for the program.
-    pub(crate) async fn lead(
+    pub(crate) async fn open_door(
         &self,
         order: &mut Spec,
         spec: &RunSpec,

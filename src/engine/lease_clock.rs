@@ -82,7 +82,7 @@ impl LeaseClock {
     }
 
     /// Converts a time of this process to the database's.
-    pub(super) fn of(&self, now: Millis) -> Millis {
+    pub(super) fn to_database_time(&self, now: Millis) -> Millis {
         now.plus(self.ahead_ms.load(Ordering::Relaxed))
     }
 }

@@ -99,7 +99,7 @@ pub struct Engine {
 impl Engine {
     /// Returns the time by the database's clock, which all replicas share.
     pub fn now(&self) -> Millis {
-        self.lease_clock.of(self.own_time())
+        self.lease_clock.to_database_time(self.own_time())
     }
 
     /// Returns the time by this machine's clock.

@@ -110,7 +110,7 @@ impl AcpAgent {
         let config = private.folder("claude")?;
         order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
         let addresses =
-            self.context.access.lead(&mut order, spec, private, &providers, self.context.sandbox.level()).await?;
+            self.context.access.open_door(&mut order, spec, private, &providers, self.context.sandbox.level()).await?;
         if let Some((_, address)) = addresses.iter().find(|(provider, _)| *provider == Provider::OpenAi) {
             let home = codex::home(private, address, spec.model.as_deref())?;
             order.env.retain(|(name, _)| name != "CODEX_HOME");

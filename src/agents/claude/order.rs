@@ -44,7 +44,7 @@ impl ClaudeAgent {
         order.env.push(("CLAUDE_CONFIG_DIR".into(), config.into_os_string()));
         self.context
             .access
-            .lead(&mut order, spec, private, &[Provider::Anthropic], self.context.sandbox.level())
+            .open_door(&mut order, spec, private, &[Provider::Anthropic], self.context.sandbox.level())
             .await?;
         Ok(order)
     }

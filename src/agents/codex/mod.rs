@@ -74,7 +74,8 @@ impl CodexAgent {
         order.stdin = prompt.into_bytes();
         limit(&mut order, spec);
         let (context, providers) = (&self.context, [Provider::OpenAi]);
-        let addresses = context.access.lead(&mut order, spec, private, &providers, context.sandbox.level()).await?;
+        let addresses =
+            context.access.open_door(&mut order, spec, private, &providers, context.sandbox.level()).await?;
         if let Some((_, address)) = addresses.first() {
             let home = home(private, address, None)?;
             order.env.retain(|(name, _)| name != "CODEX_HOME");

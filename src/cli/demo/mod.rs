@@ -91,7 +91,7 @@ async fn run(demo: &Demo, terminal: &Terminal, secrets: &Secrets) -> anyhow::Res
     material.access = models::access(demo.use_my_login, material.agent.as_ref())?;
     let folder = files::private_folder()?;
     let mut stage = Stage::build(Setup {
-        cast: material.cast().await,
+        person: material.person().await,
         folder: folder.path(),
         data_dir: folder.path().join("data"),
         port: demo.port,

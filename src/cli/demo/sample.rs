@@ -2,7 +2,7 @@
 
 use crate::{
     agents::Access,
-    cli::stage::{StageAgents, issue::IssueText, repository_name},
+    cli::stage::{StagePerson, issue::IssueText, repository_name},
     config::{AgentCommand, KNOWN_AGENTS, ModelSettings},
 };
 
@@ -74,14 +74,14 @@ impl Material {
         })
     }
 
-    /// Returns the people on the stage: the sample's, or the repository's owner.
-    pub(super) async fn cast(&self) -> StageAgents {
+    /// Returns the person on the stage: the sample's, or the repository's owner.
+    pub(super) async fn person(&self) -> StagePerson {
         let Some(repository) = &self.repository else {
-            return StageAgents::Sample;
+            return StagePerson::Sample;
         };
         match OwnRepository::around(repository).await {
-            Ok(own) => StageAgents::Own(own.person().await),
-            Err(_) => StageAgents::Own(None),
+            Ok(own) => StagePerson::Own(own.person().await),
+            Err(_) => StagePerson::Own(None),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::{
         },
         local_repository::{LocalRepository, own_file},
         stage::{
-            FiledIssue, LABEL, Setup, Stage, StageAgents,
+            FiledIssue, LABEL, Setup, Stage, StagePerson,
             human::{Human, HumanPart},
             settled::{SettledOutcome, SettledState},
             stop::Stop,
@@ -118,7 +118,7 @@ impl Job<'_> {
     async fn stage(&self) -> anyhow::Result<Stage> {
         self.repository.make()?;
         let stage = Stage::build(Setup {
-            cast: StageAgents::Own(self.repository.own.person().await),
+            person: StagePerson::Own(self.repository.own.person().await),
             folder: &self.repository.folder,
             data_dir: self.repository.cache.clone(),
             port: self.port(),

@@ -72,14 +72,16 @@ pub const DATABASE: &str = "autobuild.db";
 const APP: &str = "autobuild";
 const COACH_APP: &str = "autobuild-coach";
 
+/// The person who acts on the stage.
 #[derive(Clone, Debug)]
-pub enum StageAgents {
+pub enum StagePerson {
+    /// The invented person of the demo.
     Sample,
     /// The person at the terminal, by the name in git's settings.
     Own(Option<String>),
 }
 
-impl StageAgents {
+impl StagePerson {
     /// Returns the login of the person who writes the issue and acts in the story.
     fn login(&self) -> String {
         match self {
@@ -111,7 +113,7 @@ fn login(name: &str) -> Option<String> {
 
 /// The parts from which a stage is built.
 pub struct Setup<'a> {
-    pub cast: StageAgents,
+    pub person: StagePerson,
     /// The folder of the forge's state and of the service's database; it may hold those of an earlier stage.
     pub folder: &'a Path,
     /// The folder of mirrors, checkouts and caches.
@@ -153,11 +155,11 @@ impl Stage {
     /// Starts the forge and the service. The service accepts deliveries, but does no work before [`Self::begin`].
     pub async fn build(setup: Setup<'_>) -> anyhow::Result<Self> {
         let key = SecretString::from(assemble::random::<16>()?);
-        let (person, offers) = (setup.cast.login(), Offers::default());
+        let (person, offers) = (setup.person.login(), Offers::default());
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         let hands = Hands { login: person.clone(), replies: offers.replies() };
         let forge = forge(&setup, &key, hands).await?;
-        let owner = setup.cast.owner();
+        let owner = setup.person.owner();
         forge.create_organization(owner);
         forge.create_user(&person);
         let dashboard = format!("http://{}/", listener.address()?);

@@ -15,13 +15,13 @@ use page_parts::session::{Reach, cookies, is_same, set_cookie};
 use std::sync::Arc;
 use url::Url;
 
-const NAME: &str = "autobuild_setup";
+const COOKIE: &str = "autobuild_setup";
 
 /// The lifetime of the cookie, in seconds.
-const LASTS: i64 = 12 * 60 * 60;
+const COOKIE_SECONDS: i64 = 12 * 60 * 60;
 
 /// The most browsers that are admitted at once.
-const MOST: usize = 10;
+const MOST_BROWSERS: usize = 10;
 
 const SCRIPT: &str = include_str!("go.js");
 
@@ -95,7 +95,7 @@ impl Browser {
     /// Returns the request's browser, if it was admitted.
     fn of(setup: &Setup, headers: &HeaderMap) -> Option<Self> {
         let known = &setup.now.lock().progress.browsers;
-        let cookie = cookies(headers, NAME).find(|cookie| known.contains(&Hash::of(cookie)))?.to_owned();
+        let cookie = cookies(headers, COOKIE).find(|cookie| known.contains(&Hash::of(cookie)))?.to_owned();
         Some(Self { form: Hash::of(&format!("form {cookie}")).text().to_owned(), cookie, address: address(headers)? })
     }
 }
@@ -129,13 +129,13 @@ pub(super) fn admit(
         return Ok(page::failed(page::NO_RANDOMNESS));
     };
     setup.progress(|progress| {
-        if progress.browsers.len() >= MOST {
+        if progress.browsers.len() >= MOST_BROWSERS {
             progress.browsers.remove(0);
         }
         progress.browsers.push(Hash::of(&cookie));
     })?;
     SetupLink::remove(&setup.options.folder);
-    let cookie = set_cookie(NAME, &cookie, "/setup", LASTS, Reach::of(headers));
+    let cookie = set_cookie(COOKIE, &cookie, "/setup", COOKIE_SECONDS, Reach::of(headers));
     let response = ([(SET_COOKIE, cookie)], back()).into_response();
     Ok(page::guarded(response, None))
 }

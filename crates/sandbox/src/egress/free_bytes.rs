@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use url::Url;
 
-/// The most of them in a run.
+/// The most free bytes of a run.
 const MAX_FREE: usize = 64 * 1024;
 /// The longest address of a redirect that is remembered. No longer one passes to a registry.
 const MAX_ADDRESS: usize = 1024;
