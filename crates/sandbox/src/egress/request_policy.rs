@@ -530,6 +530,10 @@ mod tests {
                 assert_eq!(priced(&request), Err(refusal.clone()), "{request}");
             }
         }
+    }
+
+    #[test]
+    fn no_hosted_tool_and_no_other_model_passes() {
         for tool in [
             r#"{"type":"shell"}"#,
             r#"{"type":"code_interpreter","container":{"type":"auto"}}"#,
