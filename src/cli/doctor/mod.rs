@@ -15,7 +15,7 @@ use crate::{
         assemble, own_agent, service,
         stage::terminal::{Terminal, print},
     },
-    config::{AppKey, Flags, ProcessRole, SandboxSettings, ServerMistake, ServerSettings},
+    config::{AppKey, Flags, ProcessRole, SandboxSettings, ServerMistake, ServerSettings, secret_files_of_process},
     github::{App, Client, GithubUrls},
     messages,
 };
@@ -26,7 +26,6 @@ use domain::{
     ids::RepoName,
 };
 use git::InstalledGit;
-use sandbox::SandboxOptions;
 use std::process::ExitCode;
 use text::secret::Secrets;
 
@@ -221,7 +220,7 @@ async fn own_programs() -> Vec<Row> {
         Ok(settings) => settings,
         Err(mistakes) => return machine::settings(&Err(mistakes)),
     };
-    let options = SandboxOptions { limits: settings.limits, ..SandboxOptions::own_binary() };
+    let options = service::sandbox(settings.limits, &secret_files_of_process());
     let sandbox = match machine::probed(options, settings.bounds).await {
         Ok(sandbox) => sandbox,
         Err(row) => return vec![row],

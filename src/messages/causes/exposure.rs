@@ -12,9 +12,9 @@ use domain::{
 };
 use std::{cmp::Reverse, collections::BTreeSet};
 
-/// The most groups of held workflows, the most paths of any group, and the most grants of a held workflow.
+/// The most groups of held workflows, and the most paths and grants of each.
 const MOST: usize = 20;
-/// The most grants of a workflow that no instruction holds.
+/// The most paths and grants of a group of workflows that no instruction holds.
 const MOST_UNHELD: usize = 100;
 /// The length of the rows on such workflows, in characters, after which the others are only counted.
 const ROOM_UNHELD: usize = 10_000;
@@ -83,7 +83,7 @@ fn others(exposure: &Exposure, measure: &Measure) -> String {
     }
 }
 
-/// Returns everything that would run the code and what it gives, harmless workflows too, for a terminal.
+/// Returns the workflows that would run the code and what each gives, harmless ones too, for a terminal.
 pub fn ci_in_terminal(exposure: &Exposure) -> Vec<String> {
     let measure = &Measure::TERMINAL;
     let groups = by_grants(&exposure.workflows.iter().collect::<Vec<_>>(), MOST_UNHELD, measure);
@@ -111,7 +111,7 @@ fn by_grants(workflows: &[&WorkflowExposure], most: usize, measure: &Measure) ->
     let room = measure.room(200);
     let row = |gets: &str, paths: &[&str]| match paths {
         [path] => format!("{} {gets}", code(path, room)),
-        paths => format!("Each of {} workflows {gets}: {}", paths.len(), codes(paths, MOST.min(measure.rows), room)),
+        paths => format!("Each of {} workflows {gets}: {}", paths.len(), codes(paths, most.min(measure.rows), room)),
     };
     groups.iter().map(|(gets, paths)| Group { row: row(gets, paths), workflows: paths.len() }).collect()
 }

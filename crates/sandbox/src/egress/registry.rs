@@ -152,6 +152,7 @@ impl RegistryVisit {
                         return Ok(response);
                     }
                 }
+                Err(why @ (Refusal::Certificate | Refusal::NotPublic(_))) => return Err(why),
                 Err(why) => refusal = why,
             }
         }
