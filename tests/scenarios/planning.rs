@@ -134,7 +134,11 @@ async fn a_plan_may_change_a_file_of_a_service_that_deploys_but_not_add_one() {
             world.script.plans(&plan);
         } else {
             let files = [("hello/1.txt", "hello 1\n"), (file, "{\"cleanUrls\": true}\n")];
-            world.script.writes(1, &files).approves(1);
+            let fine =
+                json!({"question": 1, "verdict": "fine", "because": "Asked for.", "quote": "say hello in files"});
+            let criteria = json!([{"criterion": 1, "met": true, "evidence": "hello/1.txt"}]);
+            let answer = json!({"decision": "approve", "summary": "Fine.", "criteria": criteria, "answers": [fine]});
+            world.script.writes(1, &files).step(json!({"role": "coach", "task": "TASK-001", "answer": answer}));
         }
         world.start().await;
         assert_eq!(world.state().await, state, "{file}");

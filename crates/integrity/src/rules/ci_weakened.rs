@@ -6,10 +6,7 @@ use crate::{
     language::file_name,
     rules::rule::{ANYWHERE, ReadingRule, Violation, at_first_change},
 };
-use domain::{
-    ci_definitions::{definition, deployment},
-    integrity::Rule,
-};
+use domain::{ci_definitions::definition, integrity::Rule};
 
 pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::CiWeakened, applies: ANYWHERE, check };
 
@@ -25,8 +22,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 
 fn is_ci(path: &str) -> bool {
     let name = file_name(path).to_lowercase();
-    // A service that deploys judges nothing. The pull requests name its files instead.
-    definition(path).is_some() && deployment(path).is_none()
+    definition(path).is_some()
         || FOLDERS.iter().any(|folder| path.starts_with(folder))
         || !path.contains('/') && COVERAGE.iter().any(|start| name.starts_with(start))
 }
@@ -45,10 +41,7 @@ mod tests {
                 "test:\n  script:\n    - cargo test\n",
                 "test:\n  allow_failure: true\n  script:\n    - cargo test\n",
             )],
-            &[
-                (".gitlab-ci.yml", "", "test:\n  script:\n    - cargo test\n"),
-                ("vercel.json", "{}\n", "{\"rewrites\": []}\n"),
-            ],
+            &[(".gitlab-ci.yml", "", "test:\n  script:\n    - cargo test\n")],
         );
     }
 }
