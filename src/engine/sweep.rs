@@ -51,7 +51,7 @@ pub struct SweepStatus {
     pub ended_at: Option<Millis>,
     /// The number of Features that were compared.
     pub features: u64,
-    /// The number of those that could not be compared; the next sweep tries again.
+    /// The number of those that could not be compared; a later sweep tries again.
     pub failed: u64,
     /// The number of facts that were found, since the database exists.
     pub found: u64,
@@ -68,6 +68,8 @@ struct Sweep<'a> {
     engine: &'a Engine,
     /// The App's installations, with the time of a suspension; `None` if GitHub did not list them.
     installations: Option<BTreeMap<InstallationId, Option<Millis>>>,
+    /// The Features whose work is compared; `None` for all.
+    chosen: Option<BTreeSet<FeatureKey>>,
     /// The installations whose limit is reached.
     limited: Mutex<BTreeSet<InstallationId>>,
 }
@@ -96,15 +98,16 @@ impl Engine {
     /// facts that were. A Feature that cannot be compared does not stop the others. If an installation has too many of
     /// them, each sweep compares a part.
     pub async fn sweep(&self) -> Result<u64, StoreError> {
-        let last = self.sweep_status().await?;
         let rows = self.store.list_comparable(self.now().plus(-CANCELLED_MS)).await?;
         let installations = self.installations_now().await;
         if let Some(all) = &installations {
             let all = all.keys().copied().collect();
             self.store.note_installations(&all, self.now()).await?;
         }
-        let sweep = Sweep { engine: self, installations, limited: Mutex::default() };
-        let outcomes: Vec<Option<u64>> = stream::iter(part(rows, last.number, self.most_compared()))
+        let chosen = part(&rows, self.sweep_status().await?.number, self.most_compared());
+        let features = chosen.len();
+        let sweep = Sweep { engine: self, installations, chosen: Some(chosen), limited: Mutex::default() };
+        let outcomes: Vec<Option<u64>> = stream::iter(rows)
             // Boxed, because a Feature's walk is deep and threads have small stacks.
             .map(|row| Box::pin(sweep.guarded(row)))
             .buffer_unordered(AT_ONCE)
@@ -112,7 +115,9 @@ impl Engine {
             .await;
         let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let failed = outcomes.iter().filter(|outcome| outcome.is_none()).count();
-        let (features, found) = (outcomes.len(), outcomes.into_iter().flatten().sum::<u64>());
+        let found: u64 = outcomes.into_iter().flatten().sum();
+        // Read now, since another replica may have ended a sweep meanwhile.
+        let last = self.sweep_status().await?;
         let status = SweepStatus {
             ended_at: Some(self.now()),
             features: number(features),
@@ -135,7 +140,7 @@ impl Engine {
     pub(super) fn compare_now(&self, key: FeatureKey) -> BoxFuture<'_, Result<u64, EffectError>> {
         // Its type is named, since a difference is taken in like a delivery, and a delivery may ask for a comparison.
         Box::pin(async move {
-            let sweep = Sweep { engine: self, installations: None, limited: Mutex::default() };
+            let sweep = Sweep { engine: self, installations: None, chosen: None, limited: Mutex::default() };
             sweep.feature(&key).await
         })
     }
@@ -161,19 +166,19 @@ impl Engine {
     }
 }
 
-/// Returns the Features that this sweep compares: all, or a part of those of an installation that has more than `most`.
-/// Sweeps with successive numbers compare all parts in turn.
-fn part(rows: Vec<ListedFeature>, number: u64, most: usize) -> Vec<ListedFeature> {
-    let mut of: BTreeMap<InstallationId, Vec<ListedFeature>> = BTreeMap::new();
+/// Returns the Features whose work this sweep compares: all, or a part of those of an installation that has more than
+/// `most`. Sweeps with successive numbers compare all parts in turn. The issue's number chooses the part, since it stays.
+fn part(rows: &[ListedFeature], number: u64, most: usize) -> BTreeSet<FeatureKey> {
+    let mut counts: BTreeMap<InstallationId, usize> = BTreeMap::new();
     for row in rows {
-        of.entry(row.installation).or_default().push(row);
+        *counts.entry(row.installation).or_default() += 1;
     }
-    let number = usize::try_from(number % u64::from(u32::MAX)).unwrap_or_default();
-    let chosen = of.into_values().flat_map(|rows| {
-        let parts = rows.len().div_ceil(most).max(1);
-        rows.into_iter().enumerate().filter(move |(index, _)| index % parts == number % parts).map(|(_, row)| row)
-    });
-    chosen.collect()
+    let is_chosen = |row: &&ListedFeature| {
+        let parts = counts.get(&row.installation).map_or(1, |count| count.div_ceil(most).max(1));
+        let parts = u64::try_from(parts).unwrap_or(1);
+        row.key.issue.0 % parts == number % parts
+    };
+    rows.iter().filter(is_chosen).map(|row| row.key).collect()
 }
 
 impl Sweep<'_> {
@@ -204,7 +209,8 @@ impl Sweep<'_> {
         let Some(feature) = self.engine.feature(key).await? else {
             return Ok(found);
         };
-        if !feature.is_comparable() || feature.suspension == Suspension::Suspended {
+        let is_left = self.chosen.as_ref().is_some_and(|chosen| !chosen.contains(key));
+        if is_left || !feature.is_comparable() || feature.suspension == Suspension::Suspended {
             return Ok(found);
         }
         match Box::pin(self.work(&feature)).await {
@@ -388,15 +394,15 @@ mod tests {
             installation: InstallationId(installation),
             version: 1,
         };
-        let rows = || (1..=5).map(|issue| row(1, issue)).chain([row(2, 1)]).collect::<Vec<_>>();
-        let chosen = |number| {
-            let part = part(rows(), number, 2);
-            part.into_iter().map(|row| (row.key.repo.0, row.key.issue.0)).collect::<Vec<_>>()
+        let rows: Vec<_> = (1..=5).map(|issue| row(1, issue)).chain([row(2, 1)]).collect();
+        let chosen = |number, most| {
+            let part = part(&rows, number, most);
+            part.into_iter().map(|key| (key.repo.0, key.issue.0)).collect::<Vec<_>>()
         };
-        assert_eq!(chosen(0), [(1, 1), (1, 4), (2, 1)]);
-        assert_eq!(chosen(1), [(1, 2), (1, 5), (2, 1)]);
-        assert_eq!(chosen(2), [(1, 3), (2, 1)]);
-        assert_eq!(chosen(3), chosen(0));
-        assert_eq!(part(rows(), 7, 5), rows());
+        assert_eq!(chosen(0, 2), [(1, 3), (2, 1)]);
+        assert_eq!(chosen(1, 2), [(1, 1), (1, 4), (2, 1)]);
+        assert_eq!(chosen(2, 2), [(1, 2), (1, 5), (2, 1)]);
+        assert_eq!(chosen(3, 2), chosen(0, 2));
+        assert_eq!(chosen(7, 5).len(), rows.len());
     }
 }
