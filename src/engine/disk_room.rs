@@ -54,8 +54,13 @@ const REST: Duration = Duration::from_secs(30);
 pub struct LastFullDisk(Mutex<Option<Instant>>);
 
 impl LastFullDisk {
+    /// Records such a step. After a rest, others count only when as much time has passed again: most calls need no disk,
+    /// and nobody else may be there to make them.
     pub fn record(&self) {
-        *self.0.lock() = Some(Instant::now());
+        let mut last = self.0.lock();
+        if last.is_none_or(|at| at.elapsed() >= 2 * REST) {
+            *last = Some(Instant::now());
+        }
     }
 
     pub fn is_recent(&self) -> bool {

@@ -115,7 +115,7 @@ impl Engine {
         let leaves_to_others = |lane| match lane {
             Lane::Control => false,
             Lane::Forge => self.store.is_shared() && self.last_full_disk.is_recent(),
-            Lane::Agent => self.store.is_shared() && self.full_disk().is_some(),
+            Lane::Agent => self.store.is_shared() && (self.last_full_disk.is_recent() || self.full_disk().is_some()),
         };
         let (slots, limits) = (self.settings.slots, self.settings.concurrency);
         let lanes: Vec<LaneLimits> =
