@@ -31,7 +31,7 @@ pub struct ProcessLimits {
     pub grace: Duration,
     /// How long an effect still belongs to a process that no longer renews its lease.
     pub lease: Duration,
-    /// The wait after the first failure of an effect, which then doubles.
+    /// The wait after the first failure of an effect, which then grows.
     pub backoff: Duration,
     /// The largest pack of a commit that the database keeps, in bytes.
     pub pack_size: usize,

@@ -35,7 +35,10 @@ pub struct ReplayStatus {
     pub fetched: u64,
     /// `true` if GitHub's newest attempt reached the service.
     pub newest_arrived: bool,
-    /// The newest restore of the database whose missing deliveries a walk has fetched.
+    /// The newest restore of the database for which a walk began as far back as possible.
+    #[serde(default)]
+    pub begun_restore: Option<Millis>,
+    /// The newest restore whose missing deliveries walks have fetched.
     #[serde(default)]
     pub restore: Option<Millis>,
 }
@@ -104,7 +107,8 @@ impl Engine {
     pub async fn replay(&self) -> Result<usize, ReplayFailure> {
         let last = self.replay_status().await?;
         let restored = self.last_restore().await?;
-        let log = self.autobuild.delivery_log(|newest| since(last.newest, newest)).await?;
+        let known = last.newest.filter(|_| last.begun_restore == restored);
+        let log = self.autobuild.delivery_log(|newest| since(known, newest)).await?;
         let (mut fetched, mut failure, mut reached) = (0, None, None);
         for entry in missed(&log, restored != last.restore) {
             match self.store_missed(entry).await {
@@ -133,6 +137,7 @@ impl Engine {
                 .or(last.newest),
             ended_at: Some(self.now()),
             fetched: last.fetched.saturating_add(u64::try_from(fetched).unwrap_or(u64::MAX)),
+            begun_restore: if failure.is_some() && reached.is_none() { last.begun_restore } else { restored },
             restore: if failure.is_some() { last.restore } else { restored },
         };
         let text = serde_json::to_string(&status).unwrap_or_default();

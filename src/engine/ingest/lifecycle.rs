@@ -116,9 +116,11 @@ pub async fn repository(engine: &Engine, origin: &EventOrigin, event: Repository
 async fn show_ends(engine: &Engine, repo: RepoId) -> Result<Done, EffectError> {
     let (mut shown, now) = (Vec::new(), engine.now());
     for row in engine.store.features(Scope::Repo(repo)).await? {
-        // One that a newer version stored keeps no other from being shown.
-        let Ok(Some(feature)) = engine.feature(&row.key).await else {
-            continue;
+        let feature = match engine.feature(&row.key).await.map_err(EffectError::from) {
+            Ok(Some(feature)) => feature,
+            Err(error) if error.passes() => return Err(error),
+            // One that a newer version stored keeps no other from being shown.
+            Ok(None) | Err(_) => continue,
         };
         if matches!(feature.state, State::Cancelled { why: CancelledWhy::RepositoryGone }) {
             let (id, living) = (format!("{}/unarchived/{}", row.key, now.0), Effect::Living { emission: Emission(0) });

@@ -127,7 +127,9 @@ async fn find_or_create(
     report: &CheckReport<'_>,
 ) -> Result<(CheckRunId, usize), GithubError> {
     let repo = context.repo();
-    let known = if context.is_fresh { None } else { repo.find_check(report.head, NAME, report.external_id).await? };
+    // GitHub shows the newest of a name, so one from before the database was restored is no harm.
+    let known =
+        if context.job.is_fresh() { None } else { repo.find_check(report.head, NAME, report.external_id).await? };
     match known {
         Some(run) => Ok((run, repo.annotations_of_check(run).await?)),
         None => Ok((repo.create_check(report).await?, 0)),

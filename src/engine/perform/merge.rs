@@ -39,7 +39,8 @@ async fn merge_pull(context: &EffectContext<'_>, task: &Task, emission: Emission
     let repo = context.repo();
     context.may_write().await?;
     let now = repo.pull(pull).await?;
-    if let (true, false, Some(commit)) = (now.is_merged(), context.is_fresh, now.merge_commit_sha) {
+    let is_landed = now.is_merged() && now.head.sha == *head;
+    if let (true, false, Some(commit)) = (is_landed, context.is_fresh, now.merge_commit_sha) {
         return Ok(context.task_event(task.id, task::Event::Merged { emission, commit }));
     }
     // A person may have changed the base. GitHub does so too: it moves an open pull request to the default branch when

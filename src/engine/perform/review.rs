@@ -3,7 +3,7 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{coach::fork_point, context::EffectContext, post, post::Post, say::comment_once},
+        perform::{coach::fork_point, context::EffectContext, post, post::Post},
     },
     github::{ReviewEvent, model::ReviewState},
     messages,
@@ -11,9 +11,9 @@ use crate::{
 };
 use domain::{
     decision::Outcome,
-    effect::{DismissedWhy, Thread},
+    effect::DismissedWhy,
     feature::failed_acts::PublicAct,
-    ids::{TurnNumber, User},
+    ids::{IssueNumber, TurnNumber, User},
     task::{Task, Turn},
 };
 use git::Mirror;
@@ -100,7 +100,8 @@ pub(super) async fn post_blocked(context: &EffectContext<'_>, task: &Task) -> Re
     match (task.pull, task.head.as_ref()) {
         // A question is no verdict on the work.
         (Some(pull), _) if task.inquiries().is_some() => {
-            comment_once(context.engine, context.job, context.repo(), Thread::Pull(pull), &text).await?;
+            context.may_write().await?;
+            context.comment(IssueNumber(pull.0), &text).await?;
             Ok(Done::Nothing)
         }
         (Some(pull), Some(head)) => {
@@ -117,8 +118,8 @@ pub(super) async fn post_blocked(context: &EffectContext<'_>, task: &Task) -> Re
             post::post(context, &post).await
         }
         _ => {
-            let thread = Thread::Issue(context.feature.key.issue);
-            comment_once(context.engine, context.job, context.repo(), thread, &text).await?;
+            context.may_write().await?;
+            context.comment(context.feature.key.issue, &text).await?;
             Ok(Done::Nothing)
         }
     }

@@ -7,7 +7,7 @@ use crate::{
         perform::{context::EffectContext, post::post_comment},
         schedule,
     },
-    github::{GithubError, Repo, model::Comment},
+    github::{GithubError, model::Comment},
     messages,
     messages::Links,
 };
@@ -35,7 +35,8 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
         Effect::Reply { thread, reply, .. } => {
             let links = Links::new(engine.autobuild.urls.web(), &repo.name().await?);
             let text = messages::reply(&reply, None, &Spending::default(), &links);
-            comment_once(engine, job, repo, thread, &text).await?;
+            job.may_write(engine).await?;
+            post_comment(repo, IssueNumber(thread.number()), &text, &job.marker(), job.is_fresh()).await?;
             Ok(Done::Nothing)
         }
         Effect::Living { .. }
@@ -69,7 +70,8 @@ pub(super) async fn react(
 pub(super) async fn reply(context: &EffectContext<'_>, thread: Thread, reply: &Reply) -> Result<Done, EffectError> {
     let spending = context.spending().await?;
     let text = messages::reply(reply, Some(&context.feature), &spending, &context.links().await?);
-    comment_once(context.engine, context.job, context.repo(), thread, &text).await?;
+    context.may_write().await?;
+    context.comment(IssueNumber(thread.number()), &text).await?;
     Ok(Done::Nothing)
 }
 
@@ -92,18 +94,6 @@ pub(super) async fn feature_blocked(context: &EffectContext<'_>) -> Result<Done,
         instead: Replacement::PullComment,
         why: refused.reason(),
     })))
-}
-
-/// Posts `text` unless this effect posted it before.
-pub(super) async fn comment_once(
-    engine: &Engine,
-    job: &Job,
-    repo: Repo<'_>,
-    thread: Thread,
-    text: &str,
-) -> Result<(), EffectError> {
-    job.may_write(engine).await?;
-    Ok(post_comment(repo, IssueNumber(thread.number()), text, &job.marker(), job.is_fresh()).await?)
 }
 
 /// Writes or edits the living comment from the current state. Emission 0 belongs to no event. It creates the comment

@@ -3,12 +3,16 @@
 use crate::{
     engine::{
         job::{Done, EffectError},
-        perform::{context::EffectContext, say::comment_once},
+        perform::context::EffectContext,
     },
     github::ReviewRequest,
     messages,
 };
-use domain::{effect::Thread, feature::Wait, ids::PullNumber};
+use domain::{
+    effect::Thread,
+    feature::Wait,
+    ids::{IssueNumber, PullNumber},
+};
 
 /// Requests a review if the wait is for one. If that is impossible or the wait is for something else, mentions the
 /// person in a comment. Does nothing if the wait is over.
@@ -24,7 +28,8 @@ pub(super) async fn ask_person(context: &EffectContext<'_>, wait: &Wait) -> Resu
         return Ok(Done::Nothing);
     }
     if let Some(text) = messages::wait(feature, wait, &context.links().await?) {
-        comment_once(context.engine, context.job, context.repo(), thread, &text).await?;
+        context.may_write().await?;
+        context.comment(IssueNumber(thread.number()), &text).await?;
     }
     Ok(Done::Nothing)
 }
