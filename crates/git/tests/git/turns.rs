@@ -355,16 +355,16 @@ async fn a_kept_checkout_outlives_its_process_until_it_is_settled() {
 
 #[tokio::test]
 async fn a_mirror_that_is_deleted_takes_the_kept_checkouts_of_its_repository_along() {
-    let World { mirrors, mirror, .. } = World::with(&[("a", "1")]).await;
-    let base = mirror.rev_parse(&"main".parse().unwrap()).await.unwrap().unwrap();
+    let world = World::with(&[("a", "1")]).await;
+    let base = world.main().await;
     let mut folders = Vec::new();
     for name in ["7-autobuild/1/task-001", "77-autobuild/1/task-001"] {
-        let mut checkout = mirror.checkout(&base).await.unwrap();
+        let mut checkout = world.mirror.checkout(&base).await.unwrap();
         checkout.keep_as(name).await.unwrap();
         folders.push(checkout.home().to_path_buf());
     }
-    drop(mirror);
-    assert_eq!(mirrors.forget(RepoId(7)), ForgetOutcome::Deleted);
+    drop(world.mirror);
+    assert_eq!(world.mirrors.forget(RepoId(7)), ForgetOutcome::Deleted);
     assert_eq!(folders.iter().map(|folder| folder.exists()).collect::<Vec<_>>(), [false, true]);
 }
 
