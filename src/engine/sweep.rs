@@ -4,11 +4,12 @@
 //!
 //! # Calls
 //!
-//! One GraphQL document shows all of a Feature. At the usual pause of 240 seconds it is asked for 15 times an hour. The
-//! repository's name is asked for at most 6 times an hour, and a token is minted at most twice: 23 calls for an unfinished
-//! Feature and hour, fewer if Features share a repository. A sweep lists the installations once, 100 with a call. A
-//! difference costs two to four calls more, once. A pull request of ours that the document does not show, since 50 newer
-//! ones have the same base or a person changed its base, costs one more in each sweep.
+//! One GraphQL document shows all of a Feature. At the usual pause of 240 seconds it is asked for 15 times an hour,
+//! less often if an installation has more than 166 Features. The repository's name is asked for at most 6 times an
+//! hour, and a token is minted at most twice: 23 calls for an unfinished Feature and hour, fewer if Features share a
+//! repository. A sweep lists the installations once, 100 with a call. A difference costs two to four calls more, once.
+//! A pull request of ours that the document does not show, since 50 newer ones have the same base or a person changed
+//! its base, costs one more in each sweep.
 
 use crate::{
     engine::{

@@ -32,8 +32,8 @@ pub(super) struct EffectContext<'a> {
     pub(super) engine: &'a Engine,
     pub(super) job: &'a Job,
     pub(super) feature: Feature,
-    /// `true` if GitHub cannot have the result yet: no earlier try can have written anything, nor did a database that was
-    /// lost since and restored without it.
+    /// `true` if GitHub cannot have the result yet: no earlier try can have written it, and the database was not restored
+    /// from a backup since the Feature was requested, which may lack such a try.
     pub(super) is_fresh: bool,
     /// The hosts that its programs could not reach.
     pub(super) refusals: Refusals,

@@ -173,7 +173,7 @@ impl EffectContext<'_> {
     }
 }
 
-/// Posts a comment. If it is not fresh, it is looked up first by its marker.
+/// Posts a comment. Unless its effect is fresh, the comment may be there, and is looked up first by its marker.
 pub(super) async fn post_comment(
     repo: Repo<'_>,
     thread: IssueNumber,
