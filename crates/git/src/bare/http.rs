@@ -1,8 +1,39 @@
 //! Runs git's own HTTP back end as a CGI process, for one request.
 
-use super::{BareError, BareRepo, process::git};
-use std::{ffi::OsStr, path::Path, process::Stdio};
+use super::{BareError, BareRepo, process::start};
+use crate::safe::git_program;
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::OnceLock,
+};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+
+/// Settings of the back end, in addition to those of every call.
+const SETTINGS_HTTP: [&str; 8] = [
+    "transfer.fsckObjects=true",
+    // GitHub accepts these too.
+    "receive.fsck.badTimezone=ignore",
+    "receive.fsck.zeroPaddedFilemode=ignore",
+    "http.receivepack=true",
+    "uploadpack.allowAnySHA1InWant=true",
+    "uploadpack.allowFilter=true",
+    "receive.autogc=false",
+    "receive.denyCurrentBranch=ignore",
+];
+
+/// Returns the back end's program. As `git http-backend`, each request would start a second process that only waits.
+fn back_end() -> Result<&'static Path, BareError> {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(program) = PROGRAM.get() {
+        return Ok(program);
+    }
+    let output = std::process::Command::new(git_program()).arg("--exec-path").output()?;
+    let folder = Path::new(OsStr::from_bytes(output.stdout.trim_ascii_end()));
+    Ok(PROGRAM.get_or_init(|| folder.join("git-http-backend")))
+}
 
 /// One HTTP request, in the terms of CGI.
 #[derive(Clone, Debug)]
@@ -41,26 +72,12 @@ pub struct ServedProcess {
 }
 
 impl BareRepo {
-    /// Starts `git http-backend` on this repository.
+    /// Starts git's HTTP back end on this repository.
     pub fn serve_http(&self, request: &BackendRequest<'_>) -> Result<ServedProcess, BareError> {
-        let mut command = git(request.hooks.as_os_str());
-        for setting in [
-            "transfer.fsckObjects=true",
-            // GitHub accepts these too.
-            "receive.fsck.badTimezone=ignore",
-            "receive.fsck.zeroPaddedFilemode=ignore",
-            "http.receivepack=true",
-            "uploadpack.allowAnySHA1InWant=true",
-            "uploadpack.allowFilter=true",
-            "receive.autogc=false",
-            "receive.denyCurrentBranch=ignore",
-        ] {
-            command.arg("-c").arg(setting);
-        }
+        let mut command = start(back_end()?, request.hooks.as_os_str(), &SETTINGS_HTTP);
         let root = self.dir().parent().unwrap_or(Path::new("/"));
         let name = self.dir().file_name().unwrap_or(OsStr::new(""));
         command
-            .arg("http-backend")
             .env("GIT_PROJECT_ROOT", root)
             .env("PATH_INFO", format!("/{}{}", name.to_string_lossy(), request.service_path))
             .env("GIT_HTTP_EXPORT_ALL", "1")

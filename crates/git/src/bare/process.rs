@@ -2,7 +2,7 @@
 
 use super::BareRepo;
 use crate::safe::{ENVIRONMENT, SETTINGS, git_program};
-use std::{ffi::OsStr, io, process::Stdio};
+use std::{ffi::OsStr, io, path::Path, process::Stdio};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::Command,
@@ -55,22 +55,25 @@ impl FinishedProcess {
     }
 }
 
-/// Builds a git command in the safe environment. `hooks` is the only folder from which hooks may run.
-pub(super) fn git(hooks: &OsStr) -> Command {
-    let mut command = Command::new(git_program());
+/// Builds a call of git, or of a program of git's own, in the safe environment. `hooks` is the only folder from which
+/// hooks may run. Adds `settings` to those of every call.
+pub(super) fn start(program: &Path, hooks: &OsStr, settings: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command.env_clear().envs(ENVIRONMENT);
     for name in ["PATH", "TMPDIR"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
         }
     }
-    command.env("GIT_ALLOW_PROTOCOL", "none").arg("--no-pager").arg("--literal-pathspecs");
-    let mut hooks_path = std::ffi::OsString::from("core.hooksPath=");
-    hooks_path.push(hooks);
-    command.arg("-c").arg(hooks_path);
-    for setting in SETTINGS.iter().chain(&SETTINGS_BARE) {
-        command.arg("-c").arg(setting);
+    command.env("GIT_ALLOW_PROTOCOL", "none").env("GIT_LITERAL_PATHSPECS", "1");
+    let settings = SETTINGS.iter().chain(&SETTINGS_BARE).chain(settings).filter_map(|setting| setting.split_once('='));
+    let settings = settings.map(|(name, value)| (name, OsStr::new(value))).chain([("core.hooksPath", hooks)]);
+    let mut count = 0_usize;
+    for (name, value) in settings {
+        command.env(format!("GIT_CONFIG_KEY_{count}"), name).env(format!("GIT_CONFIG_VALUE_{count}"), value);
+        count += 1;
     }
+    command.env("GIT_CONFIG_COUNT", count.to_string());
     command.kill_on_drop(true).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -111,8 +114,8 @@ pub(super) async fn finish(mut command: Command, input: &[u8]) -> Result<Finishe
 
 impl BareRepo {
     pub(super) fn command(&self, args: &[&str]) -> Command {
-        let mut command = git(OsStr::new("/dev/null"));
-        command.arg("--git-dir").arg(self.dir()).args(args);
+        let mut command = start(git_program(), OsStr::new("/dev/null"), &[]);
+        command.arg("--no-pager").arg("--git-dir").arg(self.dir()).args(args);
         command
     }
 

@@ -2,9 +2,9 @@
 
 use super::{
     BareError, BareRepo,
-    process::{finish, git},
+    process::{finish, start},
 };
-use crate::quote::quoted;
+use crate::{quote::quoted, safe::git_program};
 use std::{collections::BTreeMap, ffi::OsStr, path::Path};
 
 /// The option with which `fetch` also reads a repository that belongs to another user, such as one mounted into a
@@ -46,7 +46,7 @@ pub struct NewCommit<'a> {
 impl BareRepo {
     /// Makes an empty repository whose HEAD names `default_branch`.
     pub async fn init(dir: &Path, default_branch: &str) -> Result<Self, BareError> {
-        let mut command = git(OsStr::new("/dev/null"));
+        let mut command = start(git_program(), OsStr::new("/dev/null"), &[]);
         command
             .args(["init", "-q", "--bare", "--template=", "--object-format=sha1"])
             .arg(format!("--initial-branch={default_branch}"))
