@@ -97,7 +97,7 @@ async fn started_by(bare: &BareRepo, event: &WorkflowEvent, secrets: &BTreeMap<S
     }
     let files = bare.folder(&event.sha, FOLDER).await.ok().flatten().unwrap_or_default();
     let mut started = Vec::new();
-    let names = files.into_iter().map(|(_, _, name)| name);
+    let names = files.into_iter().map(|entry| entry.path);
     for name in names.filter(|name| name.ends_with(".yml") || name.ends_with(".yaml")) {
         let text = bare.file(&event.sha, &format!("{FOLDER}/{name}")).await.ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&text);

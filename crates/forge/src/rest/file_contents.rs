@@ -9,7 +9,7 @@ use crate::{
     state::{Repo, State},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
-use git::bare::BareRepo;
+use git::bare::{BareRepo, TreeEntry};
 use serde_json::{Value, json};
 
 /// The largest file, in bytes, whose JSON shape includes its content.
@@ -41,53 +41,38 @@ pub(super) async fn contents(call: &RepoCall<'_>, path: &str) -> Answered {
     if asked.path.is_empty() {
         return asked.folder().await;
     }
-    let mode = asked.bare.mode(&asked.commit, asked.path).await?.or_not_found()?;
-    match mode.as_str() {
+    let entry = asked.bare.entry(&asked.commit, asked.path).await?.or_not_found()?;
+    match entry.mode.as_str() {
         "040000" => asked.folder().await,
-        "160000" => asked.special("submodule", 0, json!({"submodule_git_url": null})).await,
-        "120000" => asked.link().await,
-        _ => asked.file(asked.path).await,
+        "160000" => asked.show_entry("submodule", &entry.id, 0, json!({"submodule_git_url": null})),
+        "120000" => asked.link(&entry).await,
+        _ => asked.file(&entry).await,
     }
 }
 
 impl ContentRequest<'_> {
-    async fn file(&self, stands_at: &str) -> Answered {
-        let id = self.bare.object_id(&format!("{}:{stands_at}", self.commit)).await?;
-        let id = id.or_not_found()?;
-        let size = self.bare.size(&id).await?;
-        if size > MOST {
-            return Err(too_large());
-        }
-        let bytes = match size {
-            0..=INLINE => self.bare.file(&self.commit, stands_at).await?,
-            _ => None,
-        };
-        let more = match bytes {
-            Some(bytes) => {
-                json!({"content": github::lines_of(60, &BASE64_STANDARD.encode(&bytes)), "encoding": "base64"})
+    async fn file(&self, entry: &TreeEntry) -> Answered {
+        let more = match entry.size {
+            0..=INLINE => {
+                let encoded = BASE64_STANDARD.encode(self.bare.blob(&entry.id).await?);
+                json!({"content": github::lines_of(60, &encoded), "encoding": "base64"})
             }
-            None => json!({"content": "", "encoding": "none"}),
+            ..=MOST => json!({"content": "", "encoding": "none"}),
+            _ => return Err(too_large()),
         };
-        self.show_entry("file", &id, size, more)
+        self.show_entry("file", &entry.id, entry.size, more)
     }
 
     /// Answers with the linked file if it is in the repository, else with the link itself.
-    async fn link(&self) -> Answered {
-        let target = self.bare.file(&self.commit, self.path).await?.unwrap_or_default();
-        let target = String::from_utf8_lossy(&target).into_owned();
+    async fn link(&self, link: &TreeEntry) -> Answered {
+        let target = String::from_utf8_lossy(&self.bare.blob(&link.id).await?).into_owned();
         if let Some(stands_at) = followed(self.path, &target)
-            && let Some(mode) = self.bare.mode(&self.commit, &stands_at).await?
-            && mode.starts_with("100")
+            && let Some(entry) = self.bare.entry(&self.commit, &stands_at).await?
+            && entry.mode.starts_with("100")
         {
-            return self.file(&stands_at).await;
+            return self.file(&entry).await;
         }
-        let size = u64::try_from(target.len()).unwrap_or(u64::MAX);
-        self.special("symlink", size, json!({"target": target})).await
-    }
-
-    async fn special(&self, kind: &str, size: u64, more: Value) -> Answered {
-        let id = self.bare.object_id(&format!("{}:{}", self.commit, self.path)).await?;
-        self.show_entry(kind, &id.unwrap_or_default(), size, more)
+        self.show_entry("symlink", &link.id, link.size, json!({"target": target}))
     }
 
     fn show_entry(&self, kind: &str, id: &str, size: u64, more: Value) -> Answered {
@@ -102,10 +87,10 @@ impl ContentRequest<'_> {
         let entries = self.bare.folder(&self.commit, self.path).await?.or_not_found()?;
         let within = if self.path.is_empty() { "" } else { "/" };
         self.call.show(|state, repo| {
-            let rows = entries.iter().map(|(kind, id, file)| {
-                let full = format!("{}{within}{file}", self.path);
-                let kind = if kind == "tree" { "dir" } else { "file" };
-                entry(state, repo, self.at, &full, kind, id, 0)
+            let rows = entries.iter().map(|found| {
+                let full = format!("{}{within}{}", self.path, found.path);
+                let kind = if found.kind == "tree" { "dir" } else { "file" };
+                entry(state, repo, self.at, &full, kind, &found.id, 0)
             });
             Ok(Value::Array(rows.collect()))
         })

@@ -9,7 +9,7 @@ use crate::{
     rest::of_repo::OfRepo,
     state::{Repo, Role, RuleKind, State},
 };
-use git::bare::{BareError, BareRepo, ExpectedRef, Ident};
+use git::bare::{BareError, BareRepo, ExpectedRef, Ident, TreeEntry};
 use serde_json::{Value, json};
 
 const READ: Right = Right::read(&["contents"]);
@@ -160,7 +160,8 @@ async fn tree(call: &RepoCall<'_>, name: &str) -> Answered {
     let files = call.bare().files(&id).await?;
     call.show(|state, repo| {
         let api = state.repo_api(repo);
-        let row = |[mode, kind, id, path]: &[String; 4]| {
+        let row = |entry: &TreeEntry| {
+            let TreeEntry { mode, kind, id, path, .. } = entry;
             let url = format!("{api}/git/{kind}s/{id}");
             json!({"path": path, "mode": mode, "type": kind, "sha": id, "url": url})
         };

@@ -81,29 +81,6 @@ impl BareRepo {
         Ok(parse(&String::from_utf8_lossy(&self.run(&args, b"").await?)))
     }
 
-    /// Returns the content of `path` at a commit, if there is a file of that name.
-    pub async fn file(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, BareError> {
-        match self.object_id(&format!("{commit}:{path}")).await? {
-            Some(id) if self.line(&["cat-file", "-t", &id], b"").await? == "blob" => {
-                Ok(Some(self.run(&["cat-file", "blob", &id], b"").await?))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Returns the mode of `path` at a commit: `100644`, `120000` for a symbolic link, `160000` for a submodule, …
-    pub async fn mode(&self, commit: &str, path: &str) -> Result<Option<String>, BareError> {
-        let out = self.run(&["ls-tree", "-z", commit, "--", path], b"").await?;
-        let text = String::from_utf8_lossy(&out);
-        let entry = text.split('\0').find(|record| record.ends_with(&format!("\t{path}")));
-        Ok(entry.and_then(|record| record.split(' ').next()).map(str::to_owned))
-    }
-
-    /// Returns the size of an object in bytes.
-    pub async fn size(&self, id: &str) -> Result<u64, BareError> {
-        Ok(self.line(&["cat-file", "-s", id], b"").await?.parse().unwrap_or(0))
-    }
-
     /// Returns the paths that each of these commits touches, by commit id. A merge is compared with its first parent.
     pub async fn touched(&self, commits: &[&str]) -> Result<BTreeMap<String, Vec<(ChangeKind, String)>>, BareError> {
         let args = [
@@ -119,32 +96,6 @@ impl BareRepo {
         let lines: String = commits.iter().flat_map(|id| [*id, "\n"]).collect();
         let out = self.run(&args, lines.as_bytes()).await?;
         Ok(touched(&String::from_utf8_lossy(&out)))
-    }
-
-    /// Returns the entries of the folder `path` (empty for the root) at a commit: kind (`blob`, `tree`, `commit`), id,
-    /// name.
-    pub async fn folder(&self, commit: &str, path: &str) -> Result<Option<Vec<(String, String, String)>>, BareError> {
-        let Some(id) = self.object_id(&format!("{commit}:{path}")).await? else {
-            return Ok(None);
-        };
-        if self.line(&["cat-file", "-t", &id], b"").await? != "tree" {
-            return Ok(None);
-        }
-        let out = self.run(&["ls-tree", "-z", &id], b"").await?;
-        let text = String::from_utf8_lossy(&out);
-        Ok(Some(text.split('\0').filter_map(tree_entry).collect()))
-    }
-
-    /// Returns all entries of a commit except folders: mode, kind, id, path.
-    pub async fn files(&self, commit: &str) -> Result<Vec<[String; 4]>, BareError> {
-        let out = self.run(&["ls-tree", "-r", "-z", commit], b"").await?;
-        let text = String::from_utf8_lossy(&out);
-        let entry = |record: &str| {
-            let mode = record.split(' ').next()?.to_owned();
-            let (kind, id, path) = tree_entry(record)?;
-            Some([mode, kind, id, path])
-        };
-        Ok(text.split('\0').filter_map(entry).collect())
     }
 }
 
@@ -170,16 +121,10 @@ fn touched(text: &str) -> BTreeMap<String, Vec<(ChangeKind, String)>> {
     all
 }
 
-fn tree_entry(record: &str) -> Option<(String, String, String)> {
-    let (meta, name) = record.split_once('\t')?;
-    let mut words = meta.split(' ').skip(1);
-    Some((words.next()?.to_owned(), words.next()?.to_owned(), name.to_owned()))
-}
-
 /// Reads the output of `--raw -z --patch`: NUL-terminated raw records, an empty one, then the patches in the same
 /// order.
 fn parse(text: &str) -> Vec<FileChange> {
-    let mut files = Vec::new();
+    let (mut files, mut patches) = (Vec::new(), Vec::new());
     let mut rest = text;
     while let Some(meta) = rest.strip_prefix(':') {
         let Some((meta, after)) = meta.split_once('\0') else {
@@ -210,31 +155,24 @@ fn parse(text: &str) -> Vec<FileChange> {
             deletions: 0,
             patch: None,
         });
+        // A change of type is printed as a removal and an addition.
+        patches.push(if *status == "T" { 2 } else { 1 });
         rest = after;
     }
-    attach_patches(&mut files, rest.trim_start_matches('\0'));
+    attach_patches(&mut files, &patches, rest.trim_start_matches('\0'));
     files
 }
 
-/// Adds the hunks to each file. A change of type prints two patches for one record; the second is found by its name.
-fn attach_patches(files: &mut [FileChange], text: &str) {
-    let mut sections = Vec::new();
-    let mut starts: Vec<usize> = text.match_indices("\ndiff --git ").map(|(at, _)| at + 1).collect();
-    if text.starts_with("diff --git ") {
-        starts.insert(0, 0);
-    }
-    for (nth, start) in starts.iter().enumerate() {
-        let end = starts.get(nth + 1).copied().unwrap_or(text.len());
-        sections.extend(text.get(*start..end));
-    }
-    let mut sections = sections.into_iter().peekable();
-    for file in files {
-        let end = format!(" b/{}", file.path);
-        let named = |section: &&str| section.lines().next().is_some_and(|line| line.ends_with(&end));
+/// Adds the hunks to each file, which has as many patches as `patches` says at its place. They follow in the order of
+/// the files. Their headers are no help, because git quotes some names there.
+fn attach_patches(files: &mut [FileChange], patches: &[usize], text: &str) {
+    let mut sections = text.split("\ndiff --git ");
+    for (file, count) in files.iter_mut().zip(patches) {
         let mut patch = String::new();
-        while let Some(section) = sections.next_if(named) {
+        for section in sections.by_ref().take(*count) {
             if let Some(at) = section.find("\n@@ ") {
                 patch.push_str(section.get(at + 1..).unwrap_or_default());
+                patch.push('\n');
             }
         }
         let patch = patch.trim_end_matches('\n');

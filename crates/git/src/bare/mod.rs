@@ -9,6 +9,7 @@ mod http;
 mod merge;
 mod process;
 mod refs;
+mod tree;
 mod write;
 
 pub use diff::{ChangeKind, Comparison, FileChange};
@@ -16,6 +17,7 @@ pub use http::{BackendRequest, ServedProcess};
 pub use merge::BareMerge;
 pub use process::BareError;
 pub use refs::{CommitRecord, ExpectedRef};
+pub use tree::TreeEntry;
 pub use write::{Ident, NewCommit};
 
 use std::path::{Path, PathBuf};

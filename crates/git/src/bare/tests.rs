@@ -32,6 +32,21 @@ async fn a_commit_made_of_files_can_be_read_back_and_compared() {
 }
 
 #[tokio::test]
+async fn each_file_has_its_own_patch_whatever_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let repo = BareRepo::init(&dir.path().join("a.git"), "main").await.unwrap();
+    let names = ["a \"b\".txt", "c\td", "e\\f", "g b/h", "ü", "z"];
+    let with = |text| names.map(|name| (name, text));
+    let base = commit(&repo, "main", None, &with("one\n")).await;
+    let head = commit(&repo, "side", Some(&base), &with("two\n")).await;
+    let seen = repo.compare(&base, &head).await.unwrap();
+    assert_eq!(seen.files.len(), names.len());
+    for file in seen.files {
+        assert_eq!(file.patch.as_deref(), Some("@@ -1 +1 @@\n-one\n+two"), "{}", file.path);
+    }
+}
+
+#[tokio::test]
 async fn a_ref_moves_only_from_the_value_that_was_seen() {
     let dir = tempfile::tempdir().unwrap();
     let repo = BareRepo::init(&dir.path().join("a.git"), "main").await.unwrap();
