@@ -216,9 +216,13 @@ impl Mirror {
         // A fetch writes each ref that it moves into a file of its own, and this file takes precedence over
         // `packed-refs`.
         let file = fs::read_to_string(self.dir.join(&name)).ok();
-        match file.and_then(|text| text.trim_end().parse().ok()) {
-            Some(sha) => Ok(Some(sha)),
-            None => self.commit_at(&name).await,
+        if let Some(sha) = file.and_then(|text| text.trim_end().parse().ok()) {
+            return Ok(Some(sha));
+        }
+        match fs::read_to_string(self.dir.join("packed-refs")) {
+            Ok(packed) => Ok(packed_ref(&packed, &name)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(GitError::io("reading the refs of a mirror")(error)),
         }
     }
 
@@ -227,12 +231,6 @@ impl Mirror {
         let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
         let answer = self.ask(&arguments, None).await?;
         Ok(commit_of(&answer)?.is_some())
-    }
-
-    async fn commit_at(&self, name: &str) -> Result<Option<Sha>, GitError> {
-        self.ready()?;
-        let call = GitCall::new(&self.dir, "rev-parse").args(["--verify", "--quiet", "--end-of-options"]);
-        commit_of(&call.arg(format!("{name}^{{commit}}")).run().await?)
     }
 
     /// Returns the remote's current branches among those named by `branches` (names, or patterns such as
@@ -285,6 +283,12 @@ impl Mirror {
         *checked = true;
         Ok(())
     }
+}
+
+/// Returns the commit of a branch in a `packed-refs` file, whose lines are `<commit> <ref>`.
+fn packed_ref(packed: &str, name: &str) -> Option<Sha> {
+    let mut refs = packed.lines().filter_map(|line| line.split_once(' '));
+    refs.find(|(_, of)| *of == name).and_then(|(sha, _)| sha.parse().ok())
 }
 
 /// Returns the commit in the answer of `rev-parse --verify`; `None` if there is none.

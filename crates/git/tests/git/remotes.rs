@@ -159,9 +159,14 @@ async fn the_mirror_takes_only_what_it_is_told_and_forgets_what_is_gone() {
     assert_eq!(refs(), "refs/heads/autobuild/1/x\nrefs/heads/main");
     let listed = world.mirror.ls_remote(&world.remote, &["autobuild/*", "main"]).await.unwrap();
     assert_eq!(listed.into_keys().collect::<Vec<_>>(), ["autobuild/1/x", "main"]);
+    let known = "autobuild/1/x".parse().unwrap();
+    assert_eq!(world.mirror.rev_parse(&known).await.unwrap().unwrap().as_str(), tip);
+    git(world.mirror.dir(), &["pack-refs", "--all"]);
+    assert_eq!(world.mirror.rev_parse(&known).await.unwrap().unwrap().as_str(), tip, "when refs are packed");
     git(&forge, &["update-ref", "-d", "refs/heads/autobuild/1/x"]);
     world.fetch().await;
     assert_eq!(refs(), "refs/heads/main");
+    assert_eq!(world.mirror.rev_parse(&known).await.unwrap(), None);
     assert_eq!(
         world.mirror.remote_tip(&world.remote, &"feature".parse().unwrap()).await.unwrap().unwrap().as_str(),
         tip
