@@ -36,18 +36,44 @@ impl Engine {
         Ok(self.mirrors.remote(&name, Some(token)))
     }
 
-    /// Fetches branches into the mirror. A branch is a name, or a pattern such as `autobuild/7/*`.
+    /// Fetches branches into the mirror. A branch is a name, or a pattern such as `autobuild/7/*`. A mirror that is new on
+    /// this machine gets the tags too, because results of commands may depend on them.
     pub async fn fetch(
         &self,
         installation: InstallationId,
         repo: RepoId,
         branches: &[&str],
     ) -> Result<Mirror, EffectError> {
+        let (mirror, remote) = self.fetch_branches(installation, repo, branches).await?;
+        if !mirror.has_tags() {
+            let repository = self.autobuild.repo(installation, repo).repository().await?;
+            self.fetch_tags(installation, &mirror, &remote, &repository.default_branch).await?;
+        }
+        Ok(mirror)
+    }
+
+    async fn fetch_branches(
+        &self,
+        installation: InstallationId,
+        repo: RepoId,
+        branches: &[&str],
+    ) -> Result<(Mirror, Remote), EffectError> {
         let remote = self.remote(installation, repo, Rights::Fetch).await?;
         let mirror = self.mirrors.mirror(repo);
         let fetched = mirror.fetch(&remote, branches).await;
         fetched.map_err(|error| self.git_failed(installation, error))?;
-        Ok(mirror)
+        Ok((mirror, remote))
+    }
+
+    async fn fetch_tags(
+        &self,
+        installation: InstallationId,
+        mirror: &Mirror,
+        remote: &Remote,
+        default: &str,
+    ) -> Result<(), EffectError> {
+        let fetched = mirror.fetch_tags(remote, &default.parse().map_err(GitError::from)?).await;
+        fetched.map_err(|error| self.git_failed(installation, error))
     }
 
     /// Converts a failure of git. If git was denied access, the token is forgotten, so that the next try gets a new
@@ -59,7 +85,8 @@ impl Engine {
         error.into()
     }
 
-    /// Fetches the default branch with its tags, and the branches of `folder` if given, into the mirror.
+    /// Fetches the default branch into the mirror. With `folder`, the branches of that folder come along; without it, the
+    /// tags, which are thus current for each plan and each pre-flight, and the same for everything that follows them.
     pub async fn fetch_default(
         &self,
         installation: InstallationId,
@@ -68,13 +95,13 @@ impl Engine {
     ) -> Result<DefaultBranch, EffectError> {
         let repository = self.autobuild.repo(installation, repo).repository().await?;
         let name = repository.default_branch.clone();
-        let folder = folder.map(|folder| format!("{folder}/*"));
-        let branches: Vec<&str> = std::iter::once(name.as_str()).chain(folder.as_deref()).collect();
-        let mirror = self.fetch(installation, repo, &branches).await?;
+        let pattern = folder.map(|folder| format!("{folder}/*"));
+        let branches: Vec<&str> = std::iter::once(name.as_str()).chain(pattern.as_deref()).collect();
+        let (mirror, remote) = self.fetch_branches(installation, repo, &branches).await?;
+        if folder.is_none() || !mirror.has_tags() {
+            self.fetch_tags(installation, &mirror, &remote, &name).await?;
+        }
         let head = tip(&mirror, &name).await?;
-        let remote = self.remote(installation, repo, Rights::Fetch).await?;
-        let fetched = mirror.fetch_tags(&remote, &name.parse().map_err(GitError::from)?).await;
-        fetched.map_err(|error| self.git_failed(installation, error))?;
         Ok(DefaultBranch { mirror, name, head, installation, repo, repository: repository.name })
     }
 }

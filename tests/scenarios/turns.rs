@@ -6,7 +6,12 @@ use crate::{
 };
 use autobuild::config::Role;
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::PathBuf,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 /// Creates a task that got feedback in its only turn.
 async fn blocked_world() -> World {
@@ -33,6 +38,30 @@ async fn feedback_is_a_request_for_changes_and_the_next_turn_may_be_approved() {
     assert_eq!(world.state().await, "in_review");
     assert_eq!(world.feature().await.tasks[0].turns.len(), 2);
     insta::assert_snapshot!("feedback_then_approval", world.transcript().await);
+    world.end().await;
+}
+
+/// Returns the only entry of a folder in the world's folder.
+fn only_entry(world: &World, folder: &str) -> PathBuf {
+    let mut entries = fs::read_dir(world.folder().join(folder)).unwrap();
+    entries.next().unwrap().unwrap().path()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_whose_mirror_never_had_the_tags_reads_them_before_its_gates_run() {
+    let tagged = "test \"$(git describe --tags --abbrev=0)\" = v1\n";
+    let world = Setup::new().settings("max_turns: 1").with_file("tests/tag_test.sh", tagged).build().await;
+    let mut tag = Command::new("git");
+    tag.arg("--git-dir").arg(only_entry(&world, "forge/repositories")).args(["tag", "v1", "main"]);
+    assert!(tag.status().unwrap().success());
+    world.script.plans(&Plan::one());
+    world.script.writes(1, &[("hello/1.txt", "hullo\n")]).feedback(1, "It says hullo.");
+    world.start().await;
+    assert_eq!(world.tasks().await, ["blocked"]);
+    fs::remove_file(only_entry(&world, "data/git/mirrors").join("tags-of-history")).unwrap();
+    world.script.succeeds(1);
+    world.say(WRITER, world.pull(1).await, "/autobuild resume").await;
+    assert_eq!(world.state().await, "in_review", "{}", world.answers(ISSUE).await);
     world.end().await;
 }
 

@@ -39,11 +39,13 @@ impl Mirror {
     /// Reads the remote's tags and keeps those of commits that the mirror has. A tag that was moved or deleted there is
     /// moved or deleted here. Fetches only the objects of annotated tags. `default` is the remote's default branch.
     pub async fn fetch_tags(&self, remote: &Remote, default: &BranchName) -> Result<(), GitError> {
-        let Some(listing) = self.list_tags(remote).await? else {
-            return Ok(());
-        };
+        let listing = self.list_tags(remote).await?;
         let _writing = self.writing.lock().await;
-        let mut tags = tags(&listing);
+        let mut tags = match listing {
+            Some(listing) => tags(&listing),
+            None if self.has_tags() => return Ok(()),
+            None => BTreeMap::new(),
+        };
         let targets = self.list_present(tags.values().map(Tag::target)).await?;
         tags.retain(|_, tag| targets.contains(tag.target()));
         let annotated = || tags.iter().filter(|(_, tag)| tag.peeled.is_some());
@@ -107,6 +109,11 @@ impl Mirror {
         }
         replace(&self.dir, TAGS, &text)?;
         replace(&self.dir, "HEAD", &format!("ref: {}\n", default.full()))
+    }
+
+    /// `true` if the remote's tags were read at least once.
+    pub fn has_tags(&self) -> bool {
+        self.dir.join(TAGS).exists()
     }
 
     /// Returns the tags of the mirror's history, in the form of `packed-refs`. Results of commands may depend on them.
