@@ -58,6 +58,8 @@ statements! {
     ALL = concat!("SELECT ", columns!(), " FROM feature",
                   " WHERE installation_id = COALESCE($1, installation_id) AND repo_id = COALESCE($2, repo_id)",
                   " ORDER BY repo_id, issue_number, run");
+    CANCELLED = concat!("SELECT ", columns!(), " FROM feature WHERE repo_id = $1 AND state = 'cancelled'",
+                        " ORDER BY issue_number, run");
     LIST_UNFINISHED = concat!("SELECT id, installation_id, version FROM feature WHERE ", unfinished!(),
                               " ORDER BY repo_id, issue_number");
     LIST_COMPARABLE = concat!("SELECT id, installation_id, version FROM feature WHERE ", unfinished!(),
@@ -124,6 +126,12 @@ impl Store {
     /// Returns all Features, ordered by repository, issue and run.
     pub async fn features(&self, scope: Scope) -> Result<Vec<FeatureRow>, StoreError> {
         self.many(ALL, scope).await
+    }
+
+    /// Returns the cancelled Features of a repository, ordered by issue and run.
+    pub async fn cancelled(&self, repo: RepoId) -> Result<Vec<FeatureRow>, StoreError> {
+        let rows = self.db.rows(CANCELLED, args![column(repo.0)?]).await?;
+        rows.iter().map(feature::read).collect()
     }
 
     /// Lists the unfinished Features, ordered by repository and issue.

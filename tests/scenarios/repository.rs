@@ -5,6 +5,7 @@ use crate::{
     world::{ADMIN, ISSUE, Plan, REPO, Setup, WRITER, World},
 };
 use autobuild::config::Role;
+use domain::ids::InstallationId;
 use forge::{RepoSource, Settings};
 use sqlx::Connection;
 
@@ -106,10 +107,55 @@ async fn a_removed_installation_cancels_in_silence() {
     world.end().await;
 }
 
-/// Puts the tables of the backup in the place of the world's. No process holds their effects any more.
-async fn restore(world: &World, backup: &str) {
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issue_shows_the_end_once_the_removed_app_is_installed_again() {
+    let (world, _pipes) = playing().await;
+    world.forge.uninstall(world.installation).unwrap();
+    world.settle().await;
+    assert!(!world.living().await.contains("State: cancelled"));
+    let again = world.forge.install("autobuild", "acme", None).unwrap();
+    world.settle().await;
+    assert!(world.living().await.contains("State: cancelled"), "{}", world.living().await);
+    assert_eq!(world.feature().await.installation, InstallationId(again));
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_on_an_ended_issue_is_answered_after_the_app_was_installed_again() {
+    let world = World::new().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    world.by(ADMIN).merge(REPO, world.feature_pull().await, "merge").await.unwrap();
+    world.settle().await;
+    assert_eq!(world.state().await, "completed");
+    world.forge.uninstall(world.installation).unwrap();
+    world.settle().await;
+    world.forge.install("autobuild", "acme", None).unwrap();
+    world.settle().await;
+    let before = world.comments(ISSUE).await.len();
+    world.say(WRITER, ISSUE, "/autobuild status").await;
+    assert_eq!(world.comments(ISSUE).await.len(), before + 2, "{:#?}", world.comments(ISSUE).await);
+    world.end().await;
+}
+
+async fn database(world: &World) -> sqlx::SqliteConnection {
     let file = format!("sqlite:{}", world.folder().join("autobuild.db").display());
-    let mut database = sqlx::SqliteConnection::connect(&file).await.unwrap();
+    sqlx::SqliteConnection::connect(&file).await.unwrap()
+}
+
+/// Makes a backup of the database and returns its file.
+async fn back_up(world: &World) -> String {
+    let backup = world.folder().join("backup.db").display().to_string();
+    let mut database = database(world).await;
+    sqlx::query("VACUUM INTO $1").bind(&backup).execute(&mut database).await.unwrap();
+    database.close().await.unwrap();
+    backup
+}
+
+/// Puts the tables of the backup in the place of the world's, whose effects no process holds any more, and lets the
+/// service go on as after `serve --restored`.
+async fn restore(world: &World, backup: &str) {
+    let mut database = database(world).await;
     sqlx::query("ATTACH $1 AS backup").bind(backup).execute(&mut database).await.unwrap();
     for table in ["delivery", "feature", "task", "turn", "event", "run", "effect", "meta"] {
         let restored = format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM backup.{table}");
@@ -118,24 +164,20 @@ async fn restore(world: &World, backup: &str) {
     let unheld = "UPDATE effect SET state = 'ready', worker = NULL, lease_until = NULL WHERE state = 'running'";
     sqlx::raw_sql(unheld).execute(&mut database).await.unwrap();
     database.close().await.unwrap();
+    world.engine.doubt_deliveries().await.unwrap();
+    world.engine.replay().await.unwrap();
+    world.settle().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pull_request_that_was_merged_after_the_backup_is_not_opened_again() {
     let (world, mut pipes) = playing().await;
-    let backup = world.folder().join("backup.db").display().to_string();
-    let file = format!("sqlite:{}", world.folder().join("autobuild.db").display());
-    let mut database = sqlx::SqliteConnection::connect(&file).await.unwrap();
-    sqlx::query("VACUUM INTO $1").bind(&backup).execute(&mut database).await.unwrap();
-    database.close().await.unwrap();
+    let backup = back_up(&world).await;
     world.script.approves(1);
     pipes.go().await;
     world.settle().await;
     assert_eq!(world.state().await, "in_review");
     restore(&world, &backup).await;
-    world.engine.doubt_deliveries().await.unwrap();
-    world.engine.replay().await.unwrap();
-    world.settle().await;
     assert_eq!(world.state().await, "in_review");
     let pulls = world.forge.look(REPO, "pulls?state=all").await.unwrap();
     assert_eq!(pulls.as_array().unwrap().len(), 2, "{pulls:#}");

@@ -18,16 +18,25 @@ pub async fn follow_installation(engine: &Engine, repo: RepoId) -> Result<u64, E
 }
 
 /// Returns `true` if a Feature left the installation that an effect had, which GitHub refuses: its repository was
-/// transferred, or the App was installed anew. GitHub is asked each time.
+/// transferred, or the App was installed anew. GitHub is asked each time. An ended Feature leaves it too, since the effect
+/// is an answer to somebody or shows the end.
 pub async fn has_left(engine: &Engine, key: &FeatureKey, refused: InstallationId) -> Result<bool, EffectError> {
     let installation = async || {
         let stored = engine.store.feature(key).await?;
         Ok::<_, EffectError>(stored.map(|stored| stored.row.installation))
     };
     let before = installation().await?;
-    follow_installation(engine, key.repo).await?;
+    let home = engine.autobuild.installation_of_id(key.repo).await?;
+    settle(engine, key.repo, home).await?;
     let Some(now) = installation().await? else {
         return Ok(false);
+    };
+    let now = match home {
+        Some(home) if home != now => {
+            move_to(engine, *key, home).await?;
+            home
+        }
+        Some(_) | None => now,
     };
     // An effect with another installation than its Feature would be given back for ever.
     engine.store.move_effects(key, now).await?;
@@ -37,31 +46,33 @@ pub async fn has_left(engine: &Engine, key: &FeatureKey, refused: InstallationId
 async fn settle(engine: &Engine, repo: RepoId, home: Option<InstallationId>) -> Result<u64, EffectError> {
     let (mut changed, mut done) = (0_u64, Ok(()));
     for row in engine.store.unfinished(Scope::Repo(repo)).await? {
-        let (event, cause) = match home {
+        // A Feature that a newer version stored waits for that version, but keeps no other here.
+        let applied = match home {
             Some(home) if home == row.installation => continue,
-            Some(installation) => (
-                Event::InstallationChanged { installation },
-                format!("installation/{installation}/{}", engine.store.causes(&row.key).await?.len()),
-            ),
+            Some(home) => move_to(engine, row.key, home).await,
             // Nothing is cancelled on one answer: the installation itself must not reach the repository either.
             None if reaches(engine, row.installation, repo).await? => continue,
-            None => (Event::Cancelled(CancelledWhy::InstallationRemoved), "installation/repository_removed".to_owned()),
+            None => {
+                let event = Event::Cancelled(CancelledWhy::InstallationRemoved);
+                apply(engine, row.key, &event, "installation/repository_removed", "installation").await
+            }
         };
-        // The waiting effects move first: if the process dies in between, the Feature still has the old installation,
-        // and the next try moves them.
-        if let Some(home) = home {
-            engine.autobuild.forget_name(repo);
-            engine.store.move_effects(&row.key, home).await?;
-        }
-        // A Feature that a newer version stored waits for that version, but keeps no other here.
-        let applied = apply(engine, row.key, &event, &cause, "installation").await;
-        if let (Some(home), Ok(())) = (home, &applied) {
-            engine.store.move_effects(&row.key, home).await?;
-        }
         changed = changed.saturating_add(u64::from(applied.is_ok()));
         done = done.and(applied);
     }
     done.map(|()| changed)
+}
+
+/// Lets a Feature and its effects use the installation `home`.
+pub async fn move_to(engine: &Engine, key: FeatureKey, home: InstallationId) -> Result<(), EffectError> {
+    let event = Event::InstallationChanged { installation: home };
+    let cause = format!("installation/{home}/{}", engine.store.causes(&key).await?.len());
+    // The waiting effects move first: if the process dies in between, the Feature still has the old installation, and
+    // the next try moves them.
+    engine.autobuild.forget_name(key.repo);
+    engine.store.move_effects(&key, home).await?;
+    apply(engine, key, &event, &cause, "installation").await?;
+    Ok(engine.store.move_effects(&key, home).await?)
 }
 
 /// Returns the installation for a delivery about a repository that names `named`. They differ if the repository was

@@ -104,7 +104,7 @@ pub async fn repository(engine: &Engine, origin: &EventOrigin, event: Repository
             }
             return Ok(Done::Nothing);
         }
-        RepositoryEvent::Unarchived => return show_ends(engine, origin.repo.id).await,
+        RepositoryEvent::Unarchived => return show_ends(engine, &[origin.repo.id]).await,
         RepositoryEvent::Archived => "repository/archived",
         RepositoryEvent::Deleted => "repository/deleted",
     };
@@ -112,22 +112,46 @@ pub async fn repository(engine: &Engine, origin: &EventOrigin, event: Repository
     all(engine, scope, &event, why, &origin.sender.user.login).await
 }
 
-/// Shows again how the Features ended that were cancelled as the repository was archived: GitHub let nobody write it then.
-async fn show_ends(engine: &Engine, repo: RepoId) -> Result<Done, EffectError> {
+/// Shows again how the Features of these repositories ended that were cancelled while nobody could write it: as the
+/// repository was archived, or as the App was removed. The App may have come back as another installation.
+async fn show_ends(engine: &Engine, repos: &[RepoId]) -> Result<Done, EffectError> {
     let (mut shown, now) = (Vec::new(), engine.now());
-    for row in engine.store.features(Scope::Repo(repo)).await? {
+    for &repo in repos {
+        let unshown = unshown(engine, repo).await?;
+        if unshown.is_empty() {
+            continue;
+        }
+        // Without one, the next installation shows them.
+        let Some(home) = engine.autobuild.installation_of_id(repo).await? else {
+            continue;
+        };
+        for Feature { key, installation, .. } in unshown {
+            if installation != home {
+                home::move_to(engine, key, home).await?;
+            }
+            let (id, living) = (format!("{key}/end/{}", now.0), Effect::Living { emission: Emission(0) });
+            shown.push(schedule::row(id, &living, &key, home, Some(repo), now));
+        }
+    }
+    Ok(Done::FollowUp(shown))
+}
+
+/// Returns the Features of a repository that were cancelled while AutoBuild could write nothing there.
+async fn unshown(engine: &Engine, repo: RepoId) -> Result<Vec<Feature>, EffectError> {
+    let mut unshown = Vec::new();
+    for row in engine.store.cancelled(repo).await? {
         let feature = match engine.feature(&row.key).await.map_err(EffectError::from) {
             Ok(Some(feature)) => feature,
             Err(error) if error.passes() => return Err(error),
             // One that a newer version stored keeps no other from being shown.
             Ok(None) | Err(_) => continue,
         };
-        if matches!(feature.state, State::Cancelled { why: CancelledWhy::RepositoryGone }) {
-            let (id, living) = (format!("{}/unarchived/{}", row.key, now.0), Effect::Living { emission: Emission(0) });
-            shown.push(schedule::row(id, &living, &row.key, row.installation, Some(repo), now));
+        let (archived, removed) = (CancelledWhy::RepositoryGone, CancelledWhy::InstallationRemoved);
+        if matches!(&feature.state, State::Cancelled { why } if [archived, removed].contains(why)) {
+            unshown.push(feature);
         }
     }
-    Ok(Done::FollowUp(shown))
+    Ok(unshown)
 }
 
 pub async fn installation(
@@ -175,7 +199,10 @@ pub async fn installation(
             }
             done.map(|()| Done::Nothing)
         }
-        InstallationEvent::Created | InstallationEvent::RepositoriesAdded(_) => Ok(Done::Nothing),
+        InstallationEvent::Created(repos) | InstallationEvent::RepositoriesAdded(repos) => {
+            let repos: Vec<RepoId> = repos.iter().map(|repo| repo.id).collect();
+            show_ends(engine, &repos).await
+        }
     }
 }
 
@@ -188,7 +215,7 @@ async fn doubt_settings(engine: &Engine, event: &InstallationEvent) -> Result<()
                 engine.doubt_settings(repo.id, &repo.name).await?;
             }
         }
-        InstallationEvent::Created | InstallationEvent::Deleted => {
+        InstallationEvent::Created(_) | InstallationEvent::Deleted => {
             engine.store.doubt_all_settings(engine.now()).await?;
         }
         InstallationEvent::Suspended { .. } | InstallationEvent::Unsuspended => {}

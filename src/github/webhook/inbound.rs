@@ -137,8 +137,8 @@ pub enum RepositoryEvent {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InstallationEvent {
-    /// The App was installed.
-    Created,
+    /// The App was installed, and covers these repositories.
+    Created(Vec<RepositoryRef>),
     /// The App was uninstalled.
     Deleted,
     /// It was suspended, and may do nothing until it is unsuspended.

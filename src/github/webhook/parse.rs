@@ -113,7 +113,9 @@ type InstallationReader = fn(&mut Payload) -> Result<InstallationEvent, WebhookE
 
 fn installation_reader(event: &str, action: &str) -> Option<InstallationReader> {
     let reader: InstallationReader = match (event, action) {
-        ("installation", "created") => |_| Ok(InstallationEvent::Created),
+        ("installation", "created") => {
+            |payload| Ok(InstallationEvent::Created(payload.repositories.take().unwrap_or_default()))
+        }
         ("installation", "deleted") => |_| Ok(InstallationEvent::Deleted),
         ("installation", "suspend") => |payload| {
             let at = payload.installation.as_ref().and_then(|known| known.suspended_at);
@@ -257,6 +259,8 @@ struct Payload {
     requested_action: Option<ActionWire>,
     #[serde(default)]
     changes: ChangesWire,
+    #[serde(default, deserialize_with = "read_named")]
+    repositories: Option<Vec<RepositoryRef>>,
     #[serde(default, deserialize_with = "read_named")]
     repositories_added: Option<Vec<RepositoryRef>>,
     #[serde(default, deserialize_with = "read_named")]

@@ -272,6 +272,10 @@ fn what_githubs_description_lets_be_absent_may_be_absent() {
     let suite = read("check_suite", &with("rerequested", suite)).unwrap();
     assert!(matches!(suite, Inbound::Repo(_, RepoEvent::Rerun { app: None, .. })));
     let (whole, lacking) = (json!({"id": 23, "full_name": "Acme/old"}), json!({"name": "x"}));
+    let created = json!({"repositories": [whole.clone(), lacking.clone()]});
+    let told = read("installation", &with("created", created)).unwrap();
+    let Inbound::Installation { event: InstallationEvent::Created(covered), .. } = &told else { panic!("{told:?}") };
+    assert_eq!(covered.len(), 1);
     let removed = json!({"repositories_added": [], "repositories_removed": [whole, lacking]});
     let told = read("installation_repositories", &with("removed", removed)).unwrap();
     let Inbound::Installation { event: InstallationEvent::RepositoriesRemoved(removed), .. } = &told else {

@@ -103,9 +103,10 @@ fn ci_exposed(mut feature: Feature, exposure: Exposure) -> Step {
     unchanged(feature)
 }
 
-/// Uses another installation from now on. It is not suspended, or a sweep will find that it is.
+/// Uses another installation from now on. It is not suspended, or a sweep will find that it is. An ended Feature uses it
+/// too, since it still shows its end and answers people.
 fn installation_changed(mut feature: Feature, installation: InstallationId) -> Step {
-    if feature.is_unfinished() && feature.installation != installation {
+    if feature.installation != installation {
         feature.installation = installation;
         feature.suspension = Suspension::None;
     }
