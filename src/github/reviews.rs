@@ -45,7 +45,7 @@ pub enum PostedReview {
 }
 
 impl Repo<'_> {
-    /// Posts a review. Call [`Repo::find_review`] first if an earlier attempt may have succeeded.
+    /// Posts a review. Call [`Repo::find_reviews`] first if an earlier attempt may have succeeded.
     pub async fn create_review(&self, number: PullNumber, new: NewReview<'_>) -> Result<PostedReview, GithubError> {
         let tail = format!("/pulls/{number}/reviews");
         let body = json!({
@@ -80,12 +80,13 @@ impl Repo<'_> {
         Ok(all.into_iter().filter(|comment| comment.review == Some(id)).collect())
     }
 
-    /// Returns our own review that contains `marker`.
-    pub async fn find_review(&self, number: PullNumber, marker: &str) -> Result<Option<Review>, GithubError> {
+    /// Returns our own reviews that contain `marker`, oldest first.
+    pub async fn find_reviews(&self, number: PullNumber, marker: &str) -> Result<Vec<Review>, GithubError> {
         let me = self.client.bot(self.installation).await?.id;
         let ours = |review: &Review| review.author.as_ref().is_some_and(|author| author.user.id == me);
-        let reviews = self.reviews(number).await?;
-        Ok(reviews.into_iter().find(|review| ours(review) && review.body.contains(marker)))
+        let mut reviews = self.reviews(number).await?;
+        reviews.retain(|review| ours(review) && review.body.contains(marker));
+        Ok(reviews)
     }
 
     /// Dismisses a review by any author; `message` says why.
@@ -129,6 +130,14 @@ impl Repo<'_> {
     pub async fn is_review_requested(&self, number: PullNumber, person: &User) -> Result<bool, GithubError> {
         let users: Option<Vec<Actor>> = self.get_at(Rights::Read, &requested_reviewers(number), "/users").await?;
         Ok(includes(&users.unwrap_or_default(), person))
+    }
+
+    /// `true` if `person` has reviewed the head commit of a pull request.
+    pub async fn has_reviewed(&self, number: PullNumber, person: &User) -> Result<bool, GithubError> {
+        let head = self.pull(number).await?.head.sha;
+        let by = |review: &Review| review.author.as_ref().is_some_and(|author| author.user.id == person.id);
+        let reviews = self.reviews(number).await?;
+        Ok(reviews.iter().any(|review| by(review) && review.commit.as_ref() == Some(&head)))
     }
 
     /// Asks `person` for a review of a pull request. GitHub's answer shows if that person cannot be asked.

@@ -81,9 +81,9 @@ async fn our_own_review_is_found_by_author_and_marker() {
     let by = |id: u64, author: u64, body: &str| json!({"id": id, "state": "APPROVED", "body": body, "user": {"id": author, "login": "x"}});
     let listed = json!([by(1, 33, "<!-- autobuild:e -->"), by(2, BOT, "other"), by(3, BOT, "<!-- autobuild:e -->")]);
     world.answers("GET", REVIEWS, 200, listed).await;
-    let found = world.repo().find_review(PULL, "<!-- autobuild:e -->").await.unwrap();
-    assert_eq!(found.unwrap().id.0, 3);
-    assert_eq!(world.repo().find_review(PULL, "<!-- autobuild:f -->").await.unwrap(), None);
+    let found = world.repo().find_reviews(PULL, "<!-- autobuild:e -->").await.unwrap();
+    assert_eq!(found.iter().map(|review| review.id.0).collect::<Vec<_>>(), [3]);
+    assert_eq!(world.repo().find_reviews(PULL, "<!-- autobuild:f -->").await.unwrap(), []);
 }
 
 #[tokio::test]

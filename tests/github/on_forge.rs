@@ -245,8 +245,8 @@ async fn the_coach_may_reject_what_autobuild_may_only_comment_on() {
         panic!("{posted:?}");
     };
     assert_eq!(posted.commit.as_ref(), Some(&head));
-    let found = world.coach().find_review(number, "<!-- autobuild:e2 -->").await.unwrap();
-    assert_eq!(found.map(|review| review.id), Some(posted.id));
+    let found = world.coach().find_reviews(number, "<!-- autobuild:e2 -->").await.unwrap();
+    assert_eq!(found.iter().map(|review| review.id).collect::<Vec<_>>(), [posted.id]);
     world.main().dismiss_review(number, posted.id, "overridden by @ada").await.unwrap();
     let comment = world.main().create_review(number, review(ReviewEvent::Comment, &[])).await.unwrap();
     assert!(matches!(comment, PostedReview::Posted(_)), "{comment:?}");

@@ -7,6 +7,7 @@ use crate::{
 use autobuild::config::Role;
 use domain::ids::InstallationId;
 use forge::{RepoSource, Settings};
+use serde_json::json;
 use sqlx::Connection;
 
 const PLAYER: &str = r#"echo started > "$WORLD/started"
@@ -181,5 +182,48 @@ async fn a_pull_request_that_was_merged_after_the_backup_is_not_opened_again() {
     assert_eq!(world.state().await, "in_review");
     let pulls = world.forge.look(REPO, "pulls?state=all").await.unwrap();
     assert_eq!(pulls.as_array().unwrap().len(), 2, "{pulls:#}");
+    world.end().await;
+}
+
+/// Lets the Coach approve with this summary.
+fn approves(world: &World, summary: &str) {
+    let criteria = json!([{"criterion": 1, "met": true, "evidence": "hello/1.txt says hello"}]);
+    let answer = json!({"decision": "approve", "summary": summary, "criteria": criteria});
+    std::fs::write(world.folder().join("verdict"), answer.to_string()).unwrap();
+}
+
+/// Creates a Feature whose only task is approved and waits for a person, and a backup from before its Player ended.
+async fn approved() -> (World, String) {
+    let setup = Setup::new().settings("merge: human").command(Role::Player, PLAYER);
+    let setup = setup.command(Role::Coach, r#"cat "$WORLD/verdict""#);
+    let mut pipes = Pipes::new(setup.folder());
+    let world = setup.build().await;
+    approves(&world, "It says hello.");
+    world.script.plans(&Plan::one());
+    world.open_issue(WRITER, "Say hello.");
+    world.by(WRITER).label(REPO, ISSUE, "autobuild").unwrap();
+    pipes.started().await;
+    let backup = back_up(&world).await;
+    pipes.go().await;
+    world.settle().await;
+    assert_eq!(world.tasks().await, ["approved"]);
+    (world, backup)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restore_nobody_is_asked_for_a_review_twice() {
+    let (world, backup) = approved().await;
+    let pull = world.pull(1).await;
+    let asked = async || world.pull_json(pull).await["requested_reviewers"].as_array().unwrap().len();
+    let before = world.comments(pull).await;
+    assert_eq!(asked().await, 1);
+    restore(&world, &backup).await;
+    assert_eq!((asked().await, world.comments(pull).await), (1, before.clone()), "the request is enough");
+    world.by(WRITER).review(REPO, pull, "COMMENT", "I will merge it tomorrow.", &[]).await.unwrap();
+    world.settle().await;
+    assert_eq!(asked().await, 0);
+    restore(&world, &backup).await;
+    assert_eq!((asked().await, world.comments(pull).await), (0, before), "the review answered the request");
+    assert_eq!(world.tasks().await, ["approved"]);
     world.end().await;
 }

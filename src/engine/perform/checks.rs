@@ -127,9 +127,13 @@ async fn find_or_create(
     report: &CheckReport<'_>,
 ) -> Result<(CheckRunId, usize), GithubError> {
     let repo = context.repo();
-    // GitHub shows the newest of a name, so one from before the database was restored is no harm.
-    let known =
-        if context.job.is_fresh() { None } else { repo.find_check(report.head, NAME, report.external_id).await? };
+    // One from before the database was restored may say something else. GitHub shows the newest of a name, so a second
+    // one that says the same is no harm.
+    let known = if context.is_fresh || context.is_restored {
+        None
+    } else {
+        repo.find_check(report.head, NAME, report.external_id).await?
+    };
     match known {
         Some(run) => Ok((run, repo.annotations_of_check(run).await?)),
         None => Ok((repo.create_check(report).await?, 0)),

@@ -32,9 +32,10 @@ pub(super) struct EffectContext<'a> {
     pub(super) engine: &'a Engine,
     pub(super) job: &'a Job,
     pub(super) feature: Feature,
-    /// `true` if GitHub cannot have the result yet: no earlier try can have written it, and the database was not restored
-    /// from a backup since the Feature was requested, which may lack such a try.
+    /// `true` if GitHub cannot have the result yet: no earlier try can have written it, and the database was not restored.
     pub(super) is_fresh: bool,
+    /// `true` if the database was restored from a backup since the Feature was requested. It may lack tries that wrote.
+    pub(super) is_restored: bool,
     /// The hosts that its programs could not reach.
     pub(super) refusals: Refusals,
 }

@@ -69,8 +69,9 @@ pub(super) async fn perform(engine: &Engine, job: &Job) -> Result<Done, EffectEr
     let Some(feature) = engine.feature(&key).await? else {
         return Err(EffectError::defect(Defect::NoFeature { key }));
     };
-    let is_fresh = job.is_fresh() && !engine.was_restored_since(feature.snapshot.requested_at).await?;
-    let context = EffectContext { engine, job, feature, is_fresh, refusals: Refusals::default() };
+    let is_restored = engine.was_restored_since(feature.snapshot.requested_at).await?;
+    let is_fresh = job.is_fresh() && !is_restored;
+    let context = EffectContext { engine, job, feature, is_fresh, is_restored, refusals: Refusals::default() };
     let performing = on_heap(|| perform_for_feature(&context, effect));
     refused::shown_during(&context, performing).await
 }

@@ -6,7 +6,7 @@ use crate::{
         job::{Done, EffectError},
         perform::context::EffectContext,
     },
-    github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent},
+    github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent, model::Review},
     store::WaitsOn,
 };
 use domain::{
@@ -125,9 +125,10 @@ async fn review(
     let marker = context.job.marker();
     let (body, folded) = (format!("{}\n\n{marker}", post.body), format!("{}\n\n{marker}", post.folded));
     if !context.is_fresh {
-        match repo.find_review(post.pull, &marker).await {
-            // A review from before the database was restored may say something else.
-            Ok(Some(found)) if !context.job.is_fresh() || [&body, &folded].contains(&&found.body) => return Ok(Ok(())),
+        // A review from before the database was restored may say something else.
+        let is_it = |found: &Review| !context.is_restored || [&body, &folded].contains(&&found.body);
+        match repo.find_reviews(post.pull, &marker).await {
+            Ok(found) if found.iter().any(is_it) => return Ok(Ok(())),
             Ok(_) => {}
             Err(error) => return Ok(Err(error)),
         }

@@ -49,12 +49,17 @@ fn thread_and_pull(context: &EffectContext<'_>, wait: &Wait) -> (Thread, Option<
 }
 
 /// Requests a review. Returns `true` if that notified the person. A request that exists from an earlier wait notifies
-/// nobody, but after a failed try an existing one may be our own and counts.
+/// nobody, but after a failed try or a restore of the database an existing one may be our own and counts. GitHub removes
+/// a request that the person has answered, so then a review of the same commit counts too.
 async fn request_review(context: &EffectContext<'_>, pull: PullNumber) -> Result<bool, EffectError> {
     let (repo, person) = (context.repo(), &context.feature.snapshot.labelled_by);
     context.may_write().await?;
+    let may_have_asked = context.job.failed_before() || context.is_restored;
     if repo.is_review_requested(pull, person).await? {
-        return Ok(context.job.failed_before());
+        return Ok(may_have_asked);
+    }
+    if may_have_asked && repo.has_reviewed(pull, person).await? {
+        return Ok(true);
     }
     match repo.request_review(pull, person).await? {
         ReviewRequest::Requested => Ok(true),
