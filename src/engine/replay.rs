@@ -21,13 +21,18 @@ const OVERLAP_MS: i64 = 10 * 60_000;
 /// How far a walk goes back at most, in milliseconds. GitHub Enterprise Server keeps more.
 const LONGEST_MS: i64 = 3 * 24 * 3_600_000;
 
+/// How many deliveries that GitHub cannot return are remembered. At the next one, GitHub itself fails: the walk ends, and
+/// the next walk goes on there.
+const MOST_UNRETURNED: usize = 100;
+
 /// The pause between two walks while no delivery arrives by itself.
 const WITHOUT_DELIVERIES: Duration = Duration::from_secs(20);
 
 /// The last walk through the log, and all that the walks fetched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayStatus {
-    /// GitHub's time of the newest entry that was seen.
+    /// GitHub's time of the newest entry that was seen; after a walk that met GitHub's limit, of the oldest one that it
+    /// left to the next walk.
     pub newest: Option<Millis>,
     /// The time at which the walk ended; `None` before the first.
     pub ended_at: Option<Millis>,
@@ -38,12 +43,52 @@ pub struct ReplayStatus {
     /// The newest restore of the database for which a walk began as far back as possible.
     #[serde(default)]
     pub begun_restore: Option<Millis>,
-    /// The newest restore whose missing deliveries walks have fetched.
+    /// The newest restore whose missing deliveries walks have asked for.
     #[serde(default)]
     pub restore: Option<Millis>,
+    /// The deliveries that GitHub could not return. Each walk asks for them again, until GitHub returns or forgets them, or
+    /// until they are older than its log. If walks went back to such a delivery instead, they would read up to 3 days
+    /// each time. After a restore, they would also fetch again all that was dropped on purpose, meet GitHub's limit
+    /// at the same place each time, and never read the rest.
+    #[serde(default)]
+    pub unreturned: Vec<LoggedDelivery>,
+}
+
+/// A delivery of GitHub's log that the database may lack.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedDelivery {
+    pub id: u64,
+    pub guid: String,
+    pub event: String,
+    /// GitHub's time of it.
+    pub at: Millis,
+}
+
+/// What became of deliveries that a walk wanted.
+#[derive(Default)]
+struct Fetched {
+    new: u64,
+    unreturned: Vec<LoggedDelivery>,
+    /// Those that GitHub was not asked for.
+    rest: Vec<LoggedDelivery>,
+    failure: Option<ReplayFailure>,
 }
 
 impl ReplayStatus {
+    /// Returns the time back to which the log is read whose newest entry is `newest`. After a restore, that is as far as
+    /// possible, also if another replica has ended a walk since that began before.
+    fn since(&self, restored: Option<Millis>, newest: Millis) -> Millis {
+        since(self.newest.filter(|_| self.begun_restore == restored), newest)
+    }
+
+    /// Returns the deliveries to ask for again: those that are not older than GitHub's log, whose newest entry is `newest`,
+    /// and of which the log shows no newer attempt.
+    fn still_logged(&self, missed: &[LoggedDelivery], newest: Option<Millis>) -> Vec<LoggedDelivery> {
+        let is_logged = |one: &LoggedDelivery| newest.is_none_or(|newest| one.at >= since(None, newest));
+        let is_missed = |one: &LoggedDelivery| missed.iter().any(|other| other.guid == one.guid);
+        self.unreturned.iter().filter(|one| is_logged(one) && !is_missed(one)).cloned().collect()
+    }
+
     /// Returns the pause before the next walk. Where deliveries do not arrive, such as behind NAT, the log is the only way.
     fn pause(&self, usual: Duration) -> Duration {
         match self.ended_at {
@@ -96,6 +141,12 @@ impl Engine {
         Ok(self.last_restore().await?.is_some_and(|restored| restored >= time))
     }
 
+    /// Returns `true` if a restored database may handle deliveries again that it handled before, since GitHub's log still
+    /// has them.
+    pub(super) async fn may_repeat_deliveries(&self) -> Result<bool, StoreError> {
+        self.was_restored_since(self.now().plus(-LONGEST_MS)).await
+    }
+
     /// Returns when the database was restored last; `None` if nobody said that it was.
     async fn last_restore(&self) -> Result<Option<Millis>, StoreError> {
         let text = self.store.meta(&self.restore_key()).await?;
@@ -104,45 +155,52 @@ impl Engine {
 
     /// Fetches and stores the deliveries that never arrived, the oldest first, and returns how many they were. A
     /// delivery that arrived twice counts once.
-    pub async fn replay(&self) -> Result<usize, ReplayFailure> {
+    pub async fn replay(&self) -> Result<u64, ReplayFailure> {
         let last = self.replay_status().await?;
         let restored = self.last_restore().await?;
-        let known = last.newest.filter(|_| last.begun_restore == restored);
-        let log = self.autobuild.delivery_log(|newest| since(known, newest)).await?;
-        let (mut fetched, mut failure, mut reached) = (0, None, None);
-        for entry in missed(&log, restored != last.restore) {
-            match self.store_missed(entry).await {
-                Ok(true) => fetched += 1,
-                Ok(false) => {}
-                // The next walk goes on here: nothing remembers what was dropped on purpose.
-                Err(error @ ReplayFailure::Github(GithubError::RateLimited { .. })) => {
-                    reached = entry.delivered_at.filter(|_| failure.is_none());
-                    failure = Some(error);
-                    break;
-                }
-                // One delivery that GitHub cannot give must not keep back those after it.
-                Err(error) => failure = Some(error),
-            }
-        }
-        let newest = log.iter().max_by_key(|entry| entry.id);
+        let log = self.autobuild.delivery_log(|newest| last.since(restored, newest)).await?;
+        let newest = log.iter().filter_map(|entry| entry.delivered_at).max();
+        let missed = missed(&log, restored != last.restore);
+        let again = self.fetch_missed(last.still_logged(&missed, newest), usize::MAX).await;
+        let unreturned = [again.unreturned, again.rest].concat();
+        let walk = self.fetch_missed(missed, MOST_UNRETURNED.saturating_sub(unreturned.len())).await;
+        let reached = oldest(&walk.rest);
+        let fetched = again.new.saturating_add(walk.new);
         let status = ReplayStatus {
-            newest_arrived: newest.map_or(last.newest_arrived, is_acknowledged),
-            // The next walk begins where this one did if it missed something.
-            newest: log
-                .iter()
-                .filter_map(|entry| entry.delivered_at)
-                .max()
-                .filter(|_| failure.is_none())
-                .or(reached)
-                .or(last.newest),
+            newest_arrived: log.iter().max_by_key(|entry| entry.id).map_or(last.newest_arrived, is_acknowledged),
+            newest: reached.or(newest).or(last.newest),
             ended_at: Some(self.now()),
-            fetched: last.fetched.saturating_add(u64::try_from(fetched).unwrap_or(u64::MAX)),
-            begun_restore: if failure.is_some() && reached.is_none() { last.begun_restore } else { restored },
-            restore: if failure.is_some() { last.restore } else { restored },
+            fetched: last.fetched.saturating_add(fetched),
+            begun_restore: restored,
+            restore: if walk.rest.is_empty() { restored } else { last.restore },
+            unreturned: [unreturned, walk.unreturned].concat(),
         };
         let text = serde_json::to_string(&status).unwrap_or_default();
         self.store.set_meta(&self.replay_key(), &text).await?;
-        failure.map_or(Ok(fetched), Err)
+        walk.failure.or(again.failure).map_or(Ok(fetched), Err)
+    }
+
+    /// Fetches and stores deliveries in order. One that GitHub cannot return keeps back none after it, unless there are
+    /// more than `most` of them.
+    async fn fetch_missed(&self, wanted: Vec<LoggedDelivery>, most: usize) -> Fetched {
+        let mut fetched = Fetched::default();
+        for one in wanted {
+            if !fetched.rest.is_empty() {
+                fetched.rest.push(one);
+                continue;
+            }
+            match self.store_missed(&one).await {
+                Ok(true) => fetched.new = fetched.new.saturating_add(1),
+                Ok(false) => {}
+                Err(error) => {
+                    let is_limit = matches!(error, ReplayFailure::Github(GithubError::RateLimited { .. }));
+                    let is_end = is_limit || fetched.unreturned.len() >= most;
+                    if is_end { &mut fetched.rest } else { &mut fetched.unreturned }.push(one);
+                    fetched.failure = Some(error);
+                }
+            }
+        }
+        fetched
     }
 
     /// Returns the last walk; a status that cannot be read counts as none, which costs a longer walk.
@@ -160,7 +218,7 @@ impl Engine {
     }
 
     /// Stores one delivery of the log; `false` if it was stored before or is not needed.
-    async fn store_missed(&self, entry: &HookDelivery) -> Result<bool, ReplayFailure> {
+    async fn store_missed(&self, entry: &LoggedDelivery) -> Result<bool, ReplayFailure> {
         // It was stored, and the acknowledgement was lost.
         if self.store.delivery(self.autobuild.id, &entry.guid).await?.is_some() {
             return Ok(false);
@@ -197,9 +255,16 @@ fn since(last: Option<Millis>, newest: Millis) -> Millis {
     last.map_or(longest, |last| last.plus(-OVERLAP_MS).max(longest))
 }
 
+/// Returns the time back to which the next walk must go because of deliveries that this one left. The first of them need
+/// not be the oldest: an event counts from its first attempt, and is fetched by its newest.
+fn oldest(left: &[LoggedDelivery]) -> Option<Millis> {
+    left.iter().map(|one| one.at).min()
+}
+
 /// Returns the newest entry of each event of which no attempt was acknowledged, the oldest event first. A 2xx is believed:
 /// the delivery was stored, or dropped on purpose. A restored database may lack it all the same.
-fn missed(log: &[HookDelivery], is_restored: bool) -> Vec<&HookDelivery> {
+fn missed(log: &[HookDelivery], is_restored: bool) -> Vec<LoggedDelivery> {
+    let begin = log.iter().filter_map(|entry| entry.delivered_at).min();
     let mut events: BTreeMap<&str, Vec<&HookDelivery>> = BTreeMap::new();
     for entry in log {
         events.entry(&entry.guid).or_default().push(entry);
@@ -214,7 +279,13 @@ fn missed(log: &[HookDelivery], is_restored: bool) -> Vec<&HookDelivery> {
         })
         .collect();
     open.sort_by_key(|(first, _)| *first);
-    open.into_iter().map(|(_, entry)| entry).collect()
+    let logged = |entry: &HookDelivery| LoggedDelivery {
+        id: entry.id,
+        guid: entry.guid.clone(),
+        event: entry.event.clone(),
+        at: entry.delivered_at.or(begin).unwrap_or(Millis(0)),
+    };
+    open.into_iter().map(|(_, entry)| logged(entry)).collect()
 }
 
 fn is_acknowledged(entry: &HookDelivery) -> bool {
@@ -223,7 +294,7 @@ fn is_acknowledged(entry: &HookDelivery) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST_MS, OVERLAP_MS, ReplayStatus, missed, since};
+    use super::{LONGEST_MS, LoggedDelivery, OVERLAP_MS, ReplayStatus, missed, oldest, since};
     use crate::github::HookDelivery;
     use domain::ids::Millis;
     use std::time::Duration;
@@ -253,6 +324,46 @@ mod tests {
         let ids = |is_restored| -> Vec<u64> { missed(&log, is_restored).iter().map(|entry| entry.id).collect() };
         assert_eq!(ids(false), [8, 9], "the newest attempt of each, the older event first");
         assert_eq!(ids(true), [4, 8, 7, 9], "a restored database may lack those that it acknowledged");
+    }
+
+    #[test]
+    fn a_restore_lets_a_walk_go_back_three_days_whatever_others_read() {
+        let newest = Millis(10 * LONGEST_MS);
+        let (usual, longest) = (newest.plus(-OVERLAP_MS), newest.plus(-LONGEST_MS));
+        let table =
+            [(None, None, usual), (None, Some(5), longest), (Some(5), Some(5), usual), (Some(5), Some(9), longest)];
+        for (begun, restored, expected) in table {
+            let begun_restore = begun.map(Millis);
+            let status = ReplayStatus { newest: Some(newest), begun_restore, ..ReplayStatus::default() };
+            assert_eq!(status.since(restored.map(Millis), newest), expected, "{begun:?} {restored:?}");
+        }
+    }
+
+    #[test]
+    fn a_walk_that_left_deliveries_is_followed_by_one_from_the_oldest_of_them() {
+        // The event `a` was sent first, and once more after `b`.
+        let mut log = [entry(3, "a", 0), entry(2, "b", 0), entry(1, "a", 0)];
+        for (entry, at) in log.iter_mut().zip([30, 20, 10]) {
+            entry.delivered_at = Some(Millis(at));
+        }
+        let left = missed(&log, false);
+        assert_eq!(left.iter().map(|one| one.id).collect::<Vec<_>>(), [3, 2]);
+        assert_eq!((oldest(&left), oldest(&[])), (Some(Millis(20)), None));
+    }
+
+    #[test]
+    fn a_delivery_that_github_cannot_return_is_asked_for_as_long_as_it_is_in_the_log() {
+        let newest = Millis(10 * LONGEST_MS);
+        let logged = |guid: &str, age: i64| {
+            let (guid, event) = (guid.to_owned(), "issues".to_owned());
+            LoggedDelivery { id: 1, guid, event, at: newest.plus(-age) }
+        };
+        let (young, old, again) = (logged("young", LONGEST_MS), logged("old", LONGEST_MS + 1), logged("again", 0));
+        let unreturned = vec![young.clone(), old.clone(), again.clone()];
+        let status = ReplayStatus { unreturned, ..ReplayStatus::default() };
+        let missed = [logged("again", 0)];
+        assert_eq!(status.still_logged(&missed, Some(newest)), std::slice::from_ref(&young));
+        assert_eq!(status.still_logged(&missed, None), [young, old]);
     }
 
     #[test]

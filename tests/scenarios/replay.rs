@@ -11,7 +11,7 @@ fn down(world: &World) -> FaultOrder {
 }
 
 /// Lets deliveries arrive again and replays the log; returns the number of fetched deliveries.
-async fn up(world: &World, fault: &FaultOrder) -> usize {
+async fn up(world: &World, fault: &FaultOrder) -> u64 {
     world.settle().await;
     fault.withdraw();
     let fetched = world.engine.replay().await.unwrap();
@@ -212,6 +212,74 @@ async fn a_label_that_was_missed_before_a_transfer_starts_the_work_in_the_new_pl
     world.end().await;
 }
 
+/// Deletes everything of Features and deliveries from the database, as in a backup from before them.
+async fn forget_all(database: &mut sqlx::SqliteConnection) {
+    let forgotten = "DELETE FROM effect; DELETE FROM event; DELETE FROM run; DELETE FROM feature; DELETE FROM delivery";
+    sqlx::raw_sql(forgotten).execute(database).await.unwrap();
+}
+
+async fn database(world: &World) -> sqlx::SqliteConnection {
+    let file = format!("sqlite:{}", world.folder().join("autobuild.db").display());
+    sqlx::SqliteConnection::connect(&file).await.unwrap()
+}
+
+/// Returns the calls to the log of deliveries since the last look: those for its pages, and those for one delivery.
+fn looks(world: &World) -> (usize, usize) {
+    let calls = world.forge.calls();
+    world.forge.clear_calls();
+    let to = |start: &str| calls.iter().filter(|call| call.path.starts_with(start)).count();
+    let single = to("/app/hook/deliveries/");
+    (to("/app/hook/deliveries") - single, single)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restore_a_delivery_that_github_cannot_return_costs_no_second_walk() {
+    let world = Setup::new().settings("plan_approval: always").build().await;
+    world.script.plans(&Plan::one());
+    world.start().await;
+    let sent = world.forge.deliveries("autobuild");
+    let labelled = sent.iter().find(|(_, event, action, _)| event == "issues" && action.as_deref() == Some("labeled"));
+    let (labelled, ..) = labelled.unwrap();
+    let mut database = database(&world).await;
+    forget_all(&mut database).await;
+    database.close().await.unwrap();
+    let broken = Fault::on("GET", &format!("/app/hook/deliveries/{labelled}"), Mishap::fail(500)).always();
+    let order = world.forge.order(broken);
+    world.engine.doubt_deliveries().await.unwrap();
+    looks(&world);
+    assert!(world.engine.replay().await.is_err());
+    // A read is tried three times.
+    assert_eq!(looks(&world), (1, sent.len() - 1 + 3), "all are asked for");
+    let status = world.engine.replay_status().await.unwrap();
+    assert_eq!(status.unreturned.iter().map(|one| one.id).collect::<Vec<_>>(), [*labelled]);
+    assert!(world.engine.replay().await.is_err());
+    assert_eq!(looks(&world), (1, 3), "the others are not asked for again");
+    assert!(world.feature_of(ISSUE).await.is_none());
+    order.withdraw();
+    assert_eq!(world.engine.replay().await.unwrap(), 1);
+    world.settle().await;
+    assert_eq!(world.state().await, "awaiting_approval");
+    assert!(world.engine.replay_status().await.unwrap().unreturned.is_empty());
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restore_an_answer_that_belongs_to_no_feature_is_not_given_twice() {
+    let world = World::new().await;
+    world.open_issue(WRITER, "Say hello in files");
+    world.say(WRITER, ISSUE, "/autobuild status").await;
+    let before = world.comments(ISSUE).await;
+    assert_eq!(before.len(), 2, "{before:#?}");
+    let mut database = database(&world).await;
+    forget_all(&mut database).await;
+    database.close().await.unwrap();
+    world.engine.doubt_deliveries().await.unwrap();
+    assert!(world.engine.replay().await.unwrap() > 0);
+    world.settle().await;
+    assert_eq!(world.comments(ISSUE).await, before);
+    world.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn after_a_restore_acknowledged_deliveries_are_read_again_and_old_branches_left_alone() {
     let world = Setup::new().settings("plan_approval: always").build().await;
@@ -220,11 +288,9 @@ async fn after_a_restore_acknowledged_deliveries_are_read_again_and_old_branches
     world.by(ADMIN).push(REPO, "autobuild/1/integration", "Before", &[("old.txt", Some("old\n"))]).await.unwrap();
     world.settle().await;
     // The database of the backup knows neither the label nor the run that began with it.
-    let file = format!("sqlite:{}", world.folder().join("autobuild.db").display());
-    let mut database = sqlx::SqliteConnection::connect(&file).await.unwrap();
+    let mut database = database(&world).await;
     let statuses = "SELECT k, v FROM meta WHERE k LIKE 'replay/%'";
-    let forgotten = "DELETE FROM effect; DELETE FROM event; DELETE FROM run; DELETE FROM feature; DELETE FROM delivery";
-    sqlx::raw_sql(forgotten).execute(&mut database).await.unwrap();
+    forget_all(&mut database).await;
     world.script.plans(&Plan::one()).succeeds(1);
     assert_eq!(world.engine.replay().await.unwrap(), 0, "a 2xx is believed");
     let (key, status): (String, String) = sqlx::query_as(statuses).fetch_one(&mut database).await.unwrap();

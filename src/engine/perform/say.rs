@@ -35,8 +35,9 @@ pub(super) async fn alone(engine: &Engine, job: &Job, effect: Effect) -> Result<
         Effect::Reply { thread, reply, .. } => {
             let links = Links::new(engine.autobuild.urls.web(), &repo.name().await?);
             let text = messages::reply(&reply, None, &Spending::default(), &links);
+            let is_fresh = job.is_fresh() && !engine.may_repeat_deliveries().await?;
             job.may_write(engine).await?;
-            post_comment(repo, IssueNumber(thread.number()), &text, &job.marker(), job.is_fresh()).await?;
+            post_comment(repo, IssueNumber(thread.number()), &text, &job.marker(), is_fresh).await?;
             Ok(Done::Nothing)
         }
         Effect::Living { .. }

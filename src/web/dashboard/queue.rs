@@ -74,11 +74,15 @@ fn deliveries(replay: &ReplayStatus) -> Markup {
             Some(at) => p {
                 "GitHub's log of deliveries was read at " (date(at)) ". "
                 @match replay.fetched {
-                    0 => { "Every delivery had arrived." },
+                    0 if replay.unreturned.is_empty() => { "Every delivery had arrived." },
+                    0 => {},
                     fetched => {
                         "So far, " (count(fetched, "delivery")) " that never arrived came from it."
                         @if !replay.newest_arrived { " The newest one did not arrive by itself either." }
                     }
+                }
+                @if !replay.unreturned.is_empty() {
+                    " GitHub cannot return " (count(replay.unreturned.len(), "more delivery")) " now, and is asked again."
                 }
             },
         }
