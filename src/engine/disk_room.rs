@@ -57,14 +57,22 @@ impl LastFullDisk {
     /// Records such a step. After a rest, others count only when as much time has passed again: most calls need no disk,
     /// and nobody else may be there to make them.
     pub fn record(&self) {
-        let mut last = self.0.lock();
-        if last.is_none_or(|at| at.elapsed() >= 2 * REST) {
-            *last = Some(Instant::now());
-        }
+        self.record_at(Instant::now());
     }
 
     pub fn is_recent(&self) -> bool {
-        self.0.lock().is_some_and(|at| at.elapsed() < REST)
+        self.is_recent_at(Instant::now())
+    }
+
+    fn record_at(&self, now: Instant) {
+        let mut last = self.0.lock();
+        if last.is_none_or(|at| now.saturating_duration_since(at) >= 2 * REST) {
+            *last = Some(now);
+        }
+    }
+
+    fn is_recent_at(&self, now: Instant) -> bool {
+        self.0.lock().is_some_and(|at| now.saturating_duration_since(at) < REST)
     }
 }
 
@@ -77,7 +85,8 @@ impl fmt::Display for DiskRoom {
 
 #[cfg(test)]
 mod tests {
-    use super::DiskRoom;
+    use super::{DiskRoom, LastFullDisk};
+    use std::time::{Duration, Instant};
 
     #[test]
     fn a_large_disk_needs_five_gibibytes_and_a_small_one_a_tenth() {
@@ -87,5 +96,21 @@ mod tests {
         assert!(gib(2, 20).is_enough());
         assert!(!gib(1, 20).is_enough());
         assert_eq!(gib(1, 20).to_string(), "1024 MiB of 20480 MiB are free, 2048 are needed");
+    }
+
+    #[test]
+    fn after_a_full_disk_steps_rest_for_half_a_minute_and_are_then_open_for_as_long() {
+        let (disk, start) = (LastFullDisk::default(), Instant::now());
+        let at = |second| start + Duration::from_secs(second);
+        let rests = |second| disk.is_recent_at(at(second));
+        assert!(!rests(0), "no step found the disk full");
+        disk.record_at(at(0));
+        assert_eq!([0, 29, 30].map(rests), [true, true, false]);
+        for second in [29, 30, 59] {
+            disk.record_at(at(second));
+            assert!(!rests(second.max(30)), "others at second {second} close nothing");
+        }
+        disk.record_at(at(60));
+        assert_eq!([60, 89, 90].map(rests), [true, true, false]);
     }
 }
