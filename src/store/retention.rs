@@ -43,7 +43,9 @@ statements! {
     PURGE_EVENTS = "DELETE FROM event WHERE stream IN (SELECT id FROM feature WHERE installation_id = $1 \
                     AND state IN ('completed', 'cancelled', 'failed'))";
     PURGE_EFFECTS = "DELETE FROM effect WHERE installation_id = $1 AND state <> 'running'";
-    PURGE_RUNS = "DELETE FROM run WHERE installation_id = $1 AND counted = 1";
+    // Not by the run's own installation: budgets count all runs of a Feature that goes on with another one.
+    PURGE_RUNS = "DELETE FROM run WHERE counted = 1 AND feature_id IN (SELECT id FROM feature \
+                  WHERE installation_id = $1 AND state IN ('completed', 'cancelled', 'failed'))";
     PURGE_DELIVERIES = "DELETE FROM delivery WHERE installation_id = $1";
     PURGE_REFUSALS = "DELETE FROM refusal WHERE installation_id = $1";
     PURGE_FEATURES = "DELETE FROM feature WHERE installation_id = $1 AND state IN ('completed', 'cancelled', 'failed')";

@@ -1,9 +1,9 @@
 //! The ledger: every use is charged exactly once, with concurrent tasks, with replicas, and after crashes.
 
-use crate::contract::{Database, INSTALLATION, LATER, LEASE, NOW, claim, effect, key, step};
+use crate::contract::{Database, INSTALLATION, LATER, LEASE, NOW, claim, effect, feature, key, step};
 use autobuild::store::{
-    EndedRun, Fenced, Hold, Lane, MAX_RUN_EVENTS, NewEffect, NewPack, NewRun, OpenOptions, RunRecord, RunState,
-    StartOutcome, Store,
+    Commit, EndedRun, FeatureRow, Fenced, Hold, Lane, MAX_RUN_EVENTS, NewEffect, NewPack, NewRun, OpenOptions,
+    RunRecord, RunState, StartOutcome, Store,
 };
 use domain::{
     at_work::{AgentState, AtWork, RunActivity},
@@ -30,6 +30,7 @@ on_both! {
     totals_are_summed_by_role_model_and_outcome
     events_are_kept_in_whole_lines
     what_happened_is_read_beside_the_service_that_works
+    runs_go_with_their_feature_and_not_with_an_installation_that_it_left
     what_a_run_does_is_told_as_long_as_its_effect_is_held
 }
 
@@ -123,6 +124,26 @@ async fn a_run_is_written_down_with_its_share_and_ends_with_what_it_used(db: Dat
     assert_eq!((run.started_at, run.ended_at), (NOW, Some(NOW.plus(9_000))));
     assert_eq!(store.run_events(&id).await.unwrap().as_deref(), Some("{}\n"));
     assert_eq!(store.runs_of(&key(1, 1), Some(TaskId::Planned(2))).await.unwrap(), []);
+}
+
+async fn runs_go_with_their_feature_and_not_with_an_installation_that_it_left(db: Database) {
+    let store = db.open().await;
+    let moved = |expected, cause, state| {
+        let row = FeatureRow { installation: InstallationId(99), ..feature(key(1, 1), state) };
+        Commit { feature: row, ..step(key(1, 1), expected, cause) }
+    };
+    store.commit(&moved(None, "labelled", "building")).await.unwrap();
+    let hold = hold_effect(&store, "e").await;
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
+    store.end_run(&ended(&id, Some(FULL))).await.unwrap();
+    store.count_runs(LATER).await.unwrap();
+    store.depart(INSTALLATION, NOW).await.unwrap();
+    assert_eq!(store.purge_departed(LATER).await.unwrap(), 1);
+    assert_eq!(spent(&store).await, Some(FULL), "the budget counts it");
+    store.commit(&moved(Some(1), "cancelled", "cancelled")).await.unwrap();
+    store.depart(InstallationId(99), NOW).await.unwrap();
+    assert_eq!(store.purge_departed(LATER).await.unwrap(), 1);
+    assert_eq!(spent(&store).await, None);
 }
 
 async fn a_spent_budget_lets_no_run_begin(db: Database) {
