@@ -26,14 +26,19 @@ fn is_tasks(text: &str) -> bool {
 
 /// Returns the rest of the text from each place where a key of the outermost `{` may begin.
 fn outer_keys(body: &str) -> impl Iterator<Item = &str> {
-    let (mut depth, mut quote, mut is_escaped) = (0_usize, None, false);
+    let (mut depth, mut quote, mut is_escaped, mut before) = (0_usize, None, false, ',');
     body.char_indices().filter_map(move |(at, c)| {
         let is_plain = !std::mem::take(&mut is_escaped);
+        // Inside a plain text, as in `{name: Don't panic}`, a quote is a character like any other.
+        let begins_token = ['{', '[', ',', ':'].contains(&before);
+        if !c.is_whitespace() {
+            before = c;
+        }
         match (quote, c) {
             (Some('"'), '\\') => is_escaped = is_plain,
             (Some(open), c) if c == open && is_plain => quote = None,
             (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
+            (None, '"' | '\'') if begins_token => quote = Some(c),
             (None, '{' | '[') => depth = depth.saturating_add(1),
             (None, '}' | ']') => depth = depth.saturating_sub(1),
             (None, _) => {}
@@ -55,6 +60,8 @@ mod tests {
             ("```yaml\n{tasks: []}\n```", Some("{tasks: []}\n")),
             ("```yaml\n{\"name\": \"a, b\", \"tasks\": []}\n```", Some("{\"name\": \"a, b\", \"tasks\": []}\n")),
             ("```yaml\n{\n  name: x,\n  tasks: [\n```", Some("{\n  name: x,\n  tasks: [\n")),
+            ("```yaml\n{name: Don't panic, tasks: []}\n```", Some("{name: Don't panic, tasks: []}\n")),
+            ("```yaml\n{name: 'a, tasks: []'}\n```", None),
             ("```yaml\n{a: {b: 1, tasks: []}}\n```", None),
             ("```yaml\n{a: \"\\\", tasks: []\"}\n```", None),
             ("```yaml\ntasks: [unclosed\n```", Some("tasks: [unclosed\n")),
