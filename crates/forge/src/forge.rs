@@ -128,7 +128,7 @@ impl Forge {
         format!("{}/api/v3", self.site.base)
     }
 
-    /// Returns once everything that happened so far is in the file. With [`Saving::Soon`], it returns at once.
+    /// Waits until every change so far is in the file. With [`Saving::Soon`], does nothing.
     pub async fn saved(&self) {
         self.site.saved().await;
     }

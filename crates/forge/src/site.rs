@@ -51,6 +51,9 @@ pub(super) struct Site {
     /// The number of changes so far; raised under the lock of the state.
     changes: AtomicU64,
     in_file: watch::Sender<u64>,
+    /// Held while a state is read and written, so that no older state replaces a newer one in the file. An aborted task
+    /// does not stop the write that it began.
+    saving_now: Mutex<()>,
     /// Held while one call changes several things, so that the file never holds half of them.
     whole: RwLock<()>,
     retries: AtomicBool,
@@ -85,6 +88,7 @@ impl Site {
             saving,
             changes: AtomicU64::new(0),
             in_file: watch::Sender::new(0),
+            saving_now: Mutex::default(),
             whole: RwLock::new(()),
             retries: AtomicBool::default(),
             gates: Mutex::default(),
@@ -140,6 +144,7 @@ impl Site {
 
     /// Writes the state to the file now.
     pub(super) fn save(&self) -> Result<(), ForgeError> {
+        let _saving_now = self.saving_now.lock();
         let (changes, text) = self.read(|state| (self.changes.load(Ordering::Relaxed), serde_json::to_vec(state)));
         let text = text.map_err(|source| ForgeError::NotOurs { place: "memory".to_owned(), source })?;
         disk::save(&Self::file(&self.folder), &text, self.saving)?;
@@ -160,14 +165,17 @@ impl Site {
             let whole = self.whole.write().await;
             let saved = tokio::task::spawn_blocking(move || site.save()).await;
             drop(whole);
-            match saved {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
-                    tracing::error!(%error, "the forge's memory could not be saved");
-                    tokio::time::sleep(SAVE_AGAIN).await;
-                    self.changed.notify_one();
-                }
+            let problem = match saved {
+                Ok(saved) => saved.err().map(|error| error.to_string()),
+                // Otherwise every request would wait for ever with [`Saving::First`].
+                Err(lost) if lost.is_panic() => Some("saving panicked".to_owned()),
+                // The runtime ends.
                 Err(_) => return,
+            };
+            if let Some(problem) = problem {
+                tracing::error!("the forge's memory could not be saved: {problem}");
+                tokio::time::sleep(SAVE_AGAIN).await;
+                self.changed.notify_one();
             }
             // Writing a large state takes long, so it is written less often: saving takes at most a tenth of the time.
             if self.saving == Saving::Soon {
@@ -231,5 +239,30 @@ impl Site {
                 delivery.outcome = outcome;
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_save_holds_every_change_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let (post, _queue) = Post::new();
+        let site = Site::new(State::default(), dir.path().to_owned(), String::new(), post, Saving::Soon);
+        let change_and_save = || {
+            site.change(|state| state.last_id += 1);
+            site.save().unwrap();
+        };
+        for round in 1..=20 {
+            std::thread::scope(|threads| {
+                for _ in 0..8 {
+                    threads.spawn(change_and_save);
+                }
+            });
+            let saved = disk::load(&Site::file(dir.path())).unwrap();
+            assert_eq!((saved.last_id, *site.in_file.borrow()), (8 * round, 8 * round));
+        }
     }
 }
