@@ -7,7 +7,7 @@ use crate::{
     json as github,
     refusal::{OrNotFound, Refusal, Result},
     rest::of_repo::OfRepo,
-    state::{Repo, Role, RuleKind, State},
+    state::{BranchRule, Repo, Role, RuleKind, State},
 };
 use git::bare::{BareError, BareRepo, ExpectedRef, Ident, TreeEntry};
 use serde_json::{Value, json};
@@ -173,19 +173,20 @@ async fn tree(call: &RepoCall<'_>, name: &str) -> Answered {
 /// Lists all rules for a branch, as `GET /rules/branches/{branch}`.
 fn rules(call: &RepoCall<'_>, branch: &str) -> Answered {
     call.list(|state, repo| {
-        let row = |(place, rule): (usize, &RuleKind)| {
+        let row = |(place, rule): (usize, &BranchRule)| {
             let mut row = json!({
-                "type": rule.name(),
+                "type": rule.kind.name(),
                 "ruleset_source_type": "Repository",
                 "ruleset_source": state.full_name(repo),
                 "ruleset_id": place + 1,
             });
-            if let Some(parameters) = parameters(rule) {
+            if let Some(parameters) = parameters(&rule.kind) {
                 github::put(&mut row, "parameters", parameters);
             }
             row
         };
-        Ok(repo.rules_for(branch).enumerate().map(row).collect())
+        let rules = repo.rules.iter().enumerate();
+        Ok(rules.filter(|(_, rule)| rule.is_for(branch)).map(row).collect())
     })
 }
 

@@ -116,6 +116,12 @@ pub struct BranchRule {
     pub kind: RuleKind,
 }
 
+impl BranchRule {
+    pub(crate) fn is_for(&self, branch: &str) -> bool {
+        matches(&self.pattern, branch)
+    }
+}
+
 /// The requirement of a branch rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RuleKind {
@@ -157,7 +163,7 @@ impl Repo {
 
     /// Returns the rules for a branch.
     pub fn rules_for<'a>(&'a self, branch: &'a str) -> impl Iterator<Item = &'a RuleKind> {
-        self.rules.iter().filter(move |rule| matches(&rule.pattern, branch)).map(|rule| &rule.kind)
+        self.rules.iter().filter(move |rule| rule.is_for(branch)).map(|rule| &rule.kind)
     }
 }
 

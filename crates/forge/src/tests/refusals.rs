@@ -193,11 +193,14 @@ async fn refs_are_made_under_githubs_rules() {
     assert_eq!(make("refs/heads/a/b").await, (422, "Reference already exists".to_owned()));
     assert_eq!(make("refs/heads/a").await.0, 422, "a folder of refs");
     assert_eq!(make("refs/heads/a..b").await.0, 422);
-    let rule = BranchRule { pattern: "bot/*".to_owned(), kind: RuleKind::Creation };
-    world.forge.add_rule(REPO, rule).unwrap();
+    for (pattern, kind) in [("main", RuleKind::RequiredSignatures), ("bot/*", RuleKind::Creation)] {
+        world.forge.add_rule(REPO, BranchRule { pattern: pattern.to_owned(), kind }).unwrap();
+    }
     assert!(make("refs/heads/bot/1").await.1.contains("creations being restricted"));
     let (_, rules) = world.raw("GET", "/repos/acme/shop/rules/branches/bot%2F1", Some(&token), Value::Null).await;
-    assert_eq!(rules[0]["type"], "creation");
+    assert_eq!((rules.as_array().unwrap().len(), &rules[0]["type"]), (1, &json!("creation")));
+    let ruleset = format!("/repos/acme/shop/rulesets/{}", rules[0]["ruleset_id"]);
+    assert_eq!(world.raw("GET", &ruleset, Some(&token), Value::Null).await.1["name"], "creation");
     let (_, seen) = world.raw("GET", "/repos/acme/shop/git/ref/heads/work", Some(&token), Value::Null).await;
     assert_eq!(seen["object"]["sha"], json!(work));
 }
