@@ -122,7 +122,7 @@ impl Repository<'_> {
 
 /// Returns a folder for built files that the repository does not use otherwise.
 pub(super) fn build_folder(repository: &Repository<'_>) -> &'static str {
-    if repository.own().any(|path| path.starts_with("build/")) { "build-autobuild" } else { "build" }
+    if repository.own().any(|path| path == "build" || path.starts_with("build/")) { "build-autobuild" } else { "build" }
 }
 
 /// `true` if a word in a text begins with `test` or ends with `tests`: `run-tests`, `testament`, but not `latest`.

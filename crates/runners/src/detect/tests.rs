@@ -286,6 +286,11 @@ fn tool_chains_of_other_languages_are_recognised() {
         ),
         (&[("CMakeLists.txt", "project(x)"), ("Makefile", "test:\n\ttrue\n")], "", "make test"),
         (&[("meson.build", "project('x', 'c')")], "meson setup build", "meson test --print-errorlogs -C build"),
+        (
+            &[("meson.build", "project('x', 'c')"), ("build", "#!/bin/sh")],
+            "meson setup build-autobuild",
+            "meson test --print-errorlogs -C build-autobuild",
+        ),
         (&[("configure.ac", ""), ("Makefile.am", "")], "autoreconf --install && sh ./configure", "make check"),
         (
             &[("configure.ac", ""), ("autogen.sh", ""), ("Makefile.am", "")],
