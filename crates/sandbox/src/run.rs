@@ -121,8 +121,10 @@ impl Sandbox {
         };
         let (mut child, entry) = Entry::start(|| {
             let child = command.spawn()?;
-            let pid = child.id().and_then(|id| i32::try_from(id).ok()).unwrap_or_default();
-            Ok((child, pid))
+            // For a control group, 0 is the process that writes it: the service itself.
+            let pid = child.id().and_then(|id| i32::try_from(id).ok());
+            let missing = || std::io::Error::other("the launcher has no process id");
+            Ok((child, pid.ok_or_else(missing)?))
         })?;
         // The command also holds the launcher's end of the lifeline.
         drop(command);
