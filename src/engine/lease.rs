@@ -18,7 +18,7 @@ use crate::{
 };
 use domain::{
     blocked::{Actor, Defect, Failure, FailureClass},
-    effect::AGENT_TRIES,
+    effect::MOST_AGENT_TRIES,
     feature::event::Event,
     ids::{FeatureKey, Millis},
 };
@@ -314,7 +314,7 @@ impl Engine {
         };
         let runs = self.store.runs_of(&key, None).await?;
         let own = runs.iter().filter(|run| run.effect == job.effect.id).count();
-        Ok(u32::try_from(own).unwrap_or(u32::MAX) >= AGENT_TRIES)
+        Ok(u32::try_from(own).unwrap_or(u32::MAX) >= MOST_AGENT_TRIES)
     }
 
     /// Stores the wait for the end of a failure, and an effect that shows it to people. This counts as no try.
@@ -345,7 +345,7 @@ impl Engine {
     /// Tries an agent again, unless it was tried often enough: each try is paid for.
     async fn try_again(&self, job: &Job, error: &EffectError) -> Result<(), ApplyError> {
         let id = &job.effect.id;
-        if job.effect.attempt.saturating_add(1) >= AGENT_TRIES {
+        if job.effect.attempt.saturating_add(1) >= MOST_AGENT_TRIES {
             return self.give_up(job, error).await;
         }
         let at = self.now().plus(self.settings.backoff.after(job.effect.attempt, fifth()));

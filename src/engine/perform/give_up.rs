@@ -13,7 +13,7 @@ use crate::{
 };
 use domain::{
     blocked::{BlockReason, Defect, Failure, WorkStep},
-    effect::{CRASHES, Effect, GivenUp, Precedence, Subject},
+    effect::{Effect, GivenUp, Precedence, Subject},
     feature::{
         event::Event,
         failed_acts::{FailedAct, PublicAct, Replacement},
@@ -45,13 +45,13 @@ pub(in crate::engine) async fn answers(
     if job.effect.kind != ingest::KIND {
         return Ok(Vec::new());
     }
-    ingest::unseen::answers(engine, job, reason(WorkStep::HandleAct, job, error)).await
+    ingest::unseen::answers(engine, job, reason(WorkStep::HandleAct, error)).await
 }
 
 /// Returns the event for an effect that cannot be read. Its id contains the task and the emission, so the part of the
 /// Feature that waits for that emission still learns of the failure.
 fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event> {
-    let reason = reason(WorkStep::of_kind(&job.effect.kind), job, error);
+    let reason = reason(WorkStep::of_kind(&job.effect.kind), error);
     let id = job.effect.id.strip_prefix(&key.to_string())?.strip_prefix('/')?;
     let parts: Vec<&str> = id.split('/').collect();
     match parts.as_slice() {
@@ -75,7 +75,7 @@ fn event(job: &Job, key: &FeatureKey, effect: &Effect, error: &EffectError) -> O
         return Some(failed_act(what, task, error));
     }
     let emission = effect.emission(key)?;
-    let reason = reason(WorkStep::of_kind(&job.effect.kind), job, error);
+    let reason = reason(WorkStep::of_kind(&job.effect.kind), error);
     let stuck = |reason| task::Event::Stuck { emission, reason };
     let event = match spec.given_up {
         GivenUp::Nothing | GivenUp::FailedAct(_) => return None,
@@ -121,7 +121,7 @@ fn work_of(role: Role) -> WorkStep {
     }
 }
 
-pub(super) fn reason(step: WorkStep, job: &Job, error: &EffectError) -> BlockReason {
+pub(super) fn reason(step: WorkStep, error: &EffectError) -> BlockReason {
     match error {
         EffectError::Agent(failed) | EffectError::Permanent(failed) => BlockReason::Failed {
             // A designer plans an issue that is one task.
@@ -130,7 +130,9 @@ pub(super) fn reason(step: WorkStep, job: &Job, error: &EffectError) -> BlockRea
             printed: failed.printed.clone(),
         },
         EffectError::Spent(spent) => BlockReason::BudgetSpent(*spent),
-        _ if job.effect.crashes >= CRASHES => BlockReason::Crashed { step },
+        EffectError::Failed { failure: Failure::Defect { defect: Defect::CutOff { .. } }, .. } => {
+            BlockReason::Crashed { step }
+        }
         EffectError::Failed { failure, .. } => BlockReason::failed(step, failure.clone()),
         // Effects with these errors are never given up.
         EffectError::Limited { .. }
@@ -141,5 +143,19 @@ pub(super) fn reason(step: WorkStep, job: &Job, error: &EffectError) -> BlockRea
             let defect = Defect::Other(error.to_string());
             BlockReason::failed(step, Failure::Defect { defect })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_work_that_the_service_never_survived_has_crashed() {
+        let step = || WorkStep::HandleAct;
+        let crashed = EffectError::defect(Defect::CutOff { times: 3 });
+        assert_eq!(reason(step(), &crashed), BlockReason::Crashed { step: step() });
+        let failure = Failure::GitHubRefused { message: "Not Found".to_owned() };
+        assert_eq!(reason(step(), &failure.clone().into()), BlockReason::failed(step(), failure));
     }
 }

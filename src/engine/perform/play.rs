@@ -172,7 +172,7 @@ async fn left_by_failed(
         Some((made_commit(context, task, ground, head.clone()), None))
     };
     Ok(changed.or_else(there).map(|(commit, pack)| {
-        let reason = Box::new(give_up::reason(WorkStep::Play, context.job, error));
+        let reason = Box::new(give_up::reason(WorkStep::Play, error));
         let result = RunResult::Failed { commit, reason };
         PlayOutcome { result, pack }
     }))

@@ -165,10 +165,10 @@ fn row(
 }
 
 /// An effect during which the service ended this often is given up: that is no accident any more.
-pub const CRASHES: u32 = 3;
+const MOST_CRASHES: u32 = 3;
 
 /// The number of tries of an agent before it is given up. Each is paid for.
-pub const AGENT_TRIES: u32 = 3;
+pub const MOST_AGENT_TRIES: u32 = 3;
 
 words! {
     /// A group of slots for effects.
@@ -189,7 +189,7 @@ impl Lane {
         match self {
             // A delivery is never given up after crashes: nobody would learn of it, and reading it again costs nothing.
             Self::Control => None,
-            Self::Forge | Self::Agent => Some(CRASHES),
+            Self::Forge | Self::Agent => Some(MOST_CRASHES),
         }
     }
 }
