@@ -110,6 +110,8 @@ impl Parser {
         let credentials = self.parse("NETWORK_PROXY_CREDENTIALS", credentials);
         let exceptions = self.parse("NETWORK_NO_PROXY", str::parse::<Exceptions>);
         let authorities = self.parse("NETWORK_CA", Authorities::from_pem);
+        self.check_only_with("NETWORK_PROXY", ["NETWORK_PROXY_CREDENTIALS", "NETWORK_NO_PROXY"]);
+        // `proxy` has checked the address.
         let proxy = url.and_then(|url| Proxy::new(url, credentials, exceptions.unwrap_or_default()).ok());
         Uplink::new(proxy, authorities)
     }

@@ -222,6 +222,18 @@ impl Parser {
         Some(())
     }
 
+    /// Reports each of these settings as a mistake if `needed`, without which they change nothing, is missing.
+    pub(crate) fn check_only_with(&mut self, needed: &'static str, names: [&'static str; 2]) {
+        if self.found.values.contains_key(needed) {
+            return;
+        }
+        for name in names {
+            if let Some(Value { source, .. }) = self.text(name) {
+                self.wrong(name, source, format!("is used only with {PREFIX}{needed}; set that too"));
+            }
+        }
+    }
+
     fn app(&mut self) -> Option<App> {
         // A process that receives no webhooks needs no secret for them.
         let needed = ["APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"];
@@ -559,6 +571,8 @@ mod tests {
                 ("AUTOBUILD_CONCURRENCY_IN_ALL", "many"),
                 ("AUTOBUILD_NETWORK_ALLOW", "pypi.org 10.0.0.1"),
                 ("AUTOBUILD_NETWORK_PINNED", "npm.corp"),
+                ("AUTOBUILD_NETWORK_PROXY_CREDENTIALS", "ann:hush"),
+                ("AUTOBUILD_NETWORK_NO_PROXY", "corp.example"),
             ],
             Some("log_format = \"xml\"\n\nport = 80\n[agents.a]\nrun = \"b\"\ncolour = 1\n[agents.\"x y\"]\n"),
         )
