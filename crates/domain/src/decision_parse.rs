@@ -93,6 +93,8 @@ pub struct Supplement {
     /// Findings about criteria.
     pub criteria: Vec<CriterionFinding>,
     pub answers: Vec<QuestionAnswer>,
+    /// Unknown keys. They are ignored and shown.
+    pub ignored: Vec<String>,
 }
 
 /// Parses a Coach's answer to the request for evidence and answers alone.
@@ -101,15 +103,19 @@ pub fn parse_supplement(answer: &serde_json::Value, numbered: NumberedItems<'_>)
     let fields = reading.fields(&node, "the supplement", "");
     let supplement = fields.map(|mut fields| {
         let criteria = fields.optional("criteria");
-        if criteria.is_none() && fields.optional("answers").is_none() {
+        let has_answers = numbered.questions > 0 && fields.optional("answers").is_some();
+        if criteria.is_none() && !has_answers {
             reading.note("criteria and answers are missing", None);
         }
-        Supplement {
+        let supplement = Supplement {
             criteria: read_each(criteria, |item| finding(item, numbered.criteria)),
             answers: answers(&mut fields, numbered.questions),
-        }
+            ignored: Vec::new(),
+        };
+        fields.end();
+        supplement
     });
-    let mut supplement = reading.value(supplement, |_, _| {})?;
+    let mut supplement = reading.value(supplement, |supplement, ignored| supplement.ignored = ignored)?;
     supplement.criteria.truncate(MOST_FINDINGS);
     for finding in &mut supplement.criteria {
         shorten_to(&mut finding.evidence, MOST_TEXT);
@@ -417,7 +423,7 @@ mod tests {
         let expected = CriterionFinding { criterion: 2, met: CriterionMet::Met, evidence: "src/a.rs".to_owned() };
         assert_eq!(
             parse_supplement(&answer, numbered(&criteria())),
-            Ok(Supplement { criteria: vec![expected], answers: Vec::new() })
+            Ok(Supplement { criteria: vec![expected], answers: Vec::new(), ignored: vec!["more".to_owned()] })
         );
         for wrong in [json!({}), json!([]), json!({ "criteria": [{ "criterion": 3, "met": true }] })] {
             assert!(parse_supplement(&wrong, numbered(&criteria())).is_err(), "{wrong}");
@@ -450,6 +456,7 @@ mod tests {
         let alone = parse_supplement(&json!({ "answers": answers }), numbered(&criteria())).unwrap();
         assert_eq!(alone.answers, expected);
         let unasked = NumberedItems { criteria: &criteria(), questions: 0 };
+        assert!(parse_supplement(&json!({ "answers": answers }), unasked).is_err());
         let read = parse_decision(&decision, unasked).unwrap();
         assert_eq!((read.answers, read.ignored), (Vec::new(), vec!["answers".to_owned()]));
         for number in [json!(0), json!(3), json!("x"), json!(-1), json!(1.5), json!(null)] {

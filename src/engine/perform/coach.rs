@@ -179,8 +179,10 @@ impl CommitUnderReview<'_> {
         let criteria: Vec<usize> = missing.criteria.iter().map(|open| open.number).collect();
         let questions: Vec<usize> = missing.answers.iter().map(|one| one.open.number).collect();
         let decision = reviewed.decision.with_findings(&criteria, asked.answer.criteria);
+        let mut decision = decision.with_answers(&questions, asked.answer.answers);
+        decision.ignored.extend(asked.answer.ignored);
         let reviewed = ReviewSoFar {
-            decision: decision.with_answers(&questions, asked.answer.answers),
+            decision,
             checkout: reviewed.checkout.and(asked.checked),
             is_supplemented: true,
             ..reviewed
