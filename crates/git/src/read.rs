@@ -25,6 +25,13 @@ impl FileContent {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
+
+    /// Returns the number of lines in [`FileContent::bytes`], including a last line without newline.
+    pub fn line_count(&self) -> u32 {
+        let ends = self.bytes.iter().filter(|byte| **byte == b'\n').count();
+        let open = usize::from(self.bytes.last().is_some_and(|byte| *byte != b'\n'));
+        u32::try_from(ends.saturating_add(open)).unwrap_or(u32::MAX)
+    }
 }
 
 /// The result of reading one blob.
@@ -317,6 +324,15 @@ fn trailers(message: &str) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_last_line_counts_with_and_without_its_newline() {
+        let table: [(&[u8], u32); 5] = [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\nb", 2), (b"\n\n", 2)];
+        for (bytes, lines) in table {
+            let content = FileContent { bytes: bytes.to_owned(), truncated: false };
+            assert_eq!(content.line_count(), lines, "{bytes:?}");
+        }
+    }
 
     #[test]
     fn trailers_are_read_from_the_last_paragraph_only() {

@@ -38,7 +38,7 @@ pub(super) async fn publish_check(
     };
     match messages::check_run(&context.feature, task, turn, &context.links().await?) {
         Some(check) => {
-            let annotations = of_turn(context, task, turn, head).await?;
+            let annotations = annotations_of_turn(context, task, turn, head).await?;
             publish(context, Some(task), head, &check, buttons(task, number), &annotations).await
         }
         None => Ok(Done::Nothing),
@@ -113,10 +113,10 @@ async fn publish(
     match find_or_create(context, &report).await {
         Ok((run, there)) => {
             let left = annotations.get(there..).unwrap_or_default();
-            append(context, run, &report.output, left).await?;
+            append_annotations(context, run, &report.output, left).await?;
             Ok(Done::Nothing)
         }
-        Err(error) if context.is_final(&error) => in_words(context, task, check, head, error).await,
+        Err(error) if context.is_final(&error) => comment_instead(context, task, check, head, error).await,
         Err(error) => Err(error.into()),
     }
 }
@@ -141,7 +141,7 @@ async fn find_or_create(
 }
 
 /// Posts the result as a comment on the pull request or the issue because GitHub refuses the check run.
-async fn in_words(
+async fn comment_instead(
     context: &EffectContext<'_>,
     task: Option<&Task>,
     check: &CheckRun,
@@ -161,11 +161,11 @@ async fn in_words(
     })))
 }
 
-/// The most bytes of a file that are read to count its lines.
-const CAP: usize = 4 << 20;
+/// The most bytes of a file that are read to count its lines. A finding beyond them gets no annotation.
+const MOST_BYTES: usize = 4 << 20;
 
 /// Returns the annotations for a turn's findings on its commit.
-pub(super) async fn of_turn(
+async fn annotations_of_turn(
     context: &EffectContext<'_>,
     task: &Task,
     turn: &Turn,
@@ -180,19 +180,12 @@ pub(super) async fn of_turn(
     };
     let mut lines: HashMap<String, u32> = HashMap::new();
     for path in files {
-        if let Some(file) = mirror.read_file(head, &path, CAP).await? {
-            lines.insert(path, count(&file.bytes));
+        if let Some(file) = mirror.read_file(head, &path, MOST_BYTES).await? {
+            lines.insert(path, file.line_count());
         }
     }
     let found = messages::annotations(task, turn, &|path| lines.get(path).copied());
     Ok(found.into_iter().map(annotation).collect())
-}
-
-/// Counts the lines of a file, including a last line without newline.
-fn count(bytes: &[u8]) -> u32 {
-    let ends = bytes.iter().filter(|byte| **byte == b'\n').count();
-    let open = usize::from(bytes.last().is_some_and(|byte| *byte != b'\n'));
-    u32::try_from(ends.saturating_add(open)).unwrap_or(u32::MAX)
 }
 
 fn annotation(found: Annotation) -> CheckAnnotation {
@@ -210,7 +203,7 @@ fn annotation(found: Annotation) -> CheckAnnotation {
 }
 
 /// Adds annotations to a check run, as many per call as GitHub accepts.
-pub(super) async fn append(
+async fn append_annotations(
     context: &EffectContext<'_>,
     run: CheckRunId,
     output: &CheckOutput,
@@ -221,19 +214,4 @@ pub(super) async fn append(
         context.repo().annotate_check(run, output, batch).await?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    mod annotations {
-        use super::super::count;
-
-        #[test]
-        fn a_last_line_counts_with_and_without_its_newline() {
-            let table: [(&[u8], u32); 5] = [(b"", 0), (b"a", 1), (b"a\n", 1), (b"a\nb", 2), (b"\n\n", 2)];
-            for (bytes, lines) in table {
-                assert_eq!(count(bytes), lines, "{bytes:?}");
-            }
-        }
-    }
 }

@@ -281,8 +281,7 @@ impl CommitUnderReview<'_> {
                 continue;
             };
             if !file.truncated {
-                let lines = file.text().lines().count();
-                counted.insert(path, u32::try_from(lines).unwrap_or(u32::MAX));
+                counted.insert(path, file.line_count());
             }
         }
         Ok(counted)
