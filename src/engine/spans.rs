@@ -4,7 +4,7 @@
 use crate::{
     agents::Record,
     config::Role,
-    telemetry::{Fact, Span},
+    telemetry::{Attribute, Span},
 };
 use domain::{
     blocked::Failure,
@@ -59,7 +59,7 @@ pub fn run(ran: &AgentRun<'_>) -> Span {
         span = span.text("autobuild.isolation.level", &level.to_string());
     }
     if let Some(micros) = record.usage.usd_micros {
-        span.facts.push(("autobuild.cost.usd", Fact::Money(dollars(micros))));
+        span.attributes.push(("autobuild.cost.usd", Attribute::Money(dollars(micros))));
     }
     match ran.failure {
         None => span.text("autobuild.outcome", "answered"),
@@ -186,7 +186,7 @@ fn dollars(micros: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{AgentRun, gates, run};
-    use crate::{agents::Record, config::Role, telemetry::Fact};
+    use crate::{agents::Record, config::Role, telemetry::Attribute};
     use domain::{
         blocked::Failure,
         evidence::{Absence, Evidence, GateReport},
@@ -225,11 +225,14 @@ mod tests {
         });
         assert_eq!(span.path, ["7/42/1", "TASK-001", "3", "r1"]);
         assert_eq!(span.failure.as_deref(), Some("failed"));
-        let fact = |key: &str| span.facts.iter().find(|(name, _)| *name == key).map(|(_, fact)| fact.clone());
-        assert_eq!(fact("gen_ai.usage.input_tokens"), Some(Fact::Count(16)));
-        assert_eq!(fact("gen_ai.response.model"), Some(Fact::Text("big-one".to_owned())));
-        assert_eq!(fact("autobuild.cost.usd"), Some(Fact::Money(1.25)));
-        assert_eq!(fact("autobuild.feature"), Some(Fact::Text("FEAT-42".to_owned())));
+        let attribute = |key: &str| {
+            let found = span.attributes.iter().find(|(name, _)| *name == key);
+            found.map(|(_, attribute)| attribute.clone())
+        };
+        assert_eq!(attribute("gen_ai.usage.input_tokens"), Some(Attribute::Count(16)));
+        assert_eq!(attribute("gen_ai.response.model"), Some(Attribute::Text("big-one".to_owned())));
+        assert_eq!(attribute("autobuild.cost.usd"), Some(Attribute::Money(1.25)));
+        assert_eq!(attribute("autobuild.feature"), Some(Attribute::Text("FEAT-42".to_owned())));
         assert!(!format!("{span:?}").contains("what it printed"));
     }
 
@@ -245,7 +248,7 @@ mod tests {
             more: Vec::new(),
         };
         let span = gates(&key(), TaskId::Planned(1), TurnNumber(1), Millis(5), Millis(6), &report);
-        assert!(span.facts.contains(&("autobuild.gates.absent", Fact::Text("tests".to_owned()))));
+        assert!(span.attributes.contains(&("autobuild.gates.absent", Attribute::Text("tests".to_owned()))));
         assert_eq!(span.path.len(), 4);
     }
 }

@@ -21,7 +21,7 @@ use sha2::{Digest, Sha256};
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
@@ -29,23 +29,23 @@ use text::secret::Secrets;
 use tokio::sync::{mpsc, oneshot};
 use uplink::{NoAuthorities, Uplink};
 
-/// The most spans that wait to be sent. Further ones are lost and counted.
-const WAITING: usize = 4_096;
+/// The most spans that wait to be sent. Further ones are lost; the first loss is logged.
+const MOST_QUEUED: usize = 4_096;
 
 /// How long a flush waits for the last spans.
-const LAST: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The most characters of a text attribute.
 const MAX_TEXT: usize = 200;
 
 /// A handle for sending spans. The default one drops them. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Telemetry(Option<Arc<Open>>);
+pub struct Telemetry(Option<Arc<Queue>>);
 
 #[derive(Debug)]
-struct Open {
-    orders: mpsc::Sender<SenderRequest>,
-    lost: AtomicU64,
+struct Queue {
+    requests: mpsc::Sender<SenderRequest>,
+    has_lost: AtomicBool,
     secrets: Secrets,
 }
 
@@ -61,11 +61,11 @@ pub struct Span {
     pub to: Millis,
     /// The kind of failure, as AutoBuild names it; `None` if it succeeded.
     pub failure: Option<String>,
-    pub facts: Vec<(&'static str, Fact)>,
+    pub attributes: Vec<(&'static str, Attribute)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Fact {
+pub enum Attribute {
     /// A word or name of AutoBuild's own, never text written by others.
     Text(String),
     Count(u64),
@@ -76,18 +76,18 @@ impl Span {
     /// Creates a span that succeeded, without attributes. `path` leads from its Feature to it; the path without its
     /// last part is the parent's.
     pub fn new(path: Vec<String>, name: &str, from: Millis, to: Millis) -> Self {
-        Self { path, name: name.to_owned(), from, to, failure: None, facts: Vec::new() }
+        Self { path, name: name.to_owned(), from, to, failure: None, attributes: Vec::new() }
     }
 
     /// Adds a text attribute. Control characters are removed and the text is shortened.
     pub fn text(mut self, key: &'static str, text: &str) -> Self {
         let text = text.chars().filter(|c| !c.is_control()).take(MAX_TEXT).collect();
-        self.facts.push((key, Fact::Text(text)));
+        self.attributes.push((key, Attribute::Text(text)));
         self
     }
 
     pub fn count(mut self, key: &'static str, count: u64) -> Self {
-        self.facts.push((key, Fact::Count(count)));
+        self.attributes.push((key, Attribute::Count(count)));
         self
     }
 
@@ -106,11 +106,10 @@ impl Telemetry {
         secrets: Secrets,
         uplink: &Uplink,
     ) -> Result<Self, NoAuthorities> {
-        let (orders, waiting) = mpsc::channel(WAITING);
+        let (requests, waiting) = mpsc::channel(MOST_QUEUED);
         let sender = sender::Sender::new(settings, instance, uplink)?;
         tokio::spawn(sender.work(waiting));
-        let lost = AtomicU64::new(0);
-        Ok(Self(Some(Arc::new(Open { orders, lost, secrets }))))
+        Ok(Self(Some(Arc::new(Queue { requests, has_lost: AtomicBool::new(false), secrets }))))
     }
 
     /// Returns `true` if a collector is configured.
@@ -120,30 +119,29 @@ impl Telemetry {
 
     /// Queues a span to be sent. Never waits: if the queue is full, the span is lost.
     pub fn send(&self, mut span: Span) {
-        let Some(open) = &self.0 else { return };
-        for (_, fact) in &mut span.facts {
-            if let Fact::Text(text) = fact {
-                *text = open.secrets.mask(text);
+        let Some(queue) = &self.0 else { return };
+        for (_, attribute) in &mut span.attributes {
+            if let Attribute::Text(text) = attribute {
+                *text = queue.secrets.mask(text);
             }
         }
-        if open.orders.try_send(SenderRequest::Span(Box::new(span))).is_err()
-            && open.lost.fetch_add(1, Ordering::Relaxed) == 0
-        {
+        let sent = queue.requests.try_send(SenderRequest::Span(Box::new(span)));
+        if sent.is_err() && !queue.has_lost.swap(true, Ordering::Relaxed) {
             tracing::warn!("the OpenTelemetry collector is too slow: spans are lost");
         }
     }
 
     /// Sends the queued spans, waiting at most 5 seconds.
     pub async fn flush(&self) {
-        let Some(open) = &self.0 else { return };
+        let Some(queue) = &self.0 else { return };
         let (done, sent) = oneshot::channel();
         let flushed = async {
-            if open.orders.send(SenderRequest::Flush(done)).await.is_ok() {
+            if queue.requests.send(SenderRequest::Flush(done)).await.is_ok() {
                 // An error means that the task has ended, so nothing waits.
                 let _ = sent.await;
             }
         };
-        if tokio::time::timeout(LAST, flushed).await.is_err() {
+        if tokio::time::timeout(FLUSH_TIMEOUT, flushed).await.is_err() {
             tracing::warn!("the OpenTelemetry collector does not answer: the last spans are lost");
         }
     }
@@ -151,15 +149,15 @@ impl Telemetry {
 
 /// Returns the trace id of a Feature, as lower-case hexadecimal digits.
 fn trace_id(feature: &str) -> String {
-    digits(&["trace", feature], 16)
+    hex_hash(&["trace", feature], 16)
 }
 
 fn span_id(path: &[String]) -> String {
     let parts: Vec<&str> = std::iter::once("span").chain(path.iter().map(String::as_str)).collect();
-    digits(&parts, 8)
+    hex_hash(&parts, 8)
 }
 
-fn digits(parts: &[&str], bytes: usize) -> String {
+fn hex_hash(parts: &[&str], bytes: usize) -> String {
     let digest = Sha256::digest(parts.join("\0"));
     digest.iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,7 +1,7 @@
 //! Encodes spans as OTLP/JSON (`ExportTraceServiceRequest`). OTLP/JSON writes ids in hexadecimal, and times and whole
 //! numbers as strings.
 
-use crate::telemetry::{Fact, Span, span_id, trace_id};
+use crate::telemetry::{Attribute, Span, span_id, trace_id};
 use domain::ids::Millis;
 use serde_json::{Value, json};
 
@@ -32,8 +32,8 @@ fn span(span: &Span) -> Value {
         None => json!({"code": OK}),
         Some(word) => json!({"code": ERROR, "message": word}),
     };
-    let facts = span.facts.iter();
-    let facts: Vec<Value> = facts.map(|(key, fact)| json!({"key": key, "value": value(fact)})).collect();
+    let attributes = span.attributes.iter();
+    let attributes = attributes.map(|(key, attribute)| json!({"key": key, "value": value(attribute)}));
     json!({
         "traceId": trace_id(feature),
         "spanId": span_id(&span.path),
@@ -42,16 +42,16 @@ fn span(span: &Span) -> Value {
         "kind": INTERNAL,
         "startTimeUnixNano": nanoseconds(span.from),
         "endTimeUnixNano": nanoseconds(span.to.max(span.from)),
-        "attributes": facts,
+        "attributes": attributes.collect::<Vec<_>>(),
         "status": status,
     })
 }
 
-fn value(fact: &Fact) -> Value {
-    match fact {
-        Fact::Text(text) => json!({"stringValue": text}),
-        Fact::Count(count) => json!({"intValue": count.to_string()}),
-        Fact::Money(sum) => json!({"doubleValue": sum}),
+fn value(attribute: &Attribute) -> Value {
+    match attribute {
+        Attribute::Text(text) => json!({"stringValue": text}),
+        Attribute::Count(count) => json!({"intValue": count.to_string()}),
+        Attribute::Money(sum) => json!({"doubleValue": sum}),
     }
 }
 

@@ -67,18 +67,18 @@ impl Sender {
     }
 
     /// Runs until all senders of messages are dropped.
-    pub(super) async fn work(mut self, mut orders: mpsc::Receiver<SenderRequest>) {
+    pub(super) async fn work(mut self, mut requests: mpsc::Receiver<SenderRequest>) {
         let mut batch: Vec<Span> = Vec::new();
         let mut due = Instant::now();
         loop {
-            let order = tokio::select! {
-                order = orders.recv() => order,
+            let request = tokio::select! {
+                request = requests.recv() => request,
                 () = tokio::time::sleep_until(due), if !batch.is_empty() => {
                     self.send(&mut batch).await;
                     continue;
                 }
             };
-            match order {
+            match request {
                 Some(SenderRequest::Span(span)) => {
                     if batch.is_empty() {
                         due = Instant::now() + PATIENCE;

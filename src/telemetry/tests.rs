@@ -43,7 +43,7 @@ fn path(parts: &[&str]) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn spans_arrive_with_their_ids_times_and_facts() {
+async fn spans_arrive_with_their_ids_times_and_attributes() {
     let (address, arrived) = collector(StatusCode::OK).await;
     let variables = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str()),
