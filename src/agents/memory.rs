@@ -9,6 +9,7 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
 };
+use text::hex;
 
 /// The step that each run took, by the run's key.
 #[derive(Default, Serialize, Deserialize)]
@@ -49,7 +50,7 @@ pub(crate) fn take(
 
 fn state_file(state_dir: &Path, script: &Path) -> PathBuf {
     let digest = Sha256::digest(script.as_os_str().as_encoded_bytes());
-    let name: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let name = hex::encode(digest.iter().take(8));
     state_dir.join(format!("script-{name}.json"))
 }
 

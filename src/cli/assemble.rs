@@ -30,7 +30,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use text::secret::Secrets;
+use text::{hex, secret::Secrets};
 use uplink::Uplink;
 use url::Url;
 
@@ -143,7 +143,7 @@ pub fn worker_name() -> String {
 pub fn random<const BYTES: usize>() -> Result<String, getrandom::Error> {
     let mut bytes = [0_u8; BYTES];
     getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(&bytes))
 }
 
 /// Opens the database and builds the engine; nothing runs yet.

@@ -12,6 +12,7 @@ use std::{
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
+use text::hex;
 
 /// The file in the folder of lasting data that holds its mark.
 const MARK: &str = "mark";
@@ -151,7 +152,7 @@ fn cache(git_folder: &Path) -> anyhow::Result<PathBuf> {
     let caches = caches.context("neither HOME nor XDG_CACHE_HOME is set: there is no folder for caches")?;
     let name = git_folder.parent().and_then(Path::file_name).unwrap_or_default();
     let digest = Sha256::digest(git_folder.as_os_str().as_encoded_bytes());
-    let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex::encode(digest.iter().take(4));
     let name = format!("{}-{digest}", name.to_string_lossy());
     Ok(caches.join("autobuild").join(name))
 }

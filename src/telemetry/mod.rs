@@ -25,7 +25,7 @@ use std::{
     },
     time::Duration,
 };
-use text::secret::Secrets;
+use text::{hex, secret::Secrets};
 use tokio::sync::{mpsc, oneshot};
 use uplink::{NoAuthorities, Uplink};
 
@@ -159,7 +159,7 @@ fn span_id(path: &[String]) -> String {
 
 fn hex_hash(parts: &[&str], bytes: usize) -> String {
     let digest = Sha256::digest(parts.join("\0"));
-    digest.iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(digest.iter().take(bytes))
 }
 
 #[cfg(test)]

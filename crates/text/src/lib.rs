@@ -7,6 +7,7 @@
 pub mod clean;
 pub mod command_line;
 pub mod fields;
+pub mod hex;
 pub mod json;
 pub mod markdown;
 pub mod mistake;

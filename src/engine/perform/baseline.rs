@@ -19,7 +19,7 @@ use domain::{
 };
 use git::{Mirror, RepoPath};
 use sha2::{Digest, Sha256};
-use text::shell_command::ShellCommand;
+use text::{hex, shell_command::ShellCommand};
 
 /// Returns the baseline of a commit of the default branch, from the store or by running set-up and tests there.
 pub(super) async fn baseline(
@@ -71,7 +71,7 @@ fn hash(chosen: &CommandChoice, settings: &RepositorySettings) -> String {
         &settings.network.allow,
     );
     let all = serde_json::to_vec(&all).unwrap_or_default();
-    Sha256::digest(all).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(all))
 }
 
 impl EffectContext<'_> {

@@ -7,6 +7,7 @@ use domain::ids::Millis;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::net::{IpAddr, Ipv6Addr};
+use text::hex;
 use url::{Host, Position, Url};
 
 /// The time for which GitHub accepts a code; a registration that was begun earlier can no longer come back.
@@ -32,7 +33,7 @@ pub(super) struct Hash(String);
 
 impl Hash {
     pub(super) fn of(text: &str) -> Self {
-        Self(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(hex::encode(&Sha256::digest(text)))
     }
 
     pub(super) fn text(&self) -> &str {

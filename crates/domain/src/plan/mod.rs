@@ -18,7 +18,7 @@ pub use intent::Intent;
 use crate::{design, ids::TaskId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use text::words;
+use text::{hex, words};
 
 /// The tasks of a Feature, after checking: a value of this type keeps every rule of the product.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,8 +155,7 @@ words! {
 /// Returns the hash of a plan's content, in hexadecimal. Equal plans have equal hashes, even with a different status.
 pub fn plan_hash(plan: &Plan) -> String {
     let canonical = yaml::plan_yaml(plan, &yaml::PlanHeader::planned("", ""));
-    let digest = Sha256::digest(canonical);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(canonical))
 }
 
 #[cfg(test)]

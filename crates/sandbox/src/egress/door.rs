@@ -28,6 +28,7 @@ use std::{
     time::Duration,
 };
 use tempfile::TempDir;
+use text::hex;
 use tokio::{
     net::{TcpListener, TcpStream, UnixListener, UnixStream},
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -216,8 +217,7 @@ fn listen_in(folder: &Path) -> io::Result<UnixListener> {
 fn token() -> io::Result<SecretString> {
     let mut bytes = [0; TOKEN_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-    let hexadecimal: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(hexadecimal.into())
+    Ok(hex::encode(&bytes).into())
 }
 
 type AcceptedStream = (Either<TcpStream, UnixStream>, OwnedSemaphorePermit);

@@ -1,9 +1,12 @@
 //! Credentials of a known form in base64 and hexadecimal. The text is searched for the encoded forms of their
 //! beginnings, at every possible alignment; each match is decoded and checked like plain text.
 
-use crate::secret::{
-    Span, forms, shapes,
-    spelling::{before, hex, inside_base64},
+use crate::{
+    hex,
+    secret::{
+        Span, forms, shapes,
+        spelling::{before, inside_base64},
+    },
 };
 use aho_corasick::AhoCorasick;
 use base64::{
@@ -69,7 +72,8 @@ fn beginnings() -> Option<Beginnings> {
         for (after, text) in inside_base64(beginning) {
             add(text, Code::Base64 { after });
         }
-        for digits in [hex(beginning), hex(beginning).to_uppercase()] {
+        let digits = hex::encode(beginning.as_bytes());
+        for digits in [digits.to_uppercase(), digits] {
             add(digits, Code::Base16);
         }
     }

@@ -14,7 +14,10 @@ mod view;
 
 pub use spelling::percent_decoded;
 
-use crate::secret::own::{OwnSecrets, Passing};
+use crate::{
+    hex,
+    secret::own::{OwnSecrets, Passing},
+};
 use parking_lot::Mutex;
 use secrecy::SecretString;
 use serde_json::Value;
@@ -216,7 +219,7 @@ impl Secrets {
 
 /// Returns a secret in hexadecimal, and in base64 as it appears inside a longer encoded text.
 pub fn encodings(secret: &str) -> Vec<String> {
-    let hex = spelling::hex(secret);
+    let hex = hex::encode(secret.as_bytes());
     let base64 = spelling::inside_base64(secret).into_iter().map(|(_, text)| text);
     let mut all: Vec<String> = base64.chain([hex.to_uppercase(), hex]).collect();
     all.sort_unstable();

@@ -1,6 +1,7 @@
 //! The spellings of a known secret: as it is, line by line, escaped for JSON, HTML or an address, and in hexadecimal
 //! and base64, also in the middle of a longer encoded text.
 
+use crate::hex;
 use base64::{
     Engine,
     engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
@@ -56,8 +57,8 @@ fn spelled(part: &str) -> Vec<String> {
         html(part),
         percent(part, true),
         percent(part, false),
-        hex(part),
-        hex(part).to_uppercase(),
+        hex::encode(part.as_bytes()),
+        hex::encode(part.as_bytes()).to_uppercase(),
     ];
     all.extend(inside_base64(part).into_iter().map(|(_, text)| text));
     all.retain(|text| text.len() >= LEAST);
@@ -83,10 +84,6 @@ fn percent(part: &str, upper: bool) -> String {
         (false, false) => format!("%{byte:02x}"),
     };
     part.bytes().map(spelled).collect()
-}
-
-pub(super) fn hex(part: &str) -> String {
-    part.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the base64 forms of the part inside a longer encoded text, without the characters that depend on the

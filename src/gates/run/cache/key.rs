@@ -8,6 +8,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
+use text::hex;
 
 /// Files that pin the packages used.
 pub(super) const LOCKS: [&str; 19] = [
@@ -43,11 +44,12 @@ pub(super) struct CacheKey {
 
 /// Returns the folder of all caches of the repository with this mirror.
 pub(super) fn folder_of(caches: &Path, mirror: &Path) -> PathBuf {
-    caches.join(hex(&Sha256::digest(mirror.as_os_str().as_encoded_bytes())))
+    caches.join(name(&Sha256::digest(mirror.as_os_str().as_encoded_bytes())))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+/// Returns the name of a folder for a hash.
+fn name(hash: &[u8]) -> String {
+    hex::encode(hash.iter().take(16))
 }
 
 impl CacheKey {
@@ -78,7 +80,7 @@ impl CacheKey {
             hash.update([0]);
             hash.update(Sha256::digest(content.map(|content| content.bytes).unwrap_or_default()));
         }
-        let folder = folder_of(caches, mirror.dir()).join(hex(&hash.finalize()));
+        let folder = folder_of(caches, mirror.dir()).join(name(&hash.finalize()));
         Ok(Self { folder })
     }
 
