@@ -1,7 +1,7 @@
 //! Reads the server's TOML file into the same entries that the environment gives, with their line numbers.
 
 use crate::config::variables::{
-    MergedVariables, OF_INSTALLATIONS, PREFIX, ServerMistake, Source, Value, VariableEntry,
+    MergedVariables, PREFIX, Scope, ServerMistake, Source, VARIABLES, Value, VariableEntry,
 };
 use domain::ids::InstallationId;
 use std::{collections::BTreeMap, ops::Range};
@@ -79,8 +79,9 @@ impl FileReader<'_> {
                 let Some(VariableEntry { name, value }) = self.entry(key.get_ref(), value) else {
                     continue;
                 };
-                match OF_INSTALLATIONS.into_iter().find(|known| *known == name) {
-                    Some(known) => drop(own.insert(known, value)),
+                let known = VARIABLES.iter().find(|known| known.name == name);
+                match known.filter(|known| known.scope == Scope::PerInstallation) {
+                    Some(known) => drop(own.insert(known.name, value)),
                     None => {
                         let problem = "is no setting of one installation; docs/server-settings.md lists them";
                         self.wrong(key.span(), &format!("{shown}.{}", key.get_ref()), problem.to_owned());

@@ -17,6 +17,7 @@ pub struct Variable {
     pub name: &'static str,
     /// The kind of the value, which says if it is secret.
     pub kind: ValueKind,
+    pub(crate) scope: Scope,
     pub usual: UsualValue,
     /// The setting's description on the page of settings.
     pub about: &'static str,
@@ -31,6 +32,14 @@ pub enum ValueKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// One value for the whole server.
+    Server,
+    /// In the file, an installation can have a value of its own.
+    PerInstallation,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsualValue {
     /// The setting has no default.
     Nothing,
@@ -41,9 +50,17 @@ pub enum UsualValue {
 }
 
 macro_rules! variables {
-    ($($name:literal: $kind:ident, $usual:ident $(($default:literal))?, $about:literal;)*) => {
-        &[$(Variable { name: $name, kind: ValueKind::$kind, usual: UsualValue::$usual $(($default))?, about: $about }),*]
+    ($($name:literal: $kind:ident $($scope:ident)?, $usual:ident $(($default:literal))?, $about:literal;)*) => {
+        &[$(Variable {
+            name: $name,
+            kind: ValueKind::$kind,
+            scope: variables!(@scope $($scope)?),
+            usual: UsualValue::$usual $(($default))?,
+            about: $about,
+        }),*]
     };
+    (@scope) => { Scope::Server };
+    (@scope $scope:ident) => { Scope::$scope };
 }
 
 /// Every setting of the server.
@@ -76,11 +93,11 @@ pub static VARIABLES: &[Variable] = variables! {
     "ANTHROPIC_URL": Plain, Words("Anthropic's API"), "A gateway instead of Anthropic's API.";
     "OPENAI_API_KEY": Secret, Nothing, "Key of OpenAI's API. `codex` needs it, unless the address below is set.";
     "OPENAI_URL": Plain, Words("OpenAI's API"), "A gateway instead of OpenAI's API.";
-    "MODEL_FAST": Plain, Words("`claude=sonnet`; other agents choose"),
+    "MODEL_FAST": Plain PerInstallation, Words("`claude=sonnet`; other agents choose"),
         "Model for `fast`: one name, or one for each kind of agent, such as `claude=…, codex=…, acp=…`.";
-    "MODEL_STRONG": Plain, Words("`claude=opus`; other agents choose"), "Model for `strong`, written the same way.";
-    "MODEL_FALLBACK": Plain, Nothing, "Model to try once if the first is unknown, overloaded or limited.";
-    "MODELS": Plain, Nothing, "More model names that a repository may ask for, separated by commas.";
+    "MODEL_STRONG": Plain PerInstallation, Words("`claude=opus`; other agents choose"), "Model for `strong`, written the same way.";
+    "MODEL_FALLBACK": Plain PerInstallation, Nothing, "Model to try once if the first is unknown, overloaded or limited.";
+    "MODELS": Plain PerInstallation, Nothing, "More model names that a repository may ask for, separated by commas.";
     "SANDBOX_MIN_LEVEL": Plain, Value("1"), "Lowest isolation level that the service accepts, 0 to 3.";
     "SANDBOX_MAX_LEVEL": Plain, Value("3"), "Highest isolation level that it uses.";
     "SANDBOX_MEMORY": Plain, Value("2GiB"), "Memory of one run, with all that it starts.";
@@ -90,21 +107,21 @@ pub static VARIABLES: &[Variable] = variables! {
     "SANDBOX_DISK": Plain, Value("10GiB"), "Disk space of one run.";
     "MAX_SETUP_TIME": Plain, Value("2h"), "Longest time that a repository may give its set-up.";
     "MAX_TEST_TIME": Plain, Value("4h"), "Longest time that a repository may give its tests.";
-    "MAX_TURNS": Plain, Value("50"),
+    "MAX_TURNS": Plain PerInstallation, Value("50"),
         "The largest `max_turns` that a repository may set. In this and the following limits of repositories, 0 means no limit.";
-    "MAX_TASKS": Plain, Value("200"), "The same for `max_tasks`.";
-    "MAX_PARALLEL_TASKS": Plain, Value("20"), "The same for `max_parallel_tasks`.";
-    "MAX_AGENT_TURNS": Plain, Value("300"), "The same for `agent_turns`.";
-    "MAX_USD_PER_TASK": Plain, Value("50"),
+    "MAX_TASKS": Plain PerInstallation, Value("200"), "The same for `max_tasks`.";
+    "MAX_PARALLEL_TASKS": Plain PerInstallation, Value("20"), "The same for `max_parallel_tasks`.";
+    "MAX_AGENT_TURNS": Plain PerInstallation, Value("300"), "The same for `agent_turns`.";
+    "MAX_USD_PER_TASK": Plain PerInstallation, Value("50"),
         "The same for `budget.usd_per_task`. In a repository's budget, 0 means this limit.";
-    "MAX_USD_PER_FEATURE": Plain, Value("500"), "The same for `budget.usd_per_feature`.";
-    "MAX_TOKENS_PER_TASK": Plain, Value("0"), "The same for `budget.tokens_per_task`.";
-    "MAX_TOKENS_PER_FEATURE": Plain, Value("0"), "The same for `budget.tokens_per_feature`.";
-    "MAX_HOURS_PER_TASK": Plain, Value("24"), "The same for `budget.hours_per_task`.";
-    "MAX_HOURS_PER_FEATURE": Plain, Value("240"), "The same for `budget.hours_per_feature`.";
-    "NETWORK_ALLOW": Plain, Value("registries"),
+    "MAX_USD_PER_FEATURE": Plain PerInstallation, Value("500"), "The same for `budget.usd_per_feature`.";
+    "MAX_TOKENS_PER_TASK": Plain PerInstallation, Value("0"), "The same for `budget.tokens_per_task`.";
+    "MAX_TOKENS_PER_FEATURE": Plain PerInstallation, Value("0"), "The same for `budget.tokens_per_feature`.";
+    "MAX_HOURS_PER_TASK": Plain PerInstallation, Value("24"), "The same for `budget.hours_per_task`.";
+    "MAX_HOURS_PER_FEATURE": Plain PerInstallation, Value("240"), "The same for `budget.hours_per_feature`.";
+    "NETWORK_ALLOW": Plain PerInstallation, Value("registries"),
         "Hosts that sandboxes may reach at most: `example.com`, `*.example.com`, `registries` or `none`.";
-    "NETWORK_PINNED": Plain, Nothing, "Addresses of internal hosts: `host=address` or `host=address:port`.";
+    "NETWORK_PINNED": Plain PerInstallation, Nothing, "Addresses of internal hosts: `host=address` or `host=address:port`.";
     "NETWORK_PROXY": Plain, Nothing,
         "Your organisation's proxy, such as `http://proxy.example.com:3128`: the service reaches everything through it.";
     "NETWORK_PROXY_CREDENTIALS": Secret, Nothing, "`user:password` for that proxy.";
@@ -140,39 +157,16 @@ pub static VARIABLES: &[Variable] = variables! {
     "WRITE_SPACING_MS": Plain, Value("1000"), "Milliseconds between two writes to GitHub, for each installation.";
     "BUDGET_USD_PER_MONTH": Plain, Value("2000"),
         "US dollars for each calendar month (UTC). In these budgets, 0 means no limit.";
-    "BUDGET_USD_PER_INSTALLATION_MONTH": Plain, Value("500"), "The same, for each installation.";
+    "BUDGET_USD_PER_INSTALLATION_MONTH": Plain PerInstallation, Value("500"), "The same, for each installation.";
     "BUDGET_TOKENS_PER_MONTH": Plain, Value("0"), "Tokens for each month.";
-    "BUDGET_TOKENS_PER_INSTALLATION_MONTH": Plain, Value("0"), "The same, for each installation.";
+    "BUDGET_TOKENS_PER_INSTALLATION_MONTH": Plain PerInstallation, Value("0"), "The same, for each installation.";
     "BUDGET_HOURS_PER_MONTH": Plain, Value("2000"), "Hours of agent time for each month.";
-    "BUDGET_HOURS_PER_INSTALLATION_MONTH": Plain, Value("500"), "The same, for each installation.";
+    "BUDGET_HOURS_PER_INSTALLATION_MONTH": Plain PerInstallation, Value("500"), "The same, for each installation.";
     "ADMIN_TOKEN": Secret, Words("made and printed at start"),
         "The administrator's token for the dashboard and `/metrics`; at least 20 characters.";
     "LOG": Plain, Value("info"), "Filter of the log on standard error.";
     "LOG_FORMAT": Plain, Value("text"), "`text` or `json`.";
 };
-
-/// The server's settings for which an installation can have its own value in the file.
-pub(crate) const OF_INSTALLATIONS: [&str; 19] = [
-    "NETWORK_ALLOW",
-    "NETWORK_PINNED",
-    "MODEL_FAST",
-    "MODEL_STRONG",
-    "MODEL_FALLBACK",
-    "MODELS",
-    "MAX_TURNS",
-    "MAX_TASKS",
-    "MAX_PARALLEL_TASKS",
-    "MAX_AGENT_TURNS",
-    "MAX_USD_PER_TASK",
-    "MAX_USD_PER_FEATURE",
-    "MAX_TOKENS_PER_TASK",
-    "MAX_TOKENS_PER_FEATURE",
-    "MAX_HOURS_PER_TASK",
-    "MAX_HOURS_PER_FEATURE",
-    "BUDGET_USD_PER_INSTALLATION_MONTH",
-    "BUDGET_TOKENS_PER_INSTALLATION_MONTH",
-    "BUDGET_HOURS_PER_INSTALLATION_MONTH",
-];
 
 /// Names without prefix of variables that AutoBuild sets for the programs it runs. A server that such a program starts
 /// inherits them; they are not settings.
