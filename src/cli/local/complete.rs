@@ -71,11 +71,11 @@ pub async fn complete(complete: &Complete) -> anyhow::Result<ExitCode> {
         report = session.with_branch(&order, report).await?;
     }
     order.ended = Some(end);
-    session.orders.keep(&order).await?;
+    session.orders.replace(&order).await?;
     remove(&session, &order).await?;
     drop(lock);
     report.end(&name, end);
-    session.orders.keep_report(order.number, &report).await?;
+    session.orders.replace_report(order.number, &report).await?;
     if session.screen.json {
         session.screen.print(&order, &report)
     } else {
@@ -105,7 +105,7 @@ impl Session {
         }
         order.goal = BuildGoal::Plan;
         order.add_command(None, "/autobuild cancel".to_owned());
-        self.orders.keep(order).await?;
+        self.orders.replace(order).await?;
         self.screen.quiet = true;
         let built = self.build(order.clone(), who, Vec::new()).await;
         self.screen.quiet = false;

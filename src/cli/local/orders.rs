@@ -185,20 +185,20 @@ impl Orders {
     }
 
     fn order(&self, stored: &StoredOrder) -> anyhow::Result<Order> {
-        let order: Order = self.read(stored.number, &stored.wanted)?;
+        let order: Order = self.read(stored.number, &stored.order)?;
         Ok(Order { number: stored.number, ..order })
     }
 
     /// Saves an order under the next number, which is set in the result.
-    pub async fn file(&self, order: Order) -> anyhow::Result<Order> {
-        let wanted = serde_json::to_string(&order)?;
-        let number = self.store().await?.add_local_order(&wanted).await?;
+    pub async fn add(&self, order: Order) -> anyhow::Result<Order> {
+        let json = serde_json::to_string(&order)?;
+        let number = self.store().await?.add_local_order(&json).await?;
         Ok(Order { number, ..order })
     }
 
-    pub async fn keep(&self, order: &Order) -> anyhow::Result<()> {
-        let wanted = serde_json::to_string(order)?;
-        Ok(self.store().await?.keep_local_order(order.number, &wanted).await?)
+    pub async fn replace(&self, order: &Order) -> anyhow::Result<()> {
+        let json = serde_json::to_string(order)?;
+        Ok(self.store().await?.replace_local_order(order.number, &json).await?)
     }
 
     /// Returns an order's report; the default if there is none.
@@ -212,9 +212,9 @@ impl Orders {
         }
     }
 
-    pub async fn keep_report(&self, number: u64, report: &Report) -> anyhow::Result<()> {
-        let report = serde_json::to_string(report)?;
-        Ok(self.store().await?.keep_local_report(number, &report).await?)
+    pub async fn replace_report(&self, number: u64, report: &Report) -> anyhow::Result<()> {
+        let json = serde_json::to_string(report)?;
+        Ok(self.store().await?.replace_local_report(number, &json).await?)
     }
 
     /// Returns the runs of an order's Feature, each with its cost so far.

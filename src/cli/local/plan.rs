@@ -282,6 +282,6 @@ pub async fn feature(feature: &FeatureCommand) -> anyhow::Result<ExitCode> {
     }
     session.with_agent(&mut order, &feature.who)?;
     order.goal = if feature.orchestrate { BuildGoal::BuildAll } else { BuildGoal::Build };
-    session.orders.keep(&order).await?;
+    session.orders.replace(&order).await?;
     session.build(order, &feature.who, Vec::new()).await
 }

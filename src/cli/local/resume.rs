@@ -86,7 +86,7 @@ pub async fn resume(resume: &Resume) -> anyhow::Result<ExitCode> {
         let named = if verb == "approve" { String::new() } else { format!(" {task}") };
         session.take_in(&mut order, &report).await?;
         order.add_command(Some(task), format!("/autobuild {verb}{named}"));
-        session.orders.keep(&order).await?;
+        session.orders.replace(&order).await?;
         return session.build(order, &resume.who, Vec::new()).await;
     }
     let asked = resume.guidance.is_some() || resume.max_turns.is_some();
@@ -100,6 +100,6 @@ pub async fn resume(resume: &Resume) -> anyhow::Result<ExitCode> {
         let words: Vec<String> = turns.into_iter().chain(resume.guidance.clone()).collect();
         order.go_on(report.state, task, &words.join(" "));
     }
-    session.orders.keep(&order).await?;
+    session.orders.replace(&order).await?;
     session.build(order, &resume.who, Vec::new()).await
 }

@@ -70,7 +70,7 @@ impl Session {
                 order.go_on(report.state, None, "");
             }
             if order != *known {
-                self.orders.keep(&order).await?;
+                self.orders.replace(&order).await?;
             }
             return Ok((order, Vec::new()));
         }
@@ -97,7 +97,7 @@ impl Session {
             commands: Vec::new(),
             ended: None,
         };
-        Ok((self.orders.file(order).await?, left_out))
+        Ok((self.orders.add(order).await?, left_out))
     }
 
     /// Changes the order's agent if the command or the environment names one.

@@ -166,7 +166,7 @@ impl Session {
             Ok(WorkOutcome::Interrupted | WorkOutcome::Rests) => Ok(code(report.ok)),
             Err(error) => {
                 report.error = Some(error.clone());
-                self.orders.keep_report(order.number, &report).await?;
+                self.orders.replace_report(order.number, &report).await?;
                 Err(anyhow::Error::msg(error))
             }
         }

@@ -462,7 +462,7 @@ impl Player {
     }
 
     async fn keep(&self, job: &Job<'_>) -> anyhow::Result<()> {
-        job.orders.keep_report(self.order.number, &self.report).await
+        job.orders.replace_report(self.order.number, &self.report).await
     }
 }
 
