@@ -76,24 +76,28 @@ pub enum Judgement {
 
 /// Turns a decision into a verdict: approval if every contract holds, else feedback that names the broken ones.
 pub fn judge(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Judgement {
+    judge_with(decision, facts, &unsettled(decision, facts))
+}
+
+fn judge_with(decision: &CoachDecision, facts: &TurnFacts<'_>, unsettled: &[Unsettled]) -> Judgement {
     let gate_failures = match evidence::profile(facts.kind, facts.gates) {
         Profile::Absent(reasons) => return Judgement::EvidenceAbsent { reasons },
         Profile::Failed(failures) => failures,
         Profile::Passed => Vec::new(),
     };
-    let mut verdict = match decision.decision {
-        DecisionKind::Approve => approved_or_lowered(decision, facts, gate_failures),
+    let mut items = evidence::items(facts.kind, facts.gates);
+    let verdict = match decision.decision {
+        DecisionKind::Approve => approved_or_lowered(decision, facts, gate_failures, items, unsettled),
         DecisionKind::Feedback => {
-            let mut items = evidence::items(facts.kind, facts.gates);
-            let denied = unsettled(decision, facts).into_iter().filter(|one| !one.open.lacks_answer());
+            let denied = unsettled.iter().filter(|one| !one.open.lacks_answer());
             items.extend(denied.map(question_item));
             feedback(decision, Vec::new(), items)
         }
         // A Coach may ask for commands once per turn, and this one already has.
-        DecisionKind::Probe => feedback(decision, vec![Breach::NotDecided], evidence::items(facts.kind, facts.gates)),
+        DecisionKind::Probe => feedback(decision, vec![Breach::NotDecided], items),
     };
-    verdict.open_questions = unsettled(decision, facts).into_iter().map(|one| one.open).collect();
-    Judgement::Verdict(Box::new(verdict))
+    let open_questions = unsettled.iter().map(|one| one.open.clone()).collect();
+    Judgement::Verdict(Box::new(Verdict { open_questions, ..verdict }))
 }
 
 /// The evidence and the answers that an approval lacks.
@@ -118,12 +122,14 @@ pub fn missing(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Missing {
     if decision.decision != DecisionKind::Approve {
         return Missing::default();
     }
-    let mut missing =
-        Missing { criteria: grounds::open_criteria(decision, facts), answers: unsettled(decision, facts) };
+    let unsettled = unsettled(decision, facts);
+    let judgement = judge_with(decision, facts, &unsettled);
+    let mut missing = Missing { criteria: grounds::open_criteria(decision, facts), answers: unsettled };
     missing.criteria.retain(|open| open.doubt.is_of_review());
     missing.answers.retain(|one| one.open.lacks_answer());
     let number = missing.criteria.len() + missing.answers.len();
-    match judge(decision, facts) {
+    match judgement {
+        // Each missing part is one breach, so an equal number means that nothing else is broken.
         Judgement::Verdict(verdict) if verdict.breaches.len() == number => missing,
         Judgement::Verdict(_) | Judgement::EvidenceAbsent { .. } => Missing::default(),
     }
@@ -139,20 +145,24 @@ fn unsettled(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Unsettled> 
     open.filter_map(with_question).collect()
 }
 
-fn question_item(unsettled: Unsettled) -> Issue {
+fn question_item(unsettled: &Unsettled) -> Issue {
     let (file, line) = unsettled.question.place.clone().unzip();
-    Issue { file, line, ..Issue::must_fix(Problem::Question(unsettled)) }
+    Issue { file, line, ..Issue::must_fix(Problem::Question(unsettled.clone())) }
 }
 
 /// The verdict on a turn that no Coach reviewed. The Player must fix the items.
 pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
-    Verdict {
-        outcome: Outcome::Feedback,
-        decision: None,
-        breaches: Vec::new(),
-        open_questions: Vec::new(),
-        items: must_fix_first(items),
-    }
+    verdict(Outcome::Feedback, None, Vec::new(), items)
+}
+
+fn verdict(
+    outcome: Outcome,
+    decision: Option<&CoachDecision>,
+    breaches: Vec<Breach>,
+    mut items: Vec<Issue>,
+) -> Verdict {
+    items.sort_by_key(|item| item.severity);
+    Verdict { outcome, decision: decision.cloned(), breaches, open_questions: Vec::new(), items }
 }
 
 /// The verdict on work that may not be pushed.
@@ -168,23 +178,26 @@ pub fn verdict_on_forbidden(items: Vec<Issue>) -> Verdict {
 }
 
 /// The verdict on a turn that changed no file.
-pub fn no_change() -> Verdict {
+pub fn verdict_on_no_change() -> Verdict {
     feedback_without_coach(vec![Issue::must_fix(Problem::NoChange)])
 }
 
-fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_failures: Vec<Unmet>) -> Verdict {
+fn approved_or_lowered(
+    decision: &CoachDecision,
+    facts: &TurnFacts<'_>,
+    gate_failures: Vec<Unmet>,
+    mut items: Vec<Issue>,
+    unsettled: &[Unsettled],
+) -> Verdict {
     let mut found: Vec<Breach> = gate_failures.into_iter().map(Breach::Gate).collect();
-    let mut items = evidence::items(facts.kind, facts.gates);
     let wrong = grounds::wrong_numbers(decision, facts.criteria);
     found.extend(wrong.into_iter().map(Breach::NoSuchCriterion));
     for open in grounds::open_criteria(decision, facts) {
         items.extend(open.item(facts.gates));
         found.push(Breach::Criterion(open));
     }
-    for unsettled in unsettled(decision, facts) {
-        items.push(question_item(unsettled.clone()));
-        found.push(Breach::Question(unsettled));
-    }
+    items.extend(unsettled.iter().map(question_item));
+    found.extend(unsettled.iter().cloned().map(Breach::Question));
     let is_must_fix = |issue: &&Issue| issue.severity == Severity::MustFix;
     let left = decision.issues.iter().filter(is_must_fix).count();
     if left > 0 {
@@ -197,13 +210,7 @@ fn approved_or_lowered(decision: &CoachDecision, facts: &TurnFacts<'_>, gate_fai
         return feedback(decision, found, items);
     }
     items.extend(decision.issues.iter().cloned());
-    Verdict {
-        outcome: Outcome::Approve,
-        decision: Some(decision.clone()),
-        breaches: found,
-        open_questions: Vec::new(),
-        items: must_fix_first(items),
-    }
+    verdict(Outcome::Approve, Some(decision), Vec::new(), items)
 }
 
 /// Returns feedback with everything to fix: the findings of the code, then those of the Coach. If neither found a
@@ -213,30 +220,19 @@ fn feedback(decision: &CoachDecision, breaches: Vec<Breach>, mut items: Vec<Issu
     if items.is_empty() {
         items.push(match breaches.first() {
             Some(breach) => Issue::must_fix(Problem::Review(Box::new(breach.clone()))),
-            None => in_words(decision),
+            None => item_from_coach_text(decision),
         });
     }
-    Verdict {
-        outcome: Outcome::Feedback,
-        decision: Some(decision.clone()),
-        breaches,
-        open_questions: Vec::new(),
-        items: must_fix_first(items),
-    }
+    verdict(Outcome::Feedback, Some(decision), breaches, items)
 }
 
-fn in_words(decision: &CoachDecision) -> Issue {
+fn item_from_coach_text(decision: &CoachDecision) -> Issue {
     let words = [&decision.feedback, &decision.summary].into_iter();
     let first = words.map(|text| text.trim()).find(|text| !text.is_empty());
     match first {
         Some(text) => Issue::remark("requirement", text),
         None => Issue::must_fix(Problem::NoReason),
     }
-}
-
-fn must_fix_first(mut items: Vec<Issue>) -> Vec<Issue> {
-    items.sort_by_key(|item| item.severity);
-    items
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ fn a_review_of_a_turn_that_no_coach_saw() {
     turn.gates = None;
     turn.report = None;
     turn.discrepancies.clear();
-    turn.verdict = Some(domain::contract::no_change());
+    turn.verdict = Some(domain::contract::verdict_on_no_change());
     task.turns.push(turn.clone());
     let task = feature.tasks[1].clone();
     let review = messages::review(&feature, &task, &turn, None, &world::links(), CHANGE).unwrap();
@@ -173,7 +173,7 @@ fn a_block_for_turns_without_a_change_shows_what_the_coach_asked_for() {
             report: None,
             left_out: Vec::new(),
             discrepancies: Vec::new(),
-            verdict: Some(domain::contract::no_change()),
+            verdict: Some(domain::contract::verdict_on_no_change()),
             ..world::turn(&decent, number, Outcome::Feedback)
         });
     }

@@ -121,7 +121,7 @@ fn pushed(mut task: Task, turn: TurnNumber, base: Sha, head: Sha, report: Player
 fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Step {
     let before = task.turns_of_attempt().rev().nth(1);
     let twice = before.is_some_and(|before| before.work == Work::NoChange);
-    close_turn(&mut task, Work::NoChange, base, report, contract::no_change(), at);
+    close_turn(&mut task, Work::NoChange, base, report, contract::verdict_on_no_change(), at);
     let effects = announce(&mut task);
     if twice { block(task, BlockReason::NoChangeTwice, effects) } else { next_or_blocked(task, at, effects) }
 }
