@@ -17,11 +17,12 @@ use autobuild::{
 };
 use domain::{
     contract::{CheckoutState, Judgement, TurnFacts, judge},
-    decision::{CoachDecision, DecisionKind, Outcome as Decided, Severity},
+    decision::{CoachDecision, DecisionKind, Outcome as Decided},
     evidence::{Evidence, GateReport},
     ids::Sha,
     isolation::Level,
     plan::{PlannedTask, TaskType},
+    problem::Severity,
     question,
     question::{AnswerVerdict, Question, QuoteFacts},
     task::Origin,

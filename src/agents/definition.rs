@@ -1,7 +1,7 @@
 //! Agent definitions: the files of `agents/`, embedded in the binary and checked at start.
 
 use crate::config::{ByRole, Role, Strength};
-use domain::contract::Contract;
+use domain::problem::Contract;
 use serde::Deserialize;
 
 /// The agents that this version runs.
@@ -137,7 +137,7 @@ fn checked_contracts(role: Role) -> &'static [Contract] {
 mod tests {
     use super::{Definition, Definitions, Tool, checked_contracts};
     use crate::config::{Role, Strength};
-    use domain::contract::Contract;
+    use domain::problem::Contract;
 
     const FRONT: &str = "---\nname: x\ndescription: y\nrole: coach\nmodel: fast\ntools: [read]\n\
                          contracts: [no_must_fix]\n---\nDo it.\n";

@@ -3,10 +3,9 @@
 
 use crate::gates::{change::is_of_tests, compare, gate_result, run::context::GateError, turn::Run};
 use domain::{
-    decision::Issue,
     evidence::{Absence, Counts, Evidence, Fact, Gate, GateResult, NamedTest, TestNames, Weight},
     plan::{Check, Criterion},
-    problem::Problem,
+    problem::{Issue, Problem},
 };
 use git::Blob;
 use runners::{

@@ -11,10 +11,9 @@ use crate::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{
-    decision::{Issue, Severity},
     evidence::{Absence, Evidence, Fact, FailedCommand, Gate, GateResult, Weight},
     plan::TaskType,
-    problem::Problem,
+    problem::{Issue, Problem, Severity},
 };
 use git::blocking;
 use runners::coverage::Measured;

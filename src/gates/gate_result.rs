@@ -2,10 +2,9 @@
 
 use crate::gates::run::result_cache::Origin;
 use domain::{
-    decision::{Issue, Severity},
     evidence::{Absence, Evidence, Fact, Finding, Gate, GateResult, Weight},
     ids::Sha,
-    problem::Problem,
+    problem::{Issue, Problem, Severity},
 };
 
 pub(crate) fn passed(gate: Gate, weight: Weight, fact: Fact) -> GateResult {

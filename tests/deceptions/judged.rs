@@ -7,9 +7,10 @@ use crate::{
 use autobuild::messages;
 use domain::{
     contract::Judgement,
-    decision::{Outcome, Severity},
+    decision::Outcome,
     evidence::{Evidence, Gate, GateReport, GateResult, Weight},
     integrity::IntegrityFinding,
+    problem::Severity,
     question::Question,
 };
 use serde::Serialize;

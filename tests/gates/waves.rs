@@ -6,10 +6,9 @@ use autobuild::{
     gates::{WaveSubject, WholeFeature, blame, verify_wave},
 };
 use domain::{
-    decision::Issue,
     evidence::{Evidence, Gate},
     plan::TaskType,
-    problem::Problem,
+    problem::{Issue, Problem},
     test_outcome::TestOutcome,
 };
 use tokio_util::sync::CancellationToken;

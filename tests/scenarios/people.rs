@@ -5,7 +5,7 @@ use crate::{
     world::{ADMIN, Plan, READER, REPO, STRANGER, Setup, WRITER, World},
 };
 use autobuild::config::Role;
-use domain::{decision::Severity, feature::Feature};
+use domain::{feature::Feature, problem::Severity};
 use forge::LineRemark;
 
 /// A Player that says hello and saves its prompt.

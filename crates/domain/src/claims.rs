@@ -7,10 +7,9 @@ mod tests_written;
 
 use crate::{
     claims::spelling::spellings,
-    decision::{Issue, Severity},
     evidence::{Gate, GateReport},
     plan::{Check, Criterion},
-    problem::Problem,
+    problem::{Issue, Problem, Severity},
     report::{ChangedPaths, Discrepancy, InsteadOfCreating, LeftOut, PlayerReport, TestClaim},
 };
 use std::collections::BTreeSet;

@@ -1,15 +1,13 @@
 //! The contracts that agents must keep, and the one function that turns a Coach's decision into a verdict. A verdict
 //! may be lower than the decision, never higher.
 
-pub use crate::problem::{Breach, Contract};
-
 use crate::{
-    decision::{CoachDecision, DecisionKind, Issue, Outcome, Severity, Verdict},
+    decision::{CoachDecision, DecisionKind, Outcome, Verdict},
     evidence,
     evidence::{GateReport, Profile, Unmet},
     grounds,
     plan::{Criterion, TaskType},
-    problem::{OpenCriterion, Problem},
+    problem::{Breach, Issue, OpenCriterion, Problem, Severity},
     question,
     question::{OpenQuestion, QuoteFacts, Unsettled},
 };
@@ -241,9 +239,8 @@ mod tests {
     use crate::{
         decision::{CriterionFinding, CriterionMet},
         evidence::{Absence, Cause, Counts, Evidence, Finding, Part},
-        grounds::Doubt,
         plan::Check,
-        problem::Forbidden,
+        problem::{Contract, Doubt, Forbidden},
         question::{AnswerVerdict, OpenReason, Question, QuestionAnswer, Topic},
         test_outcome::TestOutcome,
     };

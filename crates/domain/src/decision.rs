@@ -1,12 +1,7 @@
 //! The Coach's decision on a turn, and the verdict that follows from it.
 
-pub use crate::{
-    decision_parse::{parse_decision, schema},
-    problem::{Issue, Severity},
-};
-
 use crate::{
-    problem::Breach,
+    problem::{Breach, Issue},
     question::{OpenQuestion, QuestionAnswer},
 };
 use serde::{Deserialize, Serialize};

@@ -2,9 +2,9 @@
 //! the entries that speak against the work stay: criteria that are not met and `must_fix` issues.
 
 use crate::{
-    decision::{CoachDecision, CoachTests, CriterionFinding, CriterionMet, DecisionKind, Issue, Probing, Severity},
+    decision::{CoachDecision, CoachTests, CriterionFinding, CriterionMet, DecisionKind, Probing},
     plan::{Criterion, schema::of_answer},
-    problem::Problem,
+    problem::{Issue, Problem, Severity},
     question::{AnswerVerdict, QuestionAnswer},
 };
 use serde_json::json;

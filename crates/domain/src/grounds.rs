@@ -2,14 +2,13 @@
 //! passed on it, or a command that AutoBuild ran. It cannot judge the quality of the evidence, only that it is not
 //! invented. A criterion whose own check passed needs none.
 
-pub use crate::problem::{Doubt, OpenCriterion};
-
 use crate::{
     citation::{FileReference, Word, is_marked, mentions, words},
     contract::TurnFacts,
     decision::{CoachDecision, CriterionFinding, CriterionMet},
     evidence::{Absence, Evidence, Fact, Finding, Gate, NamedTest},
     plan::{Check, Criterion},
+    problem::{Doubt, OpenCriterion},
 };
 use std::collections::BTreeSet;
 

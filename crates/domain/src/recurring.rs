@@ -2,8 +2,8 @@
 //! by value, and words without understanding them.
 
 use crate::{
-    decision::{Issue, Severity},
     ids::TurnNumber,
+    problem::{Issue, Severity},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

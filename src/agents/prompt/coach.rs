@@ -9,10 +9,11 @@ use crate::{
     messages,
 };
 use domain::{
-    decision::{Issue, Probing},
+    decision::Probing,
     evidence::GateReport,
     ids::TurnNumber,
     plan::PlannedTask,
+    problem::Issue,
     question::Question,
     report::{Discrepancy, PlayerReport},
 };

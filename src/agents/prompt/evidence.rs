@@ -11,9 +11,10 @@ use crate::{
     messages,
 };
 use domain::{
-    decision::{Issue, Probing},
+    decision::Probing,
     evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, Weight},
     plan::Criterion,
+    problem::Issue,
 };
 use std::fmt::Write;
 

@@ -9,9 +9,9 @@ use crate::{
 };
 use chrono::DateTime;
 use domain::{
-    decision::{Issue, Severity},
     feature::{EarlierComment, discussion::MOST_CHARACTERS},
     plan::{Check, PlannedTask, TaskType},
+    problem::{Issue, Severity},
 };
 use std::fmt::Write;
 use text::{markdown::with_named_images, shorten};

@@ -10,10 +10,10 @@ use crate::agents::{
     },
 };
 use domain::{
-    decision::Issue,
     design::Design,
     ids::{TaskId, TurnNumber},
     plan::{Intent, PlannedTask, TaskType},
+    problem::Issue,
     question::{OpenQuestion, Question},
 };
 use std::fmt::Write;

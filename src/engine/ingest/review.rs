@@ -24,7 +24,6 @@ use crate::{
 };
 use domain::{
     command::{Command, Parsed, parse},
-    decision::{Issue, Severity},
     effect::{ReplyTo, Thread},
     feature::{
         Feature, State,
@@ -33,7 +32,7 @@ use domain::{
         step::step,
     },
     ids::{TaskId, User},
-    problem::Problem,
+    problem::{Issue, Problem, Severity},
     task::{HumanReview, PersonDid},
 };
 use text::{shorten, visible::visible_text};

@@ -11,12 +11,12 @@ use crate::{
 };
 use domain::{
     command::Button,
-    decision::Severity,
     feature::{
         event::Event,
         failed_acts::{FailedAct, PublicAct, Replacement},
     },
     ids::{CheckRunId, IssueNumber, Sha, TurnNumber},
+    problem::Severity,
     task::{Task, Turn},
 };
 use std::collections::HashMap;

@@ -18,12 +18,13 @@ use crate::{
 use domain::{
     blocked::{Defect, Failure},
     contract::{CheckoutState, Missing, TurnFacts, judge, missing},
-    decision::{CoachDecision, DecisionKind, Issue, Probing},
+    decision::{CoachDecision, DecisionKind, Probing},
     decision_parse::{NumberedItems, Supplement, parse_decision, parse_supplement, schema, supplement_schema},
     evidence::{GateReport, GateResult},
     grounds,
     ids::{Emission, Sha},
     inquiry::Round,
+    problem::Issue,
     question::QuoteFacts,
     task,
     task::{Task, Turn},
@@ -181,12 +182,8 @@ impl CommitUnderReview<'_> {
         let decision = reviewed.decision.with_findings(&criteria, asked.answer.criteria);
         let mut decision = decision.with_answers(&questions, asked.answer.answers);
         decision.ignored.extend(asked.answer.ignored);
-        let reviewed = ReviewSoFar {
-            decision,
-            checkout: reviewed.checkout.and(asked.checked),
-            is_supplemented: true,
-            ..reviewed
-        };
+        let reviewed =
+            ReviewSoFar { decision, checkout: reviewed.checkout.and(asked.checked), is_supplemented: true, ..reviewed };
         reviewed.record(self.context, &asked.last).await?;
         Ok(reviewed)
     }

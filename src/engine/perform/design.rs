@@ -12,10 +12,11 @@ use crate::{
 };
 use domain::{
     blocked::Failure,
-    contract::{CheckoutState, Contract},
+    contract::CheckoutState,
     design::{Design, DesignRequest, parse_design, schema},
     ids::{Emission, TaskId, TurnNumber},
     inquiry::Hearing,
+    problem::Contract,
     task,
     task::Task,
 };

@@ -7,10 +7,7 @@ use crate::{
         perform::{context::EffectContext, ground::Ground},
     },
 };
-use domain::{
-    decision::Issue,
-    problem::{Problem, Uncommitted},
-};
+use domain::problem::{Issue, Problem, Uncommitted};
 use git::{ForbiddenChange, NotEncoded, Prepared, RepoPath, TreeFinding, rule_or_file};
 use std::collections::BTreeSet;
 use text::secret::Secrets;

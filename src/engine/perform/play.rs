@@ -26,8 +26,8 @@ use crate::{
 use domain::{
     blocked::{BlockReason, Defect, StopReason, WorkStep},
     ci::without_instructions,
-    decision::Issue,
     ids::{Emission, Sha},
+    problem::Issue,
     report,
     report::PlayerReport,
     task,

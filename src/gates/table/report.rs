@@ -11,9 +11,8 @@ use crate::gates::{
     turn::Run,
 };
 use domain::{
-    decision::Issue,
     evidence::{Fact, Gate, GateResult, Weight},
-    problem::Problem,
+    problem::{Issue, Problem},
     question,
     question::{Question, Topic},
     test_outcome::{IntendedChange, TestOutcome, TestResult},

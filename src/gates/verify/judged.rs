@@ -8,11 +8,10 @@ use crate::gates::{
     turn::Run,
 };
 use domain::{
-    decision::Issue,
     evidence::{Baseline, Fact, Gate, GateResult, Weight},
     ids::Sha,
     integrity::{Author, Detail, IntegrityFinding, Rule},
-    problem::Problem,
+    problem::{Issue, Problem},
     protected_paths::ProtectedPaths,
     question::Question,
 };

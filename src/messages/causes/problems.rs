@@ -3,10 +3,7 @@
 
 use crate::messages::causes::{evidence, facts, rules};
 use domain::{
-    contract::Breach,
-    decision::Issue,
-    grounds::{Doubt, OpenCriterion},
-    problem::{Forbidden, Problem, Uncommitted},
+    problem::{Breach, Doubt, Forbidden, Issue, OpenCriterion, Problem, Uncommitted},
     question::{OpenReason, QuoteSource, Unsettled},
     report::{Discrepancy, InsteadOfCreating, LeftOut, TestClaim},
     test_outcome::TestOutcome,

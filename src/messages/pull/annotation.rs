@@ -2,8 +2,8 @@
 
 use crate::messages::{causes::problems, form::untrusted, pull::items};
 use domain::{
-    decision::{Issue, Severity},
     evidence,
+    problem::{Issue, Severity},
     task::{Task, Turn},
 };
 use std::collections::BTreeSet;

@@ -12,10 +12,10 @@ use crate::messages::{
     pull::{gates, items, questions, review},
 };
 use domain::{
-    contract::Contract,
-    decision::{CriterionMet, Issue, Outcome, Verdict},
+    decision::{CriterionMet, Outcome, Verdict},
     evidence::{Evidence, Gate, repeated_test_failures},
     plan::Criterion,
+    problem::{Contract, Issue},
     task::{Task, Turn},
 };
 

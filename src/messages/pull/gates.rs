@@ -10,10 +10,10 @@ use crate::messages::{
     pull::items,
 };
 use domain::{
-    decision::Issue,
     evidence::{Counts, Evidence, Excuse, Finding, Gate, GateReport, GateResult, Weight},
     isolation::Level,
     plan::TaskType,
+    problem::Issue,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

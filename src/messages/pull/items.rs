@@ -8,7 +8,7 @@ use crate::messages::{
     },
     pull::suggestion::replacement,
 };
-use domain::decision::{Issue, Severity};
+use domain::problem::{Issue, Severity};
 
 /// Returns headings and entries by severity, the highest first.
 pub(crate) fn by_severity<'a>(items: impl IntoIterator<Item = &'a Issue> + Clone, measure: &Measure) -> String {

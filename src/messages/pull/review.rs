@@ -17,12 +17,12 @@ use crate::messages::{
 };
 use domain::{
     blocked::{BlockReason, Cost, report::BlockedReport},
-    decision::{CriterionFinding, CriterionMet, Issue, Outcome, Verdict},
+    decision::{CriterionFinding, CriterionMet, Outcome, Verdict},
     evidence::{Evidence, Gate, GateReport},
     feature::Feature,
     ids::TurnNumber,
     plan::{Check, Criterion},
-    problem::InlineComment,
+    problem::{InlineComment, Issue},
     recurring,
     task::{Task, Turn, Work},
 };

@@ -10,10 +10,10 @@ use crate::messages::{
 };
 use domain::{
     ci::CheckConclusion,
-    decision::Issue,
     evidence::Excuse,
     feature::{Feature, WaivedConclusion, WaveGate},
     ids::User,
+    problem::Issue,
     task::{State, Task, Turn, WaivedFact, Waiver},
 };
 

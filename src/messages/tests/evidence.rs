@@ -9,13 +9,13 @@ use domain::{
     blocked::BlockReason,
     ci::{CheckState, OpenCheck},
     cost::{Cost, Spending},
-    decision::{Issue, Severity},
     evidence::{
         Absence, Additions, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, TestNames, Weight,
     },
     feature::{PreFlight, TestsBefore},
     ids::{ReviewId, TaskId},
     plan::{Check, Criterion},
+    problem::{Issue, Severity},
     task,
     task::{Origin, Task, Turn},
 };

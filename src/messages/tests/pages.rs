@@ -8,9 +8,8 @@ use crate::{
 use domain::{
     at_work::{AgentState, AtWork, RunActivity},
     blocked::{BlockReason, Failure, WorkStep as Step},
-    contract::Breach,
     cost::{Cost, Spending, Waiting, WaitsOn},
-    decision::{Issue, Outcome, Severity},
+    decision::Outcome,
     evidence::{Absence, Additions, Cause, Evidence, Finding, GateReport, Part, Unmet},
     feature::{ApprovalWhy, CancelledWhy, Continuation, Feature, Phase, PreFlight, State, Suspension, TestsBefore},
     ids::{Emission, Millis, PullNumber, TaskId, TurnNumber},
@@ -20,6 +19,7 @@ use domain::{
         yaml::PlanHeader,
     },
     plan_block::find_plan_block,
+    problem::{Breach, Issue, Severity},
     task,
     task::Work,
 };

@@ -6,12 +6,12 @@ use super::{
 };
 use crate::messages;
 use domain::{
-    contract::Breach,
     cost::Spending,
     decision::Outcome,
     feature::Feature,
     integrity::Rule,
     plan::Intent,
+    problem::Breach,
     question::{AnswerVerdict, OpenQuestion, OpenReason, Question, QuestionAnswer, Topic, Unsettled},
     task,
     task::{Approval, MergeState, WaivedFact, Waiver},

@@ -3,7 +3,7 @@
 use crate::messages::{Links, tests::evidence};
 use domain::{
     ci::{CiPolicy, CiStatus},
-    decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind, Issue, Outcome, Severity, Verdict},
+    decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind, Outcome, Verdict},
     evidence::{Cause, Counts, Evidence, Finding, GateReport, Part, Unmet},
     feature::{
         Discussion, Feature, Integration, Living, Mode, Phase, PlanApproval, PlanKind, PlanRequest, PlanVersion, Rules,
@@ -16,6 +16,7 @@ use domain::{
     inquiry::{Answer, Inquirer, Inquiries, Inquiry, Round},
     isolation::Level,
     plan::{Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort},
+    problem::{Issue, Severity},
     report::{Discrepancy, PlayerReport},
     task,
     task::{MergePolicy, Task, Turn, TurnInput, TurnKind, Waiver, Work},

@@ -15,9 +15,10 @@ use crate::{
 use domain::{
     budget::dollars,
     cost::Cost,
-    decision::{Outcome, Severity},
+    decision::Outcome,
     evidence::{Evidence, GateReport},
     ids::{Millis, RepoName, TaskId},
+    problem::Severity,
     task::{Task, Turn},
 };
 use maud::{Markup, html};

@@ -3,10 +3,10 @@
 use crate::{
     blocked::reason::BlockReason,
     cost::Cost,
-    decision::Issue,
     evidence::GateReport,
     feature::Feature,
     ids::TurnNumber,
+    problem::Issue,
     recurring,
     recurring::Recurring,
     task::{State, Task},

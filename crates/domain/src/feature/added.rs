@@ -2,7 +2,6 @@
 //! draft that each carries.
 
 use crate::{
-    decision::Issue,
     evidence::{Evidence, Finding, GateReport, GateResult, Unmet, Weight},
     feature::{
         feature::{Feature, Records},
@@ -10,7 +9,7 @@ use crate::{
     },
     ids::{Sha, TaskId},
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
-    problem::Problem,
+    problem::{Issue, Problem},
     task::{Conflict, Draft, DraftSubject, Goal, HumanReview, Origin, Task},
 };
 use text::shorten;

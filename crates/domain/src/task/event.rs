@@ -3,11 +3,11 @@
 use crate::{
     blocked::{BlockReason, Failure},
     contract::Judgement,
-    decision::Issue,
     design::Design,
     evidence::{GateReport, GateResult},
     ids::{Emission, PullNumber, ReviewId, Sha, TaskId, User},
     inquiry::Inquiries,
+    problem::Issue,
     report::{Discrepancy, LeftOut, PlayerReport},
     task::task::HumanReview,
 };

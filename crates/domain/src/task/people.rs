@@ -2,11 +2,12 @@
 
 use crate::{
     blocked::BlockReason,
-    decision::{Issue, Outcome, Severity},
+    decision::Outcome,
     effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
     evidence::{Profile, profile},
     ids::{Millis, PullNumber, ReviewId, Sha, TurnNumber, User},
     inquiry::{Answer, Round},
+    problem::{Issue, Severity},
     task::{
         coach::{announce, approve, dismiss},
         event::PersonDid,

@@ -3,10 +3,11 @@
 use crate::{
     blocked::{BlockReason, Failure, WorkStep},
     contract,
-    decision::{Issue, Verdict},
+    decision::Verdict,
     design::{Design, PreLoop},
     ids::{Emission, Millis, Sha, TurnNumber},
     inquiry::{Answer, Inquirer, Inquiries, Respondent, Round},
+    problem::Issue,
     report::{Discrepancy, PlayerReport},
     task::{
         coach::{announce, next_or_blocked},

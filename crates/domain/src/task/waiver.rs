@@ -1,11 +1,10 @@
 //! What a person waives by approving over the Coach: each fact once, so that it can be counted and named.
 
 use crate::{
-    contract::{Breach, Contract},
-    decision::{Issue, Severity, Verdict},
+    decision::Verdict,
     evidence::{Gate, GateReport, OpenGate, Part, Unmet, open_gates, repeated_test_failures},
     ids::User,
-    problem::Problem,
+    problem::{Breach, Contract, Issue, Problem, Severity},
     task::task::{Task, Turn},
 };
 use serde::{Deserialize, Serialize};

@@ -6,10 +6,10 @@ use crate::messages::causes::{
     remedy::{LONGER_TESTS, code, plain},
 };
 use domain::{
-    decision::{Issue, Severity},
     evidence::{Absence, Evidence, Finding, Gate, GateReport, GateResult, Weight, repeated_test_failures},
     integrity::Rule,
     plan::Criterion,
+    problem::{Issue, Severity},
 };
 
 /// The most Gates that get actions; the others are in the table.

@@ -3,12 +3,11 @@ use domain::{
     blocked::{Cost, Defect, Failure, PreFlightCause, PreFlightFault, RepositoryFault, SpentScript, WorkStep},
     budget::{Measure, Month, Purse, Spent},
     ci::{CheckState, OpenCheck, PullCheck},
-    decision::Issue,
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateResult, StartFailure, Weight},
     ids::{Millis, TaskId, TurnNumber, User, UserId},
     inquiry::Inquiries,
     integrity::{Detail, Rule},
-    problem::Problem,
+    problem::{Issue, Problem},
 };
 use std::collections::BTreeSet;
 use text::mistake::SettingsMistake;

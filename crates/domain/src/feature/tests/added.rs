@@ -4,7 +4,6 @@ use crate::{
     blocked::{BlockReason, PreFlightCause, PreFlightFault},
     ci::CiSays,
     command::Command,
-    decision::Issue,
     effect::Effect,
     evidence::{
         Absence, Additions, Baseline, Counts, Evidence, Finding, Gate, GateResult, StartFailure, TestNames, Weight,
@@ -18,7 +17,7 @@ use crate::{
     },
     ids::{Emission, TaskId},
     plan::{Check, Criterion, TaskType},
-    problem::Problem,
+    problem::{Issue, Problem},
     task,
     task::{DraftSubject, Goal, MergePolicy, Origin, PersonDid, TurnKind},
     test_outcome::TestOutcome,

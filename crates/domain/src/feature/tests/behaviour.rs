@@ -2,7 +2,6 @@
 
 use crate::{
     blocked::{BlockReason, Cost, Failure, WorkStep, report::BlockedReport},
-    decision::Issue,
     effect::{Effect, TaskWork},
     feature::{
         CancelledWhy, Phase, State,
@@ -11,7 +10,7 @@ use crate::{
         tests::samples::*,
     },
     ids::{PullNumber, TurnNumber},
-    problem::Problem,
+    problem::{Issue, Problem},
     task,
     task::{MergeState, PersonDid, PlayerOutcome, TurnKind},
 };
