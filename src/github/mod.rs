@@ -54,7 +54,7 @@ pub use registration::{RegisteredApp, exchange};
 pub use remote_work::{BranchMove, BranchMoveKind};
 pub use repo::Repo;
 pub use repos::{AccessLevel, Commits, Rule};
-pub use reviews::{InlineComment, NewReview, PostedReview, ReviewEvent, ReviewRequest};
+pub use reviews::{NewReview, PostedReview, ReviewEvent, ReviewRequest};
 pub use rights::{AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, COACH_PERMISSIONS, Rights};
 pub use sign_in::{OAuthApp, SignInError};
 pub use spacing::{Caps, WriteSpacing};

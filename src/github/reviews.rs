@@ -1,14 +1,15 @@
 //! Reviews of pull requests.
 
-pub use domain::problem::InlineComment;
-
 use super::{
     error::{GithubError, contains},
     model::{Actor, LineComment, Review},
     repo::Repo,
     rights::Rights,
 };
-use domain::ids::{PullNumber, ReviewId, Sha, User};
+use domain::{
+    ids::{PullNumber, ReviewId, Sha, User},
+    inline_comment::InlineComment,
+};
 use http::Method;
 use serde::Serialize;
 use serde_json::{Value, json};

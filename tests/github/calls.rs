@@ -2,12 +2,13 @@
 
 use crate::world::*;
 use autobuild::github::{
-    CheckAction, CheckConclusion, CheckOutput, CheckReport, GithubError, InlineComment, Merge, MergeMethod,
-    MergeRefusal, NewPull, NewReview, OpenedPull, Permit, PostedReview, ReviewEvent,
+    CheckAction, CheckConclusion, CheckOutput, CheckReport, GithubError, Merge, MergeMethod, MergeRefusal, NewPull,
+    NewReview, OpenedPull, Permit, PostedReview, ReviewEvent,
 };
 use domain::{
     effect::{Reaction, ReactionTarget},
     ids::{CheckRunId, CommentId, PullNumber},
+    inline_comment::InlineComment,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -9,13 +9,14 @@
 
 use autobuild::github::{
     AUTOBUILD_EVENTS, AUTOBUILD_PERMISSIONS, AccessLevel, AnnotationLevel, App, COACH_PERMISSIONS, CheckAction,
-    CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, Client, GithubError, GithubUrls, InlineComment,
-    MOST_ANNOTATIONS, Merge, MergeMethod, MergeRefusal, NewPull, NewReview, OpenedPull, PostedReview, PullChange, Repo,
-    ReviewEvent, lacking, model::OpenState,
+    CheckAnnotation, CheckConclusion, CheckOutput, CheckReport, Client, GithubError, GithubUrls, MOST_ANNOTATIONS,
+    Merge, MergeMethod, MergeRefusal, NewPull, NewReview, OpenedPull, PostedReview, PullChange, Repo, ReviewEvent,
+    lacking, model::OpenState,
 };
 use domain::{
     effect::{Reaction, ReactionTarget},
     ids::{AppId, InstallationId, IssueNumber, Millis, PullNumber, RepoId, Sha},
+    inline_comment::InlineComment,
 };
 use forge::{AppCredentials, Forge, ForgeOptions, NewApp, RepoSource, Role, Settings};
 

@@ -29,6 +29,7 @@ pub mod exposure;
 pub mod feature;
 pub mod grounds;
 pub mod ids;
+pub mod inline_comment;
 pub mod inquiry;
 pub mod integrity;
 pub mod isolation;

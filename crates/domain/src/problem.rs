@@ -12,15 +12,6 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use text::words;
 
-/// A comment on one line of the new version of a file that a diff shows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InlineComment {
-    pub path: String,
-    /// The line, from 1.
-    pub line: u32,
-    pub body: String,
-}
-
 /// One problem or remark of the Coach, a Gate or a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Issue {

@@ -6,7 +6,7 @@ use crate::{
         job::{Done, EffectError},
         perform::context::EffectContext,
     },
-    github::{GithubError, InlineComment, NewReview, PostedReview, Repo, ReviewEvent, model::Review},
+    github::{GithubError, NewReview, PostedReview, Repo, ReviewEvent, model::Review},
     store::WaitsOn,
 };
 use domain::{
@@ -15,6 +15,7 @@ use domain::{
         failed_acts::{FailedAct, PublicAct, Replacement},
     },
     ids::{IssueNumber, PullNumber, Sha, TaskId},
+    inline_comment::InlineComment,
 };
 
 /// A review to be posted in any form.

@@ -21,8 +21,9 @@ use domain::{
     evidence::{Evidence, Gate, GateReport},
     feature::Feature,
     ids::TurnNumber,
+    inline_comment::InlineComment,
     plan::{Check, Criterion},
-    problem::{InlineComment, Issue},
+    problem::Issue,
     recurring,
     task::{Task, Turn, Work},
 };
