@@ -6,7 +6,7 @@ use crate::{
         ingest::{
             context::{AwaitedTrigger, InboundContext},
             given_command::{GivenCommand, permission},
-            right::refused,
+            permission_check::find_refusal,
         },
         job::{Done, EffectError},
     },
@@ -54,7 +54,7 @@ pub(in crate::engine) async fn pressed(
     }
     let needed = permission(&feature);
     let mut cause = format!("button/{}/{identifier}", run.id);
-    let refusal = match refused(context, needed).await? {
+    let refusal = match find_refusal(context, needed).await? {
         Some(refusal) => {
             // Each person without the right gets one refusal. The cause names the person, so that a refused press does
             // not count as that of somebody with the right.

@@ -10,7 +10,7 @@ use crate::{
             given_command::{GivenCommand, permission},
             label,
             label::PlanCommand,
-            right::refused,
+            permission_check::find_refusal,
         },
         job::{Done, EffectError},
     },
@@ -39,11 +39,11 @@ pub async fn created(context: &InboundContext<'_>, issue: &Issue, comment: &Comm
         return Ok(Done::Nothing);
     }
     let mut heard = find_target(engine, origin, issue, comment).await?;
-    let mut refusal = refused(context, needed(heard.as_ref())).await?;
+    let mut refusal = find_refusal(context, needed(heard.as_ref())).await?;
     if heard.is_none() && refusal.is_none() && issue.conversation == Conversation::Pull {
         heard = find_by_branch(context, issue).await?;
         if heard.is_some() {
-            refusal = refused(context, needed(heard.as_ref())).await?;
+            refusal = find_refusal(context, needed(heard.as_ref())).await?;
         }
     }
     // It is read again, and its command has another target now: after a retry, for example, to another pull request.

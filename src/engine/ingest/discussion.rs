@@ -4,7 +4,7 @@
 use crate::{
     config::Permission,
     engine::{
-        ingest::{context::InboundContext, right, right::Right},
+        ingest::{context::InboundContext, permission_check, permission_check::PermissionCheck},
         job::EffectError,
     },
     github::model::{AccountType, Comment, Issue},
@@ -24,14 +24,14 @@ const MOST_PEOPLE: usize = 50;
 /// The people who may write to the repository. Each is looked up once.
 pub struct Writers<'a> {
     context: &'a InboundContext<'a>,
-    known: BTreeMap<String, Right>,
+    known: BTreeMap<String, PermissionCheck>,
 }
 
 impl<'a> Writers<'a> {
     /// Creates the list with the sender on it, whose permission was checked before.
     pub fn beside_sender(context: &'a InboundContext<'a>) -> Self {
         let sender = context.origin.sender.user.login.clone();
-        Self { context, known: BTreeMap::from([(sender, Right::Yes)]) }
+        Self { context, known: BTreeMap::from([(sender, PermissionCheck::Granted)]) }
     }
 
     /// Returns `true` if this person has write access.
@@ -39,12 +39,12 @@ impl<'a> Writers<'a> {
         if login.is_empty() {
             return Ok(false);
         }
-        let right = match self.known.get(login) {
-            Some(right) => *right,
-            None => right::of(self.context, login, Permission::Write).await?,
+        let checked = match self.known.get(login) {
+            Some(checked) => *checked,
+            None => permission_check::check(self.context, login, Permission::Write).await?,
         };
-        self.known.insert(login.to_owned(), right);
-        Ok(right == Right::Yes)
+        self.known.insert(login.to_owned(), checked);
+        Ok(checked == PermissionCheck::Granted)
     }
 }
 

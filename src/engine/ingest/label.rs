@@ -9,7 +9,7 @@ use crate::{
             context::{AwaitedTrigger, InboundContext, answers, fact, newest, one},
             discussion,
             discussion::Writers,
-            right,
+            permission_check,
         },
         job::{Done, EffectError},
         repository_settings::{ReadSettings, same_label},
@@ -126,7 +126,7 @@ pub async fn asked_for(
 ) -> Result<BeginOutcome, EffectError> {
     let InboundContext { engine, origin, .. } = *context;
     let read = engine.settings_now(origin.installation, &origin.repo).await?;
-    if let Some(refusal) = right::refused(context, permission(&read)).await? {
+    if let Some(refusal) = permission_check::find_refusal(context, permission(&read)).await? {
         return Ok(BeginOutcome::Refused(Reply::Refused(refusal)));
     }
     match context.repo().issue(issue.number).await?.state {
@@ -264,7 +264,7 @@ async fn refusal(context: &InboundContext<'_>, needed: Permission) -> Result<Opt
     if context.origin.sender.kind != AccountType::Person {
         return Ok(Some(Refusal::BotLabel));
     }
-    right::refused(context, needed).await
+    permission_check::find_refusal(context, needed).await
 }
 
 /// Returns the issue as it was when it was labelled. Refuses it if someone without write access has edited it since.

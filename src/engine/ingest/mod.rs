@@ -11,9 +11,9 @@ pub(super) mod home;
 mod label;
 pub(super) mod lifecycle;
 pub(super) mod missed;
+mod permission_check;
 mod rerun;
 mod review;
-mod right;
 pub(super) mod unseen;
 
 use crate::{

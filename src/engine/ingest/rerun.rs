@@ -6,7 +6,7 @@ use crate::{
         ingest::{
             context::{InboundContext, fact, one},
             given_command::{GivenCommand, permission},
-            right::refused,
+            permission_check::find_refusal,
         },
         job::{Done, EffectError},
     },
@@ -33,7 +33,7 @@ pub async fn rerun(context: &InboundContext<'_>, head: &Sha, app: Option<AppId>)
         return Ok(Done::Nothing);
     };
     let by = origin.sender.user.clone();
-    match refused(context, permission(&feature)).await? {
+    match find_refusal(context, permission(&feature)).await? {
         Some(refusal) => given_command(context, feature, head, &by).refused(refusal).await,
         None => {
             let cause = format!("rerun/{head}/{}", context.delivery);

@@ -10,8 +10,7 @@ use crate::{
             branches_and_pulls::{of_pull, person},
             context::{AwaitedTrigger, InboundContext, fact, one},
             given_command::{GivenCommand, permission},
-            right,
-            right::{Right, no_permission},
+            permission_check::{PermissionCheck, check_sender, no_permission},
         },
         job::{Done, EffectError},
         repository_settings::last_read,
@@ -181,12 +180,14 @@ impl<'a> About<'a> {
     }
 
     async fn reviewer_right(&self, needed: Permission) -> Result<ReviewerRight, EffectError> {
-        let asker = match right::of_sender(self.context, needed).await? {
-            Right::Yes => return Ok(ReviewerRight::Commands),
-            Right::No(asker) => asker,
-            Right::Unknown => Asker::Member,
+        let asker = match check_sender(self.context, needed).await? {
+            PermissionCheck::Granted => return Ok(ReviewerRight::Commands),
+            PermissionCheck::Denied(asker) => asker,
+            PermissionCheck::Unknown => Asker::Member,
         };
-        if needed != Permission::Write && right::of_sender(self.context, Permission::Write).await? == Right::Yes {
+        if needed != Permission::Write
+            && check_sender(self.context, Permission::Write).await? == PermissionCheck::Granted
+        {
             return Ok(ReviewerRight::Writes);
         }
         Ok(ReviewerRight::Speaks(asker))
