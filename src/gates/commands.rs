@@ -150,7 +150,7 @@ pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> Com
     let choose = |set: &Option<ShellCommand>, detected: Option<&ShellCommand>| match (set, detected, found) {
         (Some(command), ..) => Some(ChosenCommand { command: command.clone(), source: CommandSource::Settings }),
         (None, Some(command), Some(found)) => {
-            Some(ChosenCommand { command: command.clone(), source: CommandSource::Files(found.evidence.clone()) })
+            Some(ChosenCommand { command: command.clone(), source: CommandSource::Files(found.files.clone()) })
         }
         (None, ..) => None,
     };

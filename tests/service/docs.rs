@@ -196,7 +196,7 @@ fn test_commands() -> String {
             NamesOfTests::OfCalled => "those of its runner",
         };
         let setup = found.setup.map_or_else(String::new, |setup| code(&setup.text().replace('|', "\\|")));
-        vec![found.evidence, setup, code(found.test.text()), names.to_owned()]
+        vec![found.files, setup, code(found.test.text()), names.to_owned()]
     });
     let missing = TOOL_CHAINS.iter().filter(|chain| SAMPLES.iter().all(|(name, _)| *name != chain.name));
     assert_eq!(missing.count(), 0, "each tool chain has a sample");

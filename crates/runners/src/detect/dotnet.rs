@@ -12,7 +12,7 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     // If a folder has several solutions or projects, .NET needs to be told which one to use.
     let only = |endings: &[&str]| {
         let is_one = |path: &&str| !path.contains('/') && endings.iter().any(|ending| path.ends_with(ending));
-        let mut all = repository.own().filter(is_one);
+        let mut all = repository.paths_below().filter(is_one);
         all.next().filter(|_| all.next().is_none())
     };
     let file = only(&SOLUTIONS).or_else(|| only(&PROJECTS))?;

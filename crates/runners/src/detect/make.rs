@@ -1,6 +1,6 @@
 //! Detects make files with a target for tests.
 
-use crate::detect::repository::{Detection, Repository, speaks_of_tests};
+use crate::detect::repository::{Detection, Repository, mentions_tests};
 use integrity::make::{FILES as MAKE_FILES, rules};
 
 pub(super) const FILES: &[&str] = &MAKE_FILES;
@@ -12,7 +12,7 @@ const TARGETS: [&str; 3] = ["test", "tests", "check"];
 pub(super) fn test_targets(repository: &Repository<'_>) -> Vec<String> {
     let text = repository.first(FILES).and_then(|file| repository.text(file)).unwrap_or_default();
     let targets = rules(&text).flatten();
-    let plain = targets.filter(|target| !target.contains(['$', '%', '/']) && speaks_of_tests(target));
+    let plain = targets.filter(|target| !target.contains(['$', '%', '/']) && mentions_tests(target));
     plain.map(|target| format!("make {target}")).collect()
 }
 
@@ -20,6 +20,6 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let file = repository.first(FILES)?;
     let text = repository.text(file)?;
     let target = TARGETS.into_iter().find(|target| rules(&text).any(|rule| rule.contains(target)))?;
-    let evidence = format!("the target {target} in {file}");
-    Some(Detection::new("", format!("make {target}"), evidence))
+    let files = format!("the target {target} in {file}");
+    Some(Detection::new("", format!("make {target}"), files))
 }

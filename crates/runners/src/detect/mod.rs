@@ -35,7 +35,7 @@ pub struct Detected {
     pub setup: Option<ShellCommand>,
     pub test: ShellCommand,
     /// The files that led to the commands, for a sentence.
-    pub evidence: String,
+    pub files: String,
     /// The project's folder, if it is not the root.
     pub folder: Option<String>,
 }
@@ -180,7 +180,7 @@ fn detected(found: Detection, folder: Option<String>) -> Option<Detected> {
     Some(Detected {
         setup: setup.and_then(|setup| format!("{}{setup}", enter(&folder)).parse().ok()),
         test: format!("{}{}", enter(&whole), found.test).parse().ok()?,
-        evidence: format!("{}{below}", found.evidence),
+        files: format!("{}{below}", found.files),
         folder: whole,
     })
 }

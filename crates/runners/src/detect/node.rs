@@ -64,11 +64,11 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
         }
         None => String::new(),
     };
-    let evidence = match locked {
+    let files = match locked {
         Some((_, lock)) => format!("package.json and {lock}"),
         None => "package.json".to_owned(),
     };
-    Some(Detection::new(setup, test, evidence))
+    Some(Detection::new(setup, test, files))
 }
 
 /// Returns `corepack` and a blank for a program that only Corepack has; usually nothing.

@@ -18,8 +18,8 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     };
     let configured = FILES.iter().filter(|file| **file != COMPOSER);
     let configured = configured.copied().find(|file| repository.has(file));
-    let mut files = repository.own();
-    let has_tests = files.any(|path| path.starts_with("tests/") && path.ends_with("Test.php"));
+    let mut paths = repository.paths_below();
+    let has_tests = paths.any(|path| path.starts_with("tests/") && path.ends_with("Test.php"));
     let script = manifest.as_ref().and_then(|manifest| manifest.pointer("/scripts/test"));
     let program = match (requires("pestphp/pest"), requires("phpunit/phpunit")) {
         (true, _) => "vendor/bin/pest",
@@ -40,8 +40,8 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
         None => return None,
     };
     let setup = if manifest.is_some() { "composer install --no-interaction --no-progress" } else { "" };
-    let evidence = [manifest.is_some().then_some(COMPOSER), configured];
-    let evidence: Vec<&str> = evidence.into_iter().flatten().collect();
-    let evidence = if evidence.is_empty() { "tests".to_owned() } else { evidence.join(" and ") };
-    Some(Detection::new(setup, test, evidence))
+    let files = [manifest.is_some().then_some(COMPOSER), configured];
+    let files: Vec<&str> = files.into_iter().flatten().collect();
+    let files = if files.is_empty() { "tests".to_owned() } else { files.join(" and ") };
+    Some(Detection::new(setup, test, files))
 }

@@ -24,19 +24,19 @@ pub(super) fn detect(repository: &Repository<'_>) -> Option<Detection> {
     let mentions = |path: &&str| repository.text(path).is_some_and(|text| text.contains("pytest"));
     let is_its = |path: &&str| is_test(path) && !has_other_sign(repository);
     let lists = requirements(repository);
-    let evidence = repository
+    let file = repository
         .first(&CONFIGURED)
         .or_else(|| FILES.iter().copied().chain(lists).find(mentions))
-        .or_else(|| repository.own().find(is_its))?;
-    let unittest = unittest(repository, evidence);
+        .or_else(|| repository.paths_below().find(is_its))?;
+    let unittest = unittest(repository, file);
     let project = Project::read(repository);
     let (setup, test, more) = project.commands(repository, unittest.as_deref());
     let imports = if unittest.is_some() { ", which imports unittest" } else { "" };
-    let more = more.filter(|file| *file != evidence);
+    let more = more.filter(|other| *other != file);
     let by_workflow = project.workflow.as_deref().filter(|_| setup.contains(" pip "));
     let more = more.into_iter().chain(by_workflow).map(|file| format!(" and {file}"));
     let more: String = more.collect();
-    Some(Detection::new(setup, test, format!("{evidence}{imports}{more}")))
+    Some(Detection::new(setup, test, format!("{file}{imports}{more}")))
 }
 
 /// Returns the set-up, and the form of a line that begins with `python3` after it.
@@ -178,15 +178,15 @@ impl Project {
         }
         if !self.needs {
             let is_module = |path: &str| path.starts_with("src/") && path.ends_with(".py");
-            let is_src = self.is_package && repository.own().any(is_module);
+            let is_src = self.is_package && repository.paths_below().any(is_module);
             let way = if is_src { "PYTHONPATH=src " } else { "" };
             return (String::new(), format!("{way}{test}"), None);
         }
         let packages = self.packages.iter().cloned();
         let packages: Vec<String> = packages.chain(lacks_pytest.then(|| "pytest".to_owned())).collect();
         let setup = workflow::venv(&packages);
-        let evidence = repository.first(FILES).or_else(|| requirements(repository).first().copied());
-        (setup, format!(".venv/bin/{test}"), evidence)
+        let file = repository.first(FILES).or_else(|| requirements(repository).first().copied());
+        (setup, format!(".venv/bin/{test}"), file)
     }
 }
 
@@ -197,7 +197,7 @@ fn is_itself(argument: &str) -> bool {
 
 /// Returns the files that list the packages for tests, the likeliest first.
 pub(super) fn requirements<'r>(repository: &'r Repository<'_>) -> Vec<&'r str> {
-    let ranked = repository.own().filter_map(|path| Some((rank(path)?, path)));
+    let ranked = repository.paths_below().filter_map(|path| Some((rank(path)?, path)));
     let mut ranked: Vec<_> = ranked.collect();
     ranked.sort();
     ranked.into_iter().map(|(_, path)| path).collect()
@@ -295,12 +295,12 @@ fn list(value: &Value) -> Vec<String> {
 }
 
 /// Returns the command for tests written for unittest, if nothing mentions pytest.
-fn unittest(repository: &Repository<'_>, evidence: &str) -> Option<String> {
-    let files = || repository.own().filter(|path| is_test(path));
+fn unittest(repository: &Repository<'_>, file: &str) -> Option<String> {
+    let files = || repository.paths_below().filter(|path| is_test(path));
     let texts = files().take(MOST_TESTS).filter_map(|path| repository.text(path));
     let texts: Vec<String> = texts.collect();
     let is_for = |text: &String| text.contains("unittest") && !text.contains("pytest");
-    if !is_test(evidence) || texts.is_empty() || !texts.iter().all(is_for) {
+    if !is_test(file) || texts.is_empty() || !texts.iter().all(is_for) {
         return None;
     }
     let folder = common_folder(files());

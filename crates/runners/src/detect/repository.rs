@@ -21,16 +21,17 @@ pub struct Repository<'a> {
 pub(super) struct Detection {
     pub(super) setup: String,
     pub(super) test: String,
-    pub(super) evidence: String,
+    /// The names of the files that suggest them.
+    pub(super) files: String,
     /// The folder in which the tests run, if it is not the one that was examined.
     pub(super) folder: String,
 }
 
 impl Detection {
-    pub(super) fn new(setup: impl Into<String>, test: impl Into<String>, evidence: impl Into<String>) -> Self {
-        let (setup, test, evidence) = (setup.into(), test.into(), evidence.into());
+    pub(super) fn new(setup: impl Into<String>, test: impl Into<String>, files: impl Into<String>) -> Self {
+        let (setup, test, files) = (setup.into(), test.into(), files.into());
         let folder = String::new();
-        Self { setup, test, evidence, folder }
+        Self { setup, test, files, folder }
     }
 }
 
@@ -72,20 +73,25 @@ impl<'a> Repository<'a> {
 
 impl Repository<'_> {
     pub(crate) fn has(&self, path: &str) -> bool {
-        let path = format!("{}{path}", self.folder);
-        self.paths.contains(&path)
+        self.has_from_root(&self.inside(path))
     }
 
     pub(crate) fn text(&self, path: &str) -> Option<String> {
-        let path = self.has(path).then(|| format!("{}{path}", self.folder))?;
-        (self.read)(&path)
+        let path = self.inside(path);
+        self.has_from_root(&path).then(|| (self.read)(&path))?
+    }
+
+    /// Returns a path below the examined folder from the root.
+    fn inside(&self, path: &str) -> String {
+        format!("{}{path}", self.folder)
     }
 
     pub(super) fn first<'p>(&self, paths: &[&'p str]) -> Option<&'p str> {
         paths.iter().find(|path| self.has(path)).copied()
     }
 
-    pub(super) fn own(&self) -> impl Iterator<Item = &str> {
+    /// Returns the paths below the examined folder, relative to it.
+    pub(super) fn paths_below(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().filter_map(|path| path.strip_prefix(&self.folder))
     }
 
@@ -122,11 +128,15 @@ impl Repository<'_> {
 
 /// Returns a folder for built files that the repository does not use otherwise.
 pub(super) fn build_folder(repository: &Repository<'_>) -> &'static str {
-    if repository.own().any(|path| path == "build" || path.starts_with("build/")) { "build-autobuild" } else { "build" }
+    if repository.paths_below().any(|path| path == "build" || path.starts_with("build/")) {
+        "build-autobuild"
+    } else {
+        "build"
+    }
 }
 
 /// `true` if a word in a text begins with `test` or ends with `tests`: `run-tests`, `testament`, but not `latest`.
-pub(super) fn speaks_of_tests(text: &str) -> bool {
-    let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_lowercase);
-    parts.into_iter().any(|part| part.starts_with("test") || part.ends_with("tests"))
+pub(super) fn mentions_tests(text: &str) -> bool {
+    let mut parts = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_lowercase);
+    parts.any(|part| part.starts_with("test") || part.ends_with("tests"))
 }

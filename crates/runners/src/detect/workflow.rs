@@ -4,7 +4,7 @@
 use crate::{
     detect::{
         node,
-        repository::{Detection, Repository, speaks_of_tests},
+        repository::{Detection, Repository, mentions_tests},
     },
     results::RUNNERS,
     workflows::is_workflow,
@@ -253,9 +253,9 @@ pub(super) fn test_commands(repository: &Repository<'_>) -> Vec<String> {
 fn test_command(id: &str, job: &Value) -> Option<String> {
     let name = |value: &Value| {
         let name = value.get("name").and_then(Value::as_str);
-        name.is_some_and(speaks_of_tests)
+        name.is_some_and(mentions_tests)
     };
-    let is_job = speaks_of_tests(id) || name(job);
+    let is_job = mentions_tests(id) || name(job);
     let mut last = None;
     for step in job.get("steps")?.as_array()? {
         for (command, words) in commands(step.get("run").and_then(Value::as_str).unwrap_or_default()) {
@@ -322,7 +322,7 @@ impl Workflow {
             return found;
         }
         let whole: Vec<String> = Some(setup).filter(|setup| !setup.is_empty()).into_iter().chain(more).collect();
-        Detection { setup: whole.join(" && "), evidence: format!("{} and {}", found.evidence, self.path), ..found }
+        Detection { setup: whole.join(" && "), files: format!("{} and {}", found.files, self.path), ..found }
     }
 }
 
@@ -446,7 +446,7 @@ fn is_test(words: &[&str]) -> bool {
 fn names_tests(words: &[&str]) -> bool {
     let mut ends = (0..words.len()).filter_map(|at| words.get(at..));
     let calls = |end: &[&str]| RUNNERS.iter().any(|runner| runner.is_called_by(end));
-    words.iter().any(|word| speaks_of_tests(word)) || ends.any(calls)
+    words.iter().any(|word| mentions_tests(word)) || ends.any(calls)
 }
 
 fn names(services: &Map<String, Value>) -> Vec<String> {
