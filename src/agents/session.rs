@@ -76,8 +76,8 @@ pub(crate) async fn run(
 ) -> Result<SessionEnd, StartError> {
     let stop = cancel.child_token();
     let (live, talk) = match input_mode {
-        InputMode::Once => Live::listening(),
-        InputMode::Dialogue => Live::talking(),
+        InputMode::Once => Live::output_only(),
+        InputMode::Dialogue => Live::with_input(),
     };
     let listening = async {
         let mut reader = OutputReader::new(talk, limits);
@@ -103,7 +103,7 @@ struct OutputReader {
 
 impl OutputReader {
     fn new(talk: Talk, limits: SilenceLimits) -> Self {
-        Self { output: talk.heard, input: talk.said, lines: Lines::default(), limits, finished: None }
+        Self { output: talk.output, input: talk.input, lines: Lines::default(), limits, finished: None }
     }
 
     /// Listens to the end of the output. Returns a reason to end the program earlier.

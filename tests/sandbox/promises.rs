@@ -419,32 +419,32 @@ async fn a_listener_hears_output_while_the_program_runs_and_can_answer_it() {
         "read first; echo got $first; read second; echo got $second; cat; echo end",
     );
     spec.stdin = b"one\n".to_vec();
-    let (live, mut talk) = Live::talking();
-    let said = talk.said.take().unwrap();
+    let (live, mut talk) = Live::with_input();
+    let input = talk.input.take().unwrap();
     let talking = async {
-        let mut heard = Vec::new();
-        while let Some(piece) = talk.heard.recv().await {
-            heard.extend(piece);
-            if heard.ends_with(b"got one\n") {
-                said.send(b"two\n".to_vec()).await.unwrap();
+        let mut output = Vec::new();
+        while let Some(piece) = talk.output.recv().await {
+            output.extend(piece);
+            if output.ends_with(b"got one\n") {
+                input.send(b"two\n".to_vec()).await.unwrap();
             }
-            if heard.ends_with(b"got two\n") {
+            if output.ends_with(b"got two\n") {
                 // The rest arrives before its input ends.
-                said.send(vec![b'x'; 300_000]).await.unwrap();
+                input.send(vec![b'x'; 300_000]).await.unwrap();
                 break;
             }
         }
-        drop(said);
-        while let Some(piece) = talk.heard.recv().await {
-            heard.extend(piece);
+        drop(input);
+        while let Some(piece) = talk.output.recv().await {
+            output.extend(piece);
         }
-        heard
+        output
     };
     let (sandbox, cancel) = (sandbox(), CancellationToken::new());
-    let (finished, heard) = tokio::join!(sandbox.run_live(&spec, live, &cancel), talking);
+    let (finished, output) = tokio::join!(sandbox.run_live(&spec, live, &cancel), talking);
     assert_eq!(finished.unwrap().exit, Exit::Exited(0));
     let expected = format!("got one\ngot two\n{}end\n", "x".repeat(300_000));
-    assert!(heard == expected.into_bytes(), "{} bytes", heard.len());
+    assert!(output == expected.into_bytes(), "{} bytes", output.len());
 }
 
 #[tokio::test]
@@ -455,10 +455,10 @@ async fn a_program_that_reads_nothing_is_stopped_in_the_middle_of_its_input() {
     let folder = folder();
     let mut spec = marked(shell(folder.path(), "trap '' TERM; sleep 600 & wait"), &mark("deaf"));
     spec.deadline = Duration::from_millis(300);
-    let (live, talk) = Live::talking();
-    let said = talk.said.clone().unwrap();
+    let (live, talk) = Live::with_input();
+    let input = talk.input.clone().unwrap();
     let pouring = async {
-        while said.send(vec![b'x'; 1 << 20]).await.is_ok() {
+        while input.send(vec![b'x'; 1 << 20]).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };

@@ -12,34 +12,34 @@ const PIECES: usize = 64;
 /// The sandbox's side of a conversation with a running program. [`Talk`] is the caller's side.
 #[derive(Debug, Default)]
 pub struct Live {
-    pub(crate) heard: Option<mpsc::Sender<Vec<u8>>>,
-    pub(crate) said: Option<mpsc::Receiver<Vec<u8>>>,
+    pub(crate) output: Option<mpsc::Sender<Vec<u8>>>,
+    pub(crate) input: Option<mpsc::Receiver<Vec<u8>>>,
 }
 
 /// The caller's side of a conversation with a running program.
 #[derive(Debug)]
 pub struct Talk {
     /// Receives every piece of standard output as it arrives. It closes when the output ends.
-    pub heard: mpsc::Receiver<Vec<u8>>,
+    pub output: mpsc::Receiver<Vec<u8>>,
     /// Sends input to the program after its first input. Dropping it ends the program's standard input. Sending fails
     /// once the program is gone.
-    pub said: Option<mpsc::Sender<Vec<u8>>>,
+    pub input: Option<mpsc::Sender<Vec<u8>>>,
 }
 
 impl Live {
     /// Makes a conversation in which the caller only reads. The program's input is complete from the start.
-    pub fn listening() -> (Self, Talk) {
-        let (to_us, heard) = mpsc::channel(PIECES);
-        let live = Self { heard: Some(to_us), said: None };
-        (live, Talk { heard, said: None })
+    pub fn output_only() -> (Self, Talk) {
+        let (to_us, output) = mpsc::channel(PIECES);
+        let live = Self { output: Some(to_us), input: None };
+        (live, Talk { output, input: None })
     }
 
     /// Makes a conversation in which the caller can send input while the program runs.
-    pub fn talking() -> (Self, Talk) {
-        let (live, talk) = Self::listening();
-        let (said, to_program) = mpsc::channel(PIECES);
-        let live = Self { said: Some(to_program), ..live };
-        let talk = Talk { said: Some(said), ..talk };
+    pub fn with_input() -> (Self, Talk) {
+        let (live, talk) = Self::output_only();
+        let (input, to_program) = mpsc::channel(PIECES);
+        let live = Self { input: Some(to_program), ..live };
+        let talk = Talk { input: Some(input), ..talk };
         (live, talk)
     }
 }
@@ -47,12 +47,12 @@ impl Live {
 /// Forwards the caller's input until `watching` returns a reason to stop, and returns that reason.
 pub(crate) async fn feed<T>(
     lifeline: &mut (impl AsyncWrite + Unpin),
-    said: Option<&mut mpsc::Receiver<Vec<u8>>>,
+    input: Option<&mut mpsc::Receiver<Vec<u8>>>,
     watching: impl Future<Output = T>,
 ) -> T {
     let feeding = async {
-        let Some(said) = said else { return };
-        while let Some(piece) = said.recv().await {
+        let Some(input) = input else { return };
+        while let Some(piece) = input.recv().await {
             let Some(frame) = frame(&piece) else { continue };
             if lifeline.write_all(&frame).await.is_err() {
                 return;

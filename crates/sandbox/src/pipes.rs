@@ -67,7 +67,7 @@ pub(crate) fn pump(
     source: Option<impl AsyncRead + Unpin + Send + 'static>,
     pipes: Arc<Pipes>,
     stream: fn(&Pipes) -> MutexGuard<'_, Capture>,
-    heard: Option<mpsc::Sender<Vec<u8>>>,
+    output: Option<mpsc::Sender<Vec<u8>>>,
 ) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async move {
         let Some(mut source) = source else { return };
@@ -75,9 +75,9 @@ pub(crate) fn pump(
         while let Ok(count @ 1..) = source.read(&mut buffer).await {
             let piece = buffer.get(..count).unwrap_or_default();
             pipes.took(stream(&pipes), piece);
-            if let Some(heard) = &heard {
+            if let Some(output) = &output {
                 // If the receiver is gone, the output is still counted and kept.
-                let _ = heard.send(piece.to_vec()).await;
+                let _ = output.send(piece.to_vec()).await;
             }
         }
     }))

@@ -87,13 +87,13 @@ impl Sandbox {
             .await
             .map_err(|error| StartError::Isolation(format!("folders of its user: {error}")))?;
         let started = Instant::now();
-        let frame = LaunchRequest::frame(spec, live.said.is_some(), confinement).ok_or(StartError::TooLong)?;
+        let frame = LaunchRequest::frame(spec, live.input.is_some(), confinement).ok_or(StartError::TooLong)?;
         let mut running = self.launch(spec, live).map_err(|error| StartError::Refused(error.to_string()))?;
-        let heard = running.converse(spec, &frame, cancel).await;
-        running.end(&heard).await;
-        let outcome = heard.reports.into_iter().find_map(Report::outcome);
+        let collected = running.converse(spec, &frame, cancel).await;
+        running.end(&collected).await;
+        let outcome = collected.reports.into_iter().find_map(Report::outcome);
         let starved = running.group.as_ref().is_some_and(Group::ran_out_of_memory);
-        let exit = match (heard.stopped, outcome) {
+        let exit = match (collected.stopped, outcome) {
             (None, _) if starved => Exit::OverLimit(Limit::Memory(self.options.limits.memory)),
             // A program that is stopped at once may not have reached the point at which isolation is complete.
             (Some(stopped), Some(Err(StartError::Isolation(_)))) => stopped,
@@ -134,14 +134,14 @@ impl Sandbox {
         }
         let pipes = Arc::new(Pipes::new(spec.stdout, spec.stderr));
         let pumps = [
-            pump(child.stdout.take(), Arc::clone(&pipes), Pipes::stdout, live.heard),
+            pump(child.stdout.take(), Arc::clone(&pipes), Pipes::stdout, live.output),
             pump(child.stderr.take(), Arc::clone(&pipes), Pipes::stderr, None),
         ];
         Ok(Running {
             since: Process::of(entry.pid()).map_or(0, |process| process.started),
             launcher: entry.pid(),
             lifeline: UnixStream::from_std(ours)?,
-            said: live.said,
+            input: live.input,
             _entry: entry,
             group,
             child,
@@ -151,7 +151,7 @@ impl Sandbox {
     }
 }
 
-/// Gives the files that the program may change to its user.
+/// Gives the files that the program may change to its user. Without one, takes back what an earlier run's user owns.
 async fn hand_over(confinement: &Confinement) -> std::io::Result<()> {
     let user = confinement.user;
     let paths: Vec<PathBuf> = confinement.changeable().map(PathBuf::from).collect();
@@ -172,7 +172,7 @@ struct Running {
     since: u64,
     launcher: i32,
     lifeline: UnixStream,
-    said: Option<mpsc::Receiver<Vec<u8>>>,
+    input: Option<mpsc::Receiver<Vec<u8>>>,
     /// Held until the launcher's exit status has been collected.
     _entry: Entry,
     group: Option<Group>,
@@ -198,7 +198,7 @@ impl Running {
                 // If the launcher is gone, the closed socket already shows it to the reader.
                 let _ = writing.write_all(frame).await;
                 let watching = watch(spec, &self.pipes, self.launcher, cancel);
-                let reason = live::feed(&mut writing, self.said.as_mut(), watching).await;
+                let reason = live::feed(&mut writing, self.input.as_mut(), watching).await;
                 let _ = writing.write_all(&[STOP]).await;
                 // If the launcher was within a piece of input, it takes the end of the socket as the order to stop.
                 let _ = writing.shutdown().await;
@@ -216,15 +216,16 @@ impl Running {
     }
 
     /// Makes sure that no process is left, and collects the last output.
-    async fn end(&mut self, heard: &LauncherReports) {
-        if !heard.reports.contains(&Report::Swept) {
+    async fn end(&mut self, collected: &LauncherReports) {
+        let is_swept = collected.reports.contains(&Report::Swept);
+        if !is_swept {
             let _ = self.child.start_kill();
             if let Some(group) = &self.group {
                 group.kill();
             }
         }
         let _ = self.child.wait().await;
-        if !heard.reports.contains(&Report::Swept) {
+        if !is_swept {
             let since = self.since;
             let _ = tokio::task::spawn_blocking(move || sweep(since)).await;
         }
