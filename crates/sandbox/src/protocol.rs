@@ -8,8 +8,8 @@ use domain::isolation::{Level, Limit, Limits};
 use serde::{Deserialize, Serialize};
 use std::{ffi::OsString, io::Read};
 
-/// The longest order that a launcher accepts, in bytes: arguments and environment, without the input.
-const ORDER_CAP: u32 = 16 << 20;
+/// The longest request that a launcher accepts, in bytes: arguments and environment, without the input.
+const REQUEST_CAP: u32 = 16 << 20;
 
 /// The byte with which the service orders the launcher to end everything. The end of the socket means the same.
 pub(crate) const STOP: u8 = b'T';
@@ -20,7 +20,7 @@ pub(crate) const INPUT: u8 = b'I';
 /// The byte that marks the end of the input.
 pub(crate) const INPUT_END: u8 = b'E';
 
-/// The program to start, with its settings. The program's input follows the order.
+/// The program to start, with its settings. The program's input follows the request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LaunchRequest {
     pub(crate) program: OsString,
@@ -86,9 +86,9 @@ impl NetworkRoute {
 }
 
 impl LaunchRequest {
-    /// Returns the order and the input, ready to be sent.
+    /// Returns the request and the input, ready to be sent.
     pub(crate) fn frame(spec: &Spec, talking: bool, confinement: Confinement) -> Option<Vec<u8>> {
-        let order = Self {
+        let request = Self {
             program: spec.program.clone(),
             args: spec.args.clone(),
             cwd: spec.cwd.clone().into_os_string(),
@@ -98,23 +98,23 @@ impl LaunchRequest {
             grace_ms: u64::try_from(spec.grace.as_millis()).ok()?,
             confinement,
         };
-        Some([&order.bytes().ok()?[..], &spec.stdin].concat())
+        Some([&request.bytes().ok()?[..], &spec.stdin].concat())
     }
 
-    /// Returns the order in the form that [`LaunchRequest::read`] reads.
+    /// Returns the request in the form that [`LaunchRequest::read`] reads.
     pub(crate) fn bytes(&self) -> std::io::Result<Vec<u8>> {
         let json = serde_json::to_vec(self)?;
-        let length = u32::try_from(json.len()).ok().filter(|length| *length <= ORDER_CAP);
+        let length = u32::try_from(json.len()).ok().filter(|length| *length <= REQUEST_CAP);
         let length = length.ok_or(std::io::ErrorKind::InvalidInput)?;
         Ok([&length.to_be_bytes()[..], &json].concat())
     }
 
-    /// Reads an order. Its input follows in `source`.
+    /// Reads a request. Its input follows in `source`.
     pub(crate) fn read(source: &mut impl Read) -> std::io::Result<Self> {
         let mut length = [0; 4];
         source.read_exact(&mut length)?;
         let length = u32::from_be_bytes(length);
-        if length > ORDER_CAP {
+        if length > REQUEST_CAP {
             return Err(std::io::ErrorKind::InvalidData.into());
         }
         let mut json = Vec::new();
@@ -123,7 +123,7 @@ impl LaunchRequest {
     }
 }
 
-/// A message from the service after the order.
+/// A message from the service after the request.
 pub(crate) enum ServiceMessage {
     /// More input for the program.
     Input(Vec<u8>),
@@ -155,7 +155,7 @@ impl ServiceMessage {
 /// Why a launcher could not isolate a program, beside the errors of the system.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotConfined {
-    #[error("the order could not be read: {0}")]
+    #[error("the request could not be read: {0}")]
     Unreadable(std::io::Error),
     #[error("the thread that starts it ended")]
     NoThread,

@@ -1,4 +1,4 @@
-//! Runs one program: sends the order to the launcher, watches, and collects the result.
+//! Runs one program: sends the request to the launcher, watches, and collects the result.
 
 use crate::{
     cgroup::Group,
@@ -128,7 +128,7 @@ impl Sandbox {
         })?;
         // The command also holds the launcher's end of the lifeline.
         drop(command);
-        // The launcher starts nothing before it has received its order.
+        // The launcher starts nothing before it has received its request.
         if let Some(group) = &group {
             group.admit(entry.pid()).map_err(ungrouped)?;
         }
@@ -188,7 +188,7 @@ struct LauncherReports {
 }
 
 impl Running {
-    /// Sends the order, reads the reports, and orders the launcher to stop if there is a reason.
+    /// Sends the request, reads the reports, and orders the launcher to stop if there is a reason.
     async fn converse(&mut self, spec: &Spec, frame: &[u8], cancel: &CancellationToken) -> LauncherReports {
         let (reading, mut writing) = self.lifeline.split();
         let (mut reports, mut stopped) = (Vec::new(), None);
@@ -275,7 +275,7 @@ async fn watch(spec: &Spec, pipes: &Pipes, launcher: i32, cancel: &CancellationT
     }
 }
 
-/// Waits until the program below this launcher has done nothing but wait for a refused host, for as long as its order
+/// Waits until the program below this launcher has done nothing but wait for a refused host, for as long as its request
 /// allows.
 async fn only_waits(spec: &Spec, launcher: i32) {
     let Some((patience, door)) = spec.refused.zip(spec.confine.door.as_ref()) else {

@@ -117,7 +117,7 @@ pub enum StartError {
     /// It could not be isolated as required, so it was not started.
     #[error("the program could not be kept apart, so it was not started: {0}")]
     Isolation(String),
-    /// Its arguments, environment and input are longer than an order may be.
+    /// Its arguments, environment and input are longer than a request may be.
     #[error("the command is too long")]
     TooLong,
     /// The operating system refused for another reason.

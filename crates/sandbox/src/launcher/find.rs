@@ -9,22 +9,22 @@ use std::{
 
 /// Returns the folder to start in and the file to execute. A name with a slash is a path; other names are looked up on
 /// `PATH`.
-pub(super) fn find(order: &LaunchRequest) -> Result<(PathBuf, PathBuf), Report> {
-    let cwd = PathBuf::from(&order.cwd);
+pub(super) fn find(request: &LaunchRequest) -> Result<(PathBuf, PathBuf), Report> {
+    let cwd = PathBuf::from(&request.cwd);
     if !cwd.is_dir() {
         return Err(Report::NoFolder(cwd.display().to_string()));
     }
-    let program = program(order, &cwd)?;
+    let program = program(request, &cwd)?;
     Ok((cwd, program))
 }
 
-fn program(order: &LaunchRequest, cwd: &Path) -> Result<PathBuf, Report> {
-    let program = &order.program;
+fn program(request: &LaunchRequest, cwd: &Path) -> Result<PathBuf, Report> {
+    let program = &request.program;
     let shown = program.to_string_lossy().into_owned();
     let candidates: Vec<PathBuf> = if program.as_bytes().contains(&b'/') {
         vec![cwd.join(program)]
     } else {
-        let path = order.env.iter().find(|(name, _)| name == "PATH");
+        let path = request.env.iter().find(|(name, _)| name == "PATH");
         let path = path.map(|(_, value)| value.clone()).unwrap_or_default();
         std::env::split_paths(&path).map(|folder| cwd.join(folder).join(program)).collect()
     };

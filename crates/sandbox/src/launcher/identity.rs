@@ -6,7 +6,7 @@ use std::{ffi::OsStr, fs, path::Path};
 pub(super) const HOST: &str = "sandbox";
 /// The user's name, and the name of its group.
 const USER: &str = "builder";
-/// The user's id where the service is root. Many servers and browsers refuse to start as root.
+/// The user's id if the service runs as root. Many servers and browsers refuse to start as root.
 const UNPRIVILEGED: u32 = 1000;
 /// The sources of names. A service that is not reachable inside must not be asked.
 const SOURCES: &str = "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nnetworks: files\n\
@@ -28,13 +28,14 @@ pub(super) fn ids() -> Ids {
 }
 
 /// Returns the files in `/etc` that name the host and the user.
-pub(super) fn files(order: &LaunchRequest, ids: Ids) -> [(&'static str, String); 4] {
-    let home = order.env.iter().find(|(name, _)| name == "HOME");
+pub(super) fn files(request: &LaunchRequest, ids: Ids) -> [(&'static str, String); 4] {
+    let home = request.env.iter().find(|(name, _)| name == "HOME");
     let home = home.and_then(|(_, value)| field(value)).unwrap_or("/");
-    let host = |path| fs::read_to_string(Path::new(path)).unwrap_or_default();
+    let of_machine = |path| fs::read_to_string(Path::new(path)).unwrap_or_default();
     let Ids { user, group } = ids;
-    let passwd = with_own_line(&format!("{USER}:x:{user}:{group}:{USER}:{home}:/bin/sh"), &host("/etc/passwd"), user);
-    let groups = with_own_line(&format!("{USER}:x:{group}:"), &host("/etc/group"), group);
+    let passwd =
+        with_own_line(&format!("{USER}:x:{user}:{group}:{USER}:{home}:/bin/sh"), &of_machine("/etc/passwd"), user);
+    let groups = with_own_line(&format!("{USER}:x:{group}:"), &of_machine("/etc/group"), group);
     [
         ("/etc/hosts", format!("127.0.0.1 localhost {HOST}\n::1 localhost ip6-localhost ip6-loopback {HOST}\n")),
         ("/etc/nsswitch.conf", SOURCES.to_owned()),
@@ -49,9 +50,9 @@ fn field(value: &OsStr) -> Option<&str> {
 }
 
 /// Puts the user's own line before those of the machine. A line with the same name or id is left out.
-fn with_own_line(own: &str, host: &str, id: u32) -> String {
+fn with_own_line(own: &str, of_machine: &str, id: u32) -> String {
     let id = id.to_string();
-    let others = host.lines().filter(|line| {
+    let others = of_machine.lines().filter(|line| {
         let mut fields = line.split(':');
         fields.next() != Some(USER) && fields.nth(1) != Some(id.as_str())
     });

@@ -34,57 +34,57 @@ const ENDED_FIRST: &str = "800";
 /// The `nice` value of a program.
 const LOWERED: i32 = 5;
 
-/// Runs as the inner launcher. Its arguments are the file descriptors of the order and of the program's input.
+/// Runs as the inner launcher. Its arguments are the file descriptors of the request and of the program's input.
 pub(super) fn main(numbers: &[String]) -> ExitCode {
     let Ok(control) = std::io::stdin().as_fd().try_clone_to_owned() else {
         return ExitCode::FAILURE;
     };
     let mut control = UnixStream::from(control);
     let report = match open_order_and_input(numbers, &control) {
-        Ok((order, input)) => start(&order, input, &mut control),
+        Ok((request, input)) => start(&request, input, &mut control),
         Err(error) => Report::NotConfined(NotConfined::Unreadable(error).to_string()),
     };
     send_report(&mut control, &report);
     ExitCode::SUCCESS
 }
 
-/// Opens the order and the input again, and closes every other handle except the standard ones and the control socket.
+/// Opens the request and the input again, and closes every other handle except the standard ones and the control socket.
 fn open_order_and_input(numbers: &[String], control: &UnixStream) -> std::io::Result<(LaunchRequest, File)> {
     let inherited = open_numbers();
-    let [order, input] = numbers else {
+    let [request, input] = numbers else {
         return Err(std::io::ErrorKind::InvalidInput.into());
     };
-    let order = LaunchRequest::read(&mut File::open(format!("/proc/self/fd/{order}"))?)?;
+    let request = LaunchRequest::read(&mut File::open(format!("/proc/self/fd/{request}"))?)?;
     let input = File::open(format!("/proc/self/fd/{input}"))?;
     // The number of the handle that listed the folder may have been reused since.
     let kept = [control.as_raw_fd(), input.as_raw_fd()];
     for number in inherited.into_iter().filter(|number| *number > 2 && !kept.contains(number)) {
         let _ = nix::unistd::close(number);
     }
-    Ok((order, input))
+    Ok((request, input))
 }
 
 /// Returns only with a report: why nothing was started, or how the program ended.
-fn start(order: &LaunchRequest, input: File, control: &mut UnixStream) -> Report {
-    let (cwd, program) = match find::find(order) {
+fn start(request: &LaunchRequest, input: File, control: &mut UnixStream) -> Report {
+    let (cwd, program) = match find::find(request) {
         Ok(found) => found,
-        Err(report) => return after_trying(order, control, report),
+        Err(report) => return after_trying(request, control, report),
     };
-    let program = if order.confinement.own { PathBuf::from("/proc/self/exe") } else { program };
+    let program = if request.confinement.own { PathBuf::from("/proc/self/exe") } else { program };
     let mut command = Command::new(&program);
-    command.arg0(&order.program).args(&order.args).current_dir(&cwd);
+    command.arg0(&request.program).args(&request.args).current_dir(&cwd);
     command.env_clear();
-    if let Some(user) = order.confinement.user {
+    if let Some(user) = request.confinement.user {
         let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
         let streams = [input.as_fd(), stdout.as_fd(), stderr.as_fd()];
         if let Err(error) = streams.into_iter().try_for_each(|stream| user.own(stream)) {
             return Report::NotConfined(format!("streams of its user: {error}"));
         }
     }
-    command.envs(order.env.iter().cloned()).stdin(input);
-    let started = match order.confinement.level {
-        Level::L0 | Level::L1 => in_this_place(order, command, control),
-        Level::L2 | Level::L3 => beside(order, command, control),
+    command.envs(request.env.iter().cloned()).stdin(input);
+    let started = match request.confinement.level {
+        Level::L0 | Level::L1 => in_this_place(request, command, control),
+        Level::L2 | Level::L3 => beside(request, command, control),
     };
     match started {
         Ok(child) => wait_for(&child),
@@ -94,8 +94,8 @@ fn start(order: &LaunchRequest, input: File, control: &mut UnixStream) -> Report
 }
 
 /// Reports that the program was not found only if the isolation works. Otherwise reports the failed isolation.
-fn after_trying(order: &LaunchRequest, control: &mut UnixStream, report: Report) -> Report {
-    match limit(&order.confinement).and_then(|()| confine(&order.confinement)) {
+fn after_trying(request: &LaunchRequest, control: &mut UnixStream, report: Report) -> Report {
+    match limit(&request.confinement).and_then(|()| confine(&request.confinement)) {
         Ok(()) => {
             send_report(control, &Report::Confined);
             report
@@ -111,11 +111,11 @@ enum Failed {
 
 /// Replaces this process by the program, which dies with the outer launcher. The new session keeps the two apart on
 /// systems that share processors by session (autogroup).
-fn in_this_place(order: &LaunchRequest, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
+fn in_this_place(request: &LaunchRequest, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
     let failed = |error: rustix::io::Errno| Failed::Confining(error.to_string());
     rustix::process::setsid().map_err(failed)?;
     priority_of_session(LOWERED);
-    limit(&order.confinement).and_then(|()| confine(&order.confinement)).map_err(Failed::Confining)?;
+    limit(&request.confinement).and_then(|()| confine(&request.confinement)).map_err(Failed::Confining)?;
     // A change of the user clears this setting, so it is made here.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed)?;
     send_report(control, &Report::Confined);
@@ -123,8 +123,8 @@ fn in_this_place(order: &LaunchRequest, mut command: Command, control: &mut Unix
 }
 
 /// Starts the program from a thread that gave up its rights. This process stays, to report the end and run the bridge.
-fn beside(order: &LaunchRequest, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
-    let confinement = order.confinement.clone();
+fn beside(request: &LaunchRequest, mut command: Command, control: &mut UnixStream) -> Result<Child, Failed> {
+    let confinement = request.confinement.clone();
     command.process_group(0);
     limit(&confinement).map_err(Failed::Confining)?;
     bridge(&confinement.way).map_err(|error| Failed::Confining(format!("its way out: {error}")))?;

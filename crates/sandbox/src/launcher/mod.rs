@@ -1,4 +1,4 @@
-//! The launcher: a process of its own between the service and a foreign program. It reads one order from its lifeline,
+//! The launcher: a process of its own between the service and a foreign program. It reads one request from its lifeline,
 //! starts the program, adopts every process that the program leaves behind, and ends only when none of them is left.
 
 mod canary;
@@ -75,14 +75,14 @@ pub fn launcher_main() -> ExitCode {
 fn serve() -> std::io::Result<()> {
     close_leaked_files();
     let mut lifeline = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
-    let order = LaunchRequest::read(&mut lifeline)?;
-    let (input, feed) = if order.talking {
-        fed_input(&mut lifeline, order.stdin_length)?
+    let request = LaunchRequest::read(&mut lifeline)?;
+    let (input, feed) = if request.talking {
+        fed_input(&mut lifeline, request.stdin_length)?
     } else {
-        (input(&mut lifeline, order.stdin_length)?, None)
+        (input(&mut lifeline, request.stdin_length)?, None)
     };
-    confine(order.confinement.level)?;
-    let started = match start(&order, input) {
+    confine(request.confinement.level)?;
+    let started = match start(&request, input) {
         Ok(started) => started,
         Err(report) => {
             send_report(&mut lifeline, &report);
@@ -93,12 +93,12 @@ fn serve() -> std::io::Result<()> {
     let (events, heard) = mpsc::channel();
     listen(lifeline.try_clone()?, feed, events.clone())?;
     reap(started.main, events.clone())?;
-    limit(&order.confinement, events)?;
-    if let Some(user) = order.confinement.user {
+    limit(&request.confinement, events)?;
+    if let Some(user) = request.confinement.user {
         // Otherwise a machine that hides the processes of other users would hide those that are to be killed.
         user.watch()?;
     }
-    watch(&mut lifeline, &heard, &order, &started);
+    watch(&mut lifeline, &heard, &request, &started);
     send_report(&mut lifeline, &Report::Swept);
     Ok(())
 }
@@ -243,8 +243,8 @@ fn ending(status: WaitStatus) -> Report {
 
 /// Waits for the end. After an order to stop, asks every process to end and kills them after the grace. After the
 /// program's own end, kills what it left behind at once.
-fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, order: &LaunchRequest, started: &Started) {
-    let (grace, level) = (Duration::from_millis(order.grace_ms), order.confinement.level);
+fn watch(lifeline: &mut UnixStream, heard: &mpsc::Receiver<Event>, request: &LaunchRequest, started: &Started) {
+    let (grace, level) = (Duration::from_millis(request.grace_ms), request.confinement.level);
     let mut kill_from: Option<Instant> = None;
     let mut family = Family::below(rustix::process::getpid().as_raw_nonzero().get());
     let [mut pause, longest] = SWEEP_PAUSES;

@@ -22,26 +22,26 @@ pub(super) struct Started {
 }
 
 /// Starts the program, through the inner launcher unless the level is L0.
-pub(super) fn start(order: &LaunchRequest, input: File) -> Result<Started, Report> {
-    if order.confinement.level != Level::L0 {
-        let not_confined = |error: std::io::Error| match order.confinement.level {
+pub(super) fn start(request: &LaunchRequest, input: File) -> Result<Started, Report> {
+    if request.confinement.level != Level::L0 {
+        let not_confined = |error: std::io::Error| match request.confinement.level {
             Level::L2 | Level::L3 => {
-                let program = Path::new(&order.confinement.bubblewrap);
+                let program = Path::new(&request.confinement.bubblewrap);
                 Report::NotConfined(format!("{}: {error}", program.display()))
             }
             Level::L0 | Level::L1 => Report::NotConfined(error.to_string()),
         };
-        let (main, control) = wall::start(order, input).map_err(not_confined)?;
+        let (main, control) = wall::start(request, input).map_err(not_confined)?;
         let control = Some(control);
         return Ok(Started { main, control });
     }
-    let (cwd, mut program) = find::find(order)?;
-    if order.confinement.own {
+    let (cwd, mut program) = find::find(request)?;
+    if request.confinement.own {
         program = "/proc/self/exe".into();
     }
     let mut command = Command::new(&program);
-    command.arg0(&order.program).args(&order.args).current_dir(&cwd);
-    command.env_clear().envs(order.env.iter().cloned());
+    command.arg0(&request.program).args(&request.args).current_dir(&cwd);
+    command.env_clear().envs(request.env.iter().cloned());
     command.stdin(input).process_group(0);
     let child = command.spawn().map_err(|error| find::refused(&program, &error))?;
     let main = i32::try_from(child.id()).map_err(|error| Report::Refused(error.to_string()))?;

@@ -34,17 +34,17 @@ const LINKED: &[&str] = &["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 
 /// Starts the inner launcher, inside bubblewrap at L2 and L3. Returns the id of the process to wait for, and the socket
 /// for the inner launcher's reports.
-pub(super) fn start(order: &LaunchRequest, input: File) -> io::Result<(i32, UnixStream)> {
+pub(super) fn start(request: &LaunchRequest, input: File) -> io::Result<(i32, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
-    let order_file = memory(&order.bytes()?)?;
+    let request_file = memory(&request.bytes()?)?;
     rustix::io::fcntl_setfd(&input, FdFlags::empty())?;
     let inner = [
         LAUNCHER_COMMAND.to_owned(),
         INNER.to_owned(),
-        order_file.as_raw_fd().to_string(),
+        request_file.as_raw_fd().to_string(),
         input.as_raw_fd().to_string(),
     ];
-    let confinement = &order.confinement;
+    let confinement = &request.confinement;
     let (mut command, held) = match confinement.level {
         Level::L0 | Level::L1 => (Command::new("/proc/self/exe"), Vec::new()),
         Level::L2 | Level::L3 => {
@@ -54,7 +54,7 @@ pub(super) fn start(order: &LaunchRequest, input: File) -> io::Result<(i32, Unix
             let ids = identity::ids();
             let mut held = vec![own];
             let mut etc = Vec::new();
-            for (path, text) in identity::files(order, ids) {
+            for (path, text) in identity::files(request, ids) {
                 let file = OwnedFd::from(memory(text.as_bytes())?);
                 etc.push((path, file.as_raw_fd()));
                 held.push(file);
@@ -72,14 +72,14 @@ pub(super) fn start(order: &LaunchRequest, input: File) -> io::Result<(i32, Unix
         command.process_group(0);
     }
     let child = command.stdin(OwnedFd::from(theirs)).spawn()?;
-    drop((held, order_file, input));
+    drop((held, request_file, input));
     let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
     Ok((pid, ours))
 }
 
 /// Makes a file in memory that the next program inherits.
 fn memory(bytes: &[u8]) -> io::Result<File> {
-    let mut file = File::from(rustix::fs::memfd_create("order", MemfdFlags::empty())?);
+    let mut file = File::from(rustix::fs::memfd_create("request", MemfdFlags::empty())?);
     file.write_all(bytes)?;
     file.rewind()?;
     Ok(file)
