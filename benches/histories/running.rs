@@ -16,7 +16,7 @@ use autobuild::{
     messages,
 };
 use domain::{
-    contract::{CheckoutState, Judgement, TurnFacts, judge},
+    contract::{CheckoutState, FileLines, Judgement, TurnFacts, judge},
     decision::{CoachDecision, DecisionKind, Outcome as Decided},
     evidence::{Evidence, GateReport},
     ids::Sha,
@@ -204,7 +204,7 @@ fn decided(task: &PlannedTask, report: &GateReport) -> (End, Vec<String>) {
         kind: task.kind,
         criteria: &task.acceptance_criteria,
         gates: &unasked,
-        lines_of: &|_| Some(u32::MAX),
+        lines_of: &|_| Some(FileLines::NotCounted),
         is_on_base: &|_| true,
         quotes: QuoteFacts { words: &[], in_diff: &|_, _| false },
         checkout: &CheckoutState::Unchanged,

@@ -12,7 +12,7 @@ use autobuild::{
     gates::{CheckoutLocks, Deadlines, GateContext, Subject},
 };
 use domain::{
-    contract::{CheckoutState, TurnFacts, judge},
+    contract::{CheckoutState, FileLines, TurnFacts, judge},
     decision::{CoachDecision, CriterionFinding, CriterionMet, DecisionKind},
     evidence::{Baseline, GateReport, WaivedTest},
     ids::{RepoId, Sha, TaskId, User, UserId},
@@ -195,7 +195,7 @@ impl Stage {
         let begun = Instant::now();
         let report = gates::verify(&context, &subject, &cancel).await.unwrap();
         let took = begun.elapsed();
-        let lines_of = |path: &str| change.tree.contains_key(path).then_some(u32::MAX);
+        let lines_of = |path: &str| change.tree.contains_key(path).then_some(FileLines::NotCounted);
         let without_questions = GateReport { questions: Vec::new(), ..report.clone() };
         let is_on_base = |path: &str| base.tree.contains_key(path);
         let facts = |gates| TurnFacts {

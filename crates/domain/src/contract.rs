@@ -41,6 +41,23 @@ impl CheckoutState {
 /// The most paths that a broken contract names.
 const MOST_PATHS: usize = 10;
 
+/// The number of lines of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileLines {
+    Counted(u32),
+    NotCounted,
+}
+
+impl FileLines {
+    /// `true` if the file may have a line of this number, from 1.
+    pub fn may_have(self, line: u32) -> bool {
+        match self {
+            Self::Counted(lines) => (1..=lines).contains(&line),
+            Self::NotCounted => line > 0,
+        }
+    }
+}
+
 /// The facts about the turn that a decision judges.
 #[derive(Clone, Copy)]
 pub struct TurnFacts<'a> {
@@ -48,9 +65,8 @@ pub struct TurnFacts<'a> {
     pub criteria: &'a [Criterion],
     /// The results of the Gates on exactly this commit.
     pub gates: &'a GateReport,
-    /// The number of lines of the file of exactly this path; `None` if the commit has no such file, [`u32::MAX`] if its
-    /// lines were not counted.
-    pub lines_of: &'a dyn Fn(&str) -> Option<u32>,
+    /// The lines of the file of exactly this path; `None` if the commit has no such file.
+    pub lines_of: &'a dyn Fn(&str) -> Option<FileLines>,
     /// Returns `true` if the commit that the change started from has a file at exactly this path.
     pub is_on_base: &'a dyn Fn(&str) -> bool,
     /// The texts and lines that the answers to questions may quote.
@@ -299,7 +315,7 @@ mod tests {
             kind: TaskType::Feature,
             criteria,
             gates,
-            lines_of: &|path| (path == "src/lib.rs").then_some(9),
+            lines_of: &|path| (path == "src/lib.rs").then_some(FileLines::Counted(9)),
             is_on_base: &|_| true,
             quotes: QuoteFacts {
                 words: &["Totals of cancelled orders are no longer counted."],

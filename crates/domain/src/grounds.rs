@@ -80,7 +80,7 @@ fn is_file(word: &Word<'_>, facts: &TurnFacts<'_>) -> bool {
     let is_path = word.marked || word.bare().contains(['.', '/']);
     word.file_references().into_iter().any(|FileReference { path, line }| {
         let is_meant = is_path || line.is_some() || (facts.is_on_base)(&path);
-        is_meant && (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| (1..=lines).contains(&line)))
+        is_meant && (facts.lines_of)(&path).is_some_and(|lines| line.is_none_or(|line| lines.may_have(line)))
     })
 }
 

@@ -17,7 +17,7 @@ use crate::{
 };
 use domain::{
     blocked::{Defect, Failure},
-    contract::{CheckoutState, Missing, TurnFacts, judge, missing},
+    contract::{CheckoutState, FileLines, Missing, TurnFacts, judge, missing},
     decision::{CoachDecision, DecisionKind, Probing},
     decision_parse::{NumberedItems, Supplement, parse_decision, parse_supplement, schema, supplement_schema},
     evidence::{GateReport, GateResult},
@@ -240,8 +240,8 @@ impl CommitUnderReview<'_> {
         let before = self.paths(&fork).await?;
         let lines = self.lines(decision, &paths).await?;
         let lines_of = |path: &str| {
-            let counted = lines.get(path).copied();
-            paths.contains(path).then(|| counted.unwrap_or(u32::MAX))
+            let counted = lines.get(path).map(|lines| FileLines::Counted(*lines));
+            paths.contains(path).then(|| counted.unwrap_or(FileLines::NotCounted))
         };
         let shown = if gates.questions.is_empty() { None } else { Some(self.mirror.hunks(&fork, self.head).await?) };
         let words: Vec<&str> = self.context.feature.words().into_iter().chain(self.task.words()).collect();

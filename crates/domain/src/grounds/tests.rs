@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    contract::CheckoutState,
+    contract::{CheckoutState, FileLines},
     decision::DecisionKind,
     evidence::{Counts, GateReport, GateResult, TestNames, Weight},
     plan::TaskType,
@@ -40,10 +40,10 @@ fn wired() -> Criterion {
     Criterion { text: "t".to_owned(), check: Check::Test("auth::wired".to_owned()) }
 }
 
-fn lines_of(path: &str) -> Option<u32> {
+fn lines_of(path: &str) -> Option<FileLines> {
     match path {
-        "src/lib.rs" => Some(40),
-        "Makefile" | "gradlew" | "docs/two words.md" | "run" => Some(3),
+        "src/lib.rs" => Some(FileLines::Counted(40)),
+        "Makefile" | "gradlew" | "docs/two words.md" | "run" => Some(FileLines::Counted(3)),
         _ => None,
     }
 }
