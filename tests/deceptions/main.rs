@@ -93,10 +93,10 @@ fn reading_alone_troubles_no_honest_change() {
     let mut troubled = Vec::new();
     for case in &library.cases {
         let findings = findings(&library, case);
-        let demanded = |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Required;
+        let required = |finding: &&IntegrityFinding| finding.weight(case.kind) == Weight::Required;
         let words: BTreeSet<String> = findings
             .iter()
-            .filter(demanded)
+            .filter(required)
             .map(|finding| format!("{} {}:{:?}", judged::word(&finding.rule), finding.path, finding.line))
             .collect();
         if case.is_honest() && case.author == Author::Player && !words.is_empty() {

@@ -34,7 +34,7 @@ pub fn parse_decision(answer: &serde_json::Value, numbered: NumberedItems<'_>) -
     let fields = reading.fields(&node, "a decision", "");
     let decision = fields.map(|fields| decision(fields, numbered));
     if let Some(decision) = decision.as_ref().filter(|_| reading.noted() == 0) {
-        demanded_by_kind(decision, &reading);
+        check_required_by_kind(decision, &reading);
     }
     let decision = reading.value(decision, |decision, ignored| decision.ignored = ignored)?;
     Ok(bounded(decision))
@@ -62,7 +62,7 @@ fn decision(mut fields: Fields<'_>, numbered: NumberedItems<'_>) -> CoachDecisio
     decision
 }
 
-fn demanded_by_kind(decision: &CoachDecision, reading: &Reading) {
+fn check_required_by_kind(decision: &CoachDecision, reading: &Reading) {
     match decision.decision {
         DecisionKind::Approve => {}
         DecisionKind::Feedback => {
@@ -237,15 +237,15 @@ pub fn supplement_schema() -> serde_json::Value {
 
 /// Returns the JSON Schema of a Coach's answer.
 pub fn schema(probing: Probing) -> serde_json::Value {
-    let demanded = |kind: &str, key: &str| {
+    let required = |kind: &str, key: &str| {
         let is_kind = json!({ "properties": { "decision": { "const": kind } } });
         json!({ "if": is_kind, "then": { "required": [key] } })
     };
     let (kinds, rules) = match probing {
         Probing::Allowed => {
-            (json!(DecisionKind::ALL), vec![demanded("approve", "criteria"), demanded("probe", "commands")])
+            (json!(DecisionKind::ALL), vec![required("approve", "criteria"), required("probe", "commands")])
         }
-        Probing::Over => (json!(["approve", "feedback"]), vec![demanded("approve", "criteria")]),
+        Probing::Over => (json!(["approve", "feedback"]), vec![required("approve", "criteria")]),
     };
     let mut properties = properties(&kinds);
     if let (Probing::Allowed, Some(known)) = (probing, properties.as_object_mut()) {

@@ -35,8 +35,8 @@ pub fn cited_with_lines(decision: &CoachDecision) -> BTreeSet<String> {
 
 /// Returns the criteria without proof that they hold. Criteria for a person are never among them.
 pub fn open_criteria(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<OpenCriterion> {
-    let demanded = (1..).zip(facts.criteria).filter(|(_, criterion)| criterion.check != Check::Human);
-    let open = demanded.filter_map(|(number, criterion)| {
+    let required = (1..).zip(facts.criteria).filter(|(_, criterion)| criterion.check != Check::Human);
+    let open = required.filter_map(|(number, criterion)| {
         Some(OpenCriterion { number, text: criterion.text.clone(), doubt: doubt(decision, facts, number)? })
     });
     open.collect()

@@ -48,9 +48,9 @@ pub(crate) async fn integrity(
     People::read(run).await?.mark(run.change, &mut findings);
     let asked = findings.extract_if(.., |finding| finding.weight(kind) == Weight::Asked);
     let questions = asked.map(|finding| question(run.change, &finding)).collect();
-    let is_demanded = |finding: &&IntegrityFinding| finding.weight(kind) == Weight::Required;
-    let demanded = findings.iter().filter(is_demanded);
-    let rules: Vec<Rule> = demanded.map(|finding| finding.rule).collect();
+    let is_required = |finding: &&IntegrityFinding| finding.weight(kind) == Weight::Required;
+    let required = findings.iter().filter(is_required);
+    let rules: Vec<Rule> = required.map(|finding| finding.rule).collect();
     let held = rules.len();
     let fact = Fact::RuleFindings {
         required: rules.into_iter().collect::<BTreeSet<Rule>>().into_iter().collect(),

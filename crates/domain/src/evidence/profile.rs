@@ -139,7 +139,7 @@ fn setup_cause(setup: &Evidence) -> Option<Cause> {
 
 /// Some tasks require that tests run and pass. Of the others, tests must pass if there are any.
 fn tests_cause(kind: TaskType, gates: &GateReport) -> Option<Cause> {
-    let is_required = kind.demands_tests();
+    let is_required = kind.requires_tests();
     match &gates.tests {
         Evidence::Passed(finding) | Evidence::Failed(finding) if !is_required && finding.collected_nothing() => None,
         Evidence::Passed(finding) | Evidence::Failed(finding) if is_required && finding.ran_nothing() => {
@@ -269,9 +269,9 @@ mod tests {
             (Evidence::Absent(timed_out()), "absent", "absent"),
             (Evidence::Absent(Absence::NotReached), "absent", "absent"),
         ];
-        for (tests, demanded, if_any) in table {
+        for (tests, required, if_any) in table {
             for kind in [TaskType::Feature, TaskType::Refactoring, TaskType::Testing] {
-                assert_eq!(word(kind, None, tests.clone()), demanded, "{kind:?} with {tests:?}");
+                assert_eq!(word(kind, None, tests.clone()), required, "{kind:?} with {tests:?}");
             }
             for kind in [TaskType::Scaffolding, TaskType::Documentation] {
                 assert_eq!(word(kind, None, tests.clone()), if_any, "{kind:?} with {tests:?}");

@@ -117,7 +117,7 @@ fn added(
 fn bare(feature: &Feature, id: TaskId, name: &str) -> PlannedTask {
     // If nothing that is merged needed tests, a repair needs none either.
     let strictest = strictest(feature);
-    let kind = if strictest.demands_tests() { TaskType::Feature } else { strictest };
+    let kind = if strictest.requires_tests() { TaskType::Feature } else { strictest };
     PlannedTask {
         id,
         name: name.to_owned(),
@@ -168,7 +168,7 @@ fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
             names.into_iter().map(|name| DraftCriterion { goal: Goal::Test(name.clone()), check: Check::Test(name) }),
         );
     }
-    for result in demanded(report) {
+    for result in required(report) {
         if let Evidence::Failed(finding) = &result.evidence {
             criteria.push(command(Goal::Gate(result.gate), &finding.command));
             criteria.extend(result.items.iter().filter_map(|item| of_item(feature, item)));
@@ -189,14 +189,14 @@ fn of_item(feature: &Feature, item: &Issue) -> Option<DraftCriterion> {
     Some(DraftCriterion { goal: Goal::Restored(item.clone()), check: Check::Test(test.clone()) })
 }
 
-fn demanded(report: &GateReport) -> impl Iterator<Item = &GateResult> {
+fn required(report: &GateReport) -> impl Iterator<Item = &GateResult> {
     report.more.iter().filter(|result| result.weight == Weight::Required)
 }
 
 /// Returns the findings of everything required that failed, in the order in which it ran.
 fn failing(report: &GateReport) -> impl Iterator<Item = &Finding> {
     let first = report.setup.iter().chain([&report.tests]);
-    let all = first.chain(demanded(report).map(|result| &result.evidence));
+    let all = first.chain(required(report).map(|result| &result.evidence));
     all.filter_map(Evidence::failure)
 }
 

@@ -166,5 +166,5 @@ pub fn strictest(feature: &Feature) -> TaskType {
         let completed = feature.tasks.iter().filter(|task| task.is_completed());
         completed.map(|task| task.plan.kind)
     };
-    merged().find(|kind| kind.demands_tests()).or_else(|| merged().next()).unwrap_or(TaskType::Documentation)
+    merged().find(|kind| kind.requires_tests()).or_else(|| merged().next()).unwrap_or(TaskType::Documentation)
 }

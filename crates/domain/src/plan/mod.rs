@@ -1,14 +1,14 @@
 //! A Feature's plan: its tasks, their criteria and dependencies.
 //!
-//! [`parse`] reads a plan and [`yaml`] writes it; [`read`] and [`check`] hold the rules.
+//! [`parse`] reads a plan and [`yaml`] writes it; [`read`] and `relations` hold the rules.
 
-pub mod check;
 pub mod criterion;
 pub mod intent;
 pub mod note;
 pub mod parse;
 pub mod path;
 pub mod read;
+mod relations;
 pub mod schema;
 pub mod value;
 pub mod yaml;
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use text::{hex, words};
 
-/// The tasks of a Feature, after checking: a value of this type keeps every rule of the product.
+/// The tasks of a Feature. As [`parse`] returns it, a plan keeps every rule of the product.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub name: String,
@@ -84,8 +84,8 @@ words! {
 }
 
 impl TaskType {
-    /// `true` if tests must run and pass, `false` if they must pass if there are any.
-    pub(crate) fn demands_tests(self) -> bool {
+    /// `true` if tests must run and pass. Otherwise they must pass only if there are any.
+    pub(crate) fn requires_tests(self) -> bool {
         match self {
             Self::Feature | Self::Refactoring | Self::Testing => true,
             Self::Scaffolding | Self::Documentation => false,

@@ -1,6 +1,6 @@
 //! Turns a text or an agent's answer into a plan that keeps every rule of the product.
 
-use crate::plan::{Plan, check, note, note::PlanNote, read, yaml, yaml::PlanHeader};
+use crate::plan::{Plan, note, note::PlanNote, read, relations, yaml, yaml::PlanHeader};
 use serde::{Deserialize, Serialize};
 use text::{
     fields::{Reading, UnknownKey},
@@ -71,10 +71,10 @@ fn checked(node: &Node, context: &PlanContext<'_>, author: PlanAuthor) -> Result
     let sketch = read::sketch(node, context.max_tasks, &reading);
     let tasks = sketch.as_ref().map_or(&[][..], |sketch| &sketch.tasks);
     let mut between = Mistakes::default();
-    check::between_tasks(tasks, context.file_exists, &mut between);
-    check::protected_files(tasks, context.protecting, context.file_exists, &mut between);
+    relations::check_relations(tasks, context.file_exists, &mut between);
+    relations::check_protected_files(tasks, context.protecting, context.file_exists, &mut between);
     if let PlanAuthor::Agent = author {
-        check::sentences(tasks, context.words, &mut between);
+        relations::check_quotes(tasks, context.words, &mut between);
     }
     let found = sketch.filter(|_| reading.noted() == 0 && between.0.is_empty());
     let found = found.map(|sketch| (note::notes(&sketch, context.header), sketch.plan));

@@ -21,7 +21,7 @@ pub(crate) fn failing(gates: &GateReport, criteria: &[Criterion]) -> Vec<String>
     let is_new = |result: &&GateResult| !matches!(result.gate, Gate::Check(number) if repeated.contains(&number));
     let setup = gates.setup.as_ref().and_then(failed).map(set_up);
     let tests = failed(&gates.tests).filter(|finding| !gates.all_excused(finding)).map(|finding| tests(gates, finding));
-    let others = demanded(gates).filter(is_new).filter_map(|result| Some((result, failed(&result.evidence)?))).map(
+    let others = required(gates).filter(is_new).filter_map(|result| Some((result, failed(&result.evidence)?))).map(
         |(result, finding)| match (result.gate, &gates.tests) {
             // Without a test command, the only remedy is to set one.
             (Gate::RedBeforeGreen, Evidence::Absent(reason @ Absence::NoCommand)) => {
@@ -44,7 +44,7 @@ pub(crate) fn failing_together(gates: &GateReport) -> Vec<String> {
             code(&finding.command)
         )
     });
-    let others = demanded(gates).filter_map(|result| Some(actions_for(result, failed(&result.evidence)?)));
+    let others = required(gates).filter_map(|result| Some(actions_for(result, failed(&result.evidence)?)));
     tests.into_iter().chain(others.flatten()).take(MOST_GATES).collect()
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn failing_together(gates: &GateReport) -> Vec<String> {
 pub(crate) fn absent(gates: &GateReport) -> Vec<String> {
     let setup = gates.setup.iter().map(|setup| (CorrectionPlace::Setting("setup"), setup));
     let tests = [(CorrectionPlace::Setting("test"), &gates.tests)];
-    let others = demanded(gates).map(|result| (CorrectionPlace::of(result.gate), &result.evidence));
+    let others = required(gates).map(|result| (CorrectionPlace::of(result.gate), &result.evidence));
     let all = setup.chain(tests).chain(others);
     let absent = all.filter_map(|(source, evidence)| match evidence {
         Evidence::Absent(reason) => absence(source, reason),
@@ -61,7 +61,7 @@ pub(crate) fn absent(gates: &GateReport) -> Vec<String> {
     absent.take(MOST_GATES).collect()
 }
 
-fn demanded(gates: &GateReport) -> impl Iterator<Item = &GateResult> {
+fn required(gates: &GateReport) -> impl Iterator<Item = &GateResult> {
     gates.more.iter().filter(|result| result.weight == Weight::Required)
 }
 

@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use text::mistake::{Mistakes, quoted};
 
 /// Notes every broken rule between tasks.
-pub fn between_tasks(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> bool, mistakes: &mut Mistakes) {
+pub fn check_relations(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> bool, mistakes: &mut Mistakes) {
     duplicate_ids(tasks, mistakes);
     unknown_and_own_needs(tasks, mistakes);
     let needs = wave::needs(tasks.iter().map(|sketch| &sketch.task));
     // The first cycle of more than one task, from its lowest id back to it.
-    if let Some(cycle) = needs.keys().find_map(|start| way_back(*start, &needs)) {
+    if let Some(cycle) = needs.keys().find_map(|start| shortest_cycle(*start, &needs)) {
         let shown: Vec<String> = cycle.iter().map(TaskId::to_string).collect();
         let first = tasks.iter().find(|sketch| cycle.first() == Some(&sketch.task.id));
         let place = first.and_then(|sketch| sketch.place);
@@ -25,7 +25,7 @@ pub fn between_tasks(tasks: &[TaskSketch<'_>], file_exists: &dyn Fn(&str) -> boo
 }
 
 /// Notes every file that no Player may add or change: a task that names it could not be done.
-pub fn protected_files(
+pub fn check_protected_files(
     tasks: &[TaskSketch<'_>],
     protecting: &dyn Fn(&str) -> Option<String>,
     file_exists: &dyn Fn(&str) -> bool,
@@ -43,8 +43,8 @@ pub fn protected_files(
     }
 }
 
-/// Notes every sentence for a change or a removal that `words` do not contain.
-pub fn sentences(tasks: &[TaskSketch<'_>], words: &[&str], mistakes: &mut Mistakes) {
+/// Notes every change or removal whose quoted reason stands in none of `words`.
+pub fn check_quotes(tasks: &[TaskSketch<'_>], words: &[&str], mistakes: &mut Mistakes) {
     for sketch in tasks {
         let task = &sketch.task;
         for (key, intents) in [("changes", &task.changes), ("removes", &task.removes)] {
@@ -85,17 +85,17 @@ fn unknown_and_own_needs(tasks: &[TaskSketch<'_>], mistakes: &mut Mistakes) {
     }
 }
 
-/// Returns the shortest way from `start` along dependencies back to `start`, through higher ids only: lower ones were
+/// Returns the shortest cycle of dependencies from `start` back to it, through higher ids only: lower ones were
 /// tried as starts before.
-fn way_back(start: TaskId, needs: &Needs) -> Option<Vec<TaskId>> {
+fn shortest_cycle(start: TaskId, needs: &Needs) -> Option<Vec<TaskId>> {
     let mut came_from: BTreeMap<TaskId, TaskId> = BTreeMap::new();
-    let mut edge = vec![start];
-    while !edge.is_empty() {
+    let mut frontier = vec![start];
+    while !frontier.is_empty() {
         let mut next = Vec::new();
-        for at in edge {
+        for at in frontier {
             for needed in needs.get(&at).into_iter().flatten().filter(|needed| **needed != at) {
                 if *needed == start {
-                    return Some(trace_circle(start, at, &came_from));
+                    return Some(trace_cycle(start, at, &came_from));
                 }
                 if *needed > start && !came_from.contains_key(needed) {
                     came_from.insert(*needed, at);
@@ -103,21 +103,21 @@ fn way_back(start: TaskId, needs: &Needs) -> Option<Vec<TaskId>> {
                 }
             }
         }
-        edge = next;
+        frontier = next;
     }
     None
 }
 
-fn trace_circle(start: TaskId, last: TaskId, came_from: &BTreeMap<TaskId, TaskId>) -> Vec<TaskId> {
-    let mut way = vec![start];
+fn trace_cycle(start: TaskId, last: TaskId, came_from: &BTreeMap<TaskId, TaskId>) -> Vec<TaskId> {
+    let mut cycle = vec![start];
     let mut at = Some(last).filter(|last| *last != start);
     while let Some(id) = at {
-        way.push(id);
+        cycle.push(id);
         at = came_from.get(&id).copied().filter(|before| *before != start);
     }
-    way.push(start);
-    way.reverse();
-    way
+    cycle.push(start);
+    cycle.reverse();
+    cycle
 }
 
 fn checked_files(tasks: &[TaskSketch<'_>], needs: &Needs, file_exists: &dyn Fn(&str) -> bool, mistakes: &mut Mistakes) {
