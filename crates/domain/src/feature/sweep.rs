@@ -160,8 +160,8 @@ pub struct StoredWork<'a> {
 pub fn compare(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let mut found = pulls(stored, remote);
     found.extend(heads(stored, remote));
-    found.extend(talk(stored, remote));
-    found.extend(ends(stored, remote));
+    found.extend(unrecorded_commands_and_reviews(stored, remote));
+    found.extend(cancellations(stored, remote));
     found
 }
 
@@ -171,7 +171,7 @@ fn somebody() -> User {
 }
 
 impl StoredWork<'_> {
-    /// `true` if the event would change the Feature.
+    /// `true` if the event would change the Feature. The time does not matter for that.
     fn changes(&self, event: Event) -> bool {
         step::step(self.feature.clone(), event, Millis(0)).feature != *self.feature
     }
@@ -262,23 +262,25 @@ fn of_pull(stored: StoredWork<'_>, number: PullNumber, pull: &RemotePull, task: 
     is_news.then(|| difference(by, RemoteFact::PullClosed(number)))
 }
 
-/// Returns the reopening of a pull request whose closing is recorded. An open one alone is none: AutoBuild may be about to
-/// close it.
+/// Returns the reopening of a pull request whose closing is recorded. An open pull request alone shows no
+/// reopening: AutoBuild may be about to close it.
 fn reopened(stored: StoredWork<'_>, number: PullNumber, pull: &RemotePull, task: Option<&Task>) -> Option<Difference> {
-    let turns = |change: &TimelineChange| matches!(change, TimelineChange::Closed | TimelineChange::Reopened);
-    let last = pull.timeline.iter().rfind(|entry| turns(&entry.change))?;
+    let is_open_or_close =
+        |change: &TimelineChange| matches!(change, TimelineChange::Closed | TimelineChange::Reopened);
+    let last = pull.timeline.iter().rfind(|entry| is_open_or_close(&entry.change))?;
     let prefix = format!("pull/{number}/closed/");
     let closings = stored.causes.iter().filter_map(|cause| cause.strip_prefix(&prefix));
-    let undone = closings.filter_map(|at| at.parse::<i64>().ok()).max().unwrap_or(0);
+    let closed_at = closings.filter_map(|at| at.parse::<i64>().ok()).max().unwrap_or(0);
     // A closing by AutoBuild itself is not recorded, so that two reopenings can follow the same recorded closing.
     let recorded = stored.count(&format!("pull/{number}/reopened/"));
     let happened = pull.timeline.iter().filter(|entry| entry.change == TimelineChange::Reopened).count();
-    let is_recorded = stored.has(&format!("pull/{number}/reopened/{undone}")) && happened <= recorded;
+    let is_recorded = stored.has(&format!("pull/{number}/reopened/{closed_at}")) && happened <= recorded;
     if last.change != TimelineChange::Reopened || is_recorded {
         return None;
     }
     let is_news = match task {
         Some(task) => {
+            // Only tried out: the number does not decide if the event changes anything.
             let did = PersonDid::ReopenPull { pull: number, turns: 1 };
             stored.changed_by(task.id, did)
         }
@@ -291,7 +293,7 @@ fn reopened(stored: StoredWork<'_>, number: PullNumber, pull: &RemotePull, task:
 }
 
 /// Returns people's commands and reviews of this run that were never recorded, the oldest first.
-fn talk(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
+fn unrecorded_commands_and_reviews(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let issue = remote.issue.iter().map(|issue| (None, &issue.timeline));
     let ours = |number: &PullNumber| {
         let feature = stored.feature;
@@ -333,8 +335,8 @@ fn find_unrecorded(stored: StoredWork<'_>, on: Option<PullNumber>, entry: &Timel
     Some(difference(Some(by), fact?))
 }
 
-/// Returns the reason that ends the Feature.
-fn ends(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
+/// Returns the facts on GitHub that cancel the Feature.
+fn cancellations(stored: StoredWork<'_>, remote: &RemoteWork) -> Vec<Difference> {
     let cancels = |why| stored.changes(Event::Cancelled(why));
     let mut found = Vec::new();
     let integration = stored.feature.integration_branch();
