@@ -57,7 +57,7 @@ pub fn row(
 ) -> NewEffect {
     let spec = effect.spec();
     let (ordered, subject) = match spec.order {
-        Precedence::Kept(subject) => (Ordered::InOrder, subject),
+        Precedence::InOrder(subject) => (Ordered::InOrder, subject),
         Precedence::Free(subject) => (Ordered::Free, subject),
     };
     NewEffect {

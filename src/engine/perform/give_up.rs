@@ -67,8 +67,8 @@ fn unreadable(key: &FeatureKey, job: &Job, error: &EffectError) -> Option<Event>
 fn event(job: &Job, key: &FeatureKey, effect: &Effect, error: &EffectError) -> Option<Event> {
     let spec = effect.spec();
     let task = match spec.order {
-        Precedence::Kept(Subject::Task(task)) | Precedence::Free(Subject::Task(task)) => Some(task),
-        Precedence::Kept(Subject::Reactions | Subject::Refusals | Subject::Feature)
+        Precedence::InOrder(Subject::Task(task)) | Precedence::Free(Subject::Task(task)) => Some(task),
+        Precedence::InOrder(Subject::Reactions | Subject::Refusals | Subject::Feature)
         | Precedence::Free(Subject::Reactions | Subject::Refusals | Subject::Feature) => None,
     };
     if let GivenUp::FailedAct(what) = spec.given_up {

@@ -7,5 +7,5 @@ mod spec;
 pub use crate::effect::{
     effect::{ClosedWhy, DismissedWhy, Effect, TaskWork},
     say::{FailedAct, PublicAct, Reaction, ReactionTarget, Replacement, Reply, ReplyTo, Thread, Wait, answer},
-    spec::{GivenUp, Lane, MOST_AGENT_TRIES, Precedence, Priority, Spec, Subject, WaitsFor},
+    spec::{EffectSpec, GivenUp, Lane, MOST_AGENT_TRIES, Precedence, Priority, Subject, WaitsFor},
 };

@@ -11,7 +11,7 @@ use text::words;
 
 /// The properties of an effect apart from its action: one row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spec {
+pub struct EffectSpec {
     /// Its name in ids, logs and the store, which never changes.
     pub kind: &'static str,
     /// The lane whose slots it uses.
@@ -30,9 +30,9 @@ pub struct Spec {
 /// subject only exclude each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precedence {
-    /// All older effects of the same subject whose order is kept too.
-    Kept(Subject),
-    /// Only older effects of its own kind and subject, because people read it or because it waits long.
+    /// All older in-order effects of the same subject.
+    InOrder(Subject),
+    /// Older effects of its own kind and subject only, because people read it or because it waits long.
     Free(Subject),
 }
 
@@ -52,7 +52,7 @@ pub enum Subject {
 pub enum Priority {
     /// People wait for an answer.
     Answer,
-    /// Nothing special.
+    /// All other work.
     Usual,
     /// Nobody waits for it.
     Progress,
@@ -101,53 +101,53 @@ impl Priority {
 impl Effect {
     /// Returns the effect's row of the table.
     #[rustfmt::skip]
-    pub fn spec(&self) -> Spec {
+    pub fn spec(&self) -> EffectSpec {
         use GivenUp::{CoachFailed, Nothing, PlayerFailed, Stuck, FailedAct};
         use Lane::{Agent, Forge};
-        use Precedence::{Free, Kept};
+        use Precedence::{Free, InOrder};
         use Priority::{Answer, Progress, Refusal, Usual};
         use Subject::{Feature, Reactions, Refusals, Task as Of};
         use WaitsFor::{Nothing as Now, Spacing, Work};
         match self {
-            //                                    kind                    lane   order            priority waits    given up
+            //                                    kind                    lane   order               priority waits    given up
             Self::React { reaction: Reaction::Confused, .. } =>
-                                               row("react",                Forge, Free(Refusals),  Refusal, Now,    Nothing),
-            Self::React { .. } =>              row("react",                Forge, Kept(Reactions), Answer, Now,     Nothing),
+                                               row("react",                Forge, Free(Refusals),     Refusal, Now,    Nothing),
+            Self::React { .. } =>              row("react",                Forge, InOrder(Reactions), Answer, Now,     Nothing),
             Self::Reply { reply: Reply::Refused(_), .. } =>
-                                               row("reply",                Forge, Free(Refusals),  Refusal, Now,    Nothing),
-            Self::Reply { .. } =>              row("reply",                Forge, Free(Feature),   Answer, Now,     Nothing),
-            Self::Living { .. } =>             row("living",               Forge, Free(Feature),   Progress, Spacing, FailedAct(PublicAct::Living)),
-            Self::Plan { .. } =>               row("plan",                 Agent, Kept(Feature),   Usual,  Work,    Stuck),
-            Self::PreFlight { .. } =>          row("pre_flight",           Agent, Kept(Feature),   Usual,  Work,    Stuck),
-            Self::CompareDefault { .. } =>     row("compare_default",      Forge, Kept(Feature),   Usual,  Now,     Nothing),
-            Self::OpenIntegration { .. } =>    row("open_integration",     Forge, Kept(Feature),   Usual,  Work,    Stuck),
-            Self::MergeDefault { .. } =>       row("merge_default",        Forge, Kept(Feature),   Usual,  Work,    Stuck),
-            Self::WaveGate { .. } =>           row("wave_gate",            Agent, Kept(Feature),   Usual,  Work,    Stuck),
+                                               row("reply",                Forge, Free(Refusals),     Refusal, Now,    Nothing),
+            Self::Reply { .. } =>              row("reply",                Forge, Free(Feature),      Answer, Now,     Nothing),
+            Self::Living { .. } =>             row("living",               Forge, Free(Feature),      Progress, Spacing, FailedAct(PublicAct::Living)),
+            Self::Plan { .. } =>               row("plan",                 Agent, InOrder(Feature),   Usual,  Work,    Stuck),
+            Self::PreFlight { .. } =>          row("pre_flight",           Agent, InOrder(Feature),   Usual,  Work,    Stuck),
+            Self::CompareDefault { .. } =>     row("compare_default",      Forge, InOrder(Feature),   Usual,  Now,     Nothing),
+            Self::OpenIntegration { .. } =>    row("open_integration",     Forge, InOrder(Feature),   Usual,  Work,    Stuck),
+            Self::MergeDefault { .. } =>       row("merge_default",        Forge, InOrder(Feature),   Usual,  Work,    Stuck),
+            Self::WaveGate { .. } =>           row("wave_gate",            Agent, InOrder(Feature),   Usual,  Work,    Stuck),
             // Free, like a task's CI. It belongs to no turn, so giving it up leaves the review as it is.
-            Self::ReadCi { .. } =>             row("read_ci",              Forge, Free(Feature),   Usual,  Now,     Nothing),
-            Self::OpenFeaturePull { .. } =>    row("open_feature_pull",    Forge, Kept(Feature),   Usual,  Work,    Stuck),
-            Self::PublishWaveCheck { .. } =>   row("publish_wave_check",   Forge, Kept(Feature),   Usual,  Now,     FailedAct(PublicAct::Check)),
-            Self::PostFeatureBlocked { .. } => row("post_feature_blocked", Forge, Kept(Feature),   Usual,  Now,     FailedAct(PublicAct::Report)),
-            Self::AskPerson { .. } =>          row("ask_person",           Forge, Free(Feature),   Usual,  Now,     FailedAct(PublicAct::Call)),
-            Self::CloseFeaturePull { pull, .. } => row("close_feature_pull", Forge, Kept(Feature), Usual,  Now,     FailedAct(PublicAct::Close { pull: *pull })),
-            Self::CleanUp { .. } =>            row("clean_up",             Forge, Kept(Feature),   Usual,  Now,     Nothing),
+            Self::ReadCi { .. } =>             row("read_ci",              Forge, Free(Feature),      Usual,  Now,     Nothing),
+            Self::OpenFeaturePull { .. } =>    row("open_feature_pull",    Forge, InOrder(Feature),   Usual,  Work,    Stuck),
+            Self::PublishWaveCheck { .. } =>   row("publish_wave_check",   Forge, InOrder(Feature),   Usual,  Now,     FailedAct(PublicAct::Check)),
+            Self::PostFeatureBlocked { .. } => row("post_feature_blocked", Forge, InOrder(Feature),   Usual,  Now,     FailedAct(PublicAct::Report)),
+            Self::AskPerson { .. } =>          row("ask_person",           Forge, Free(Feature),      Usual,  Now,     FailedAct(PublicAct::Call)),
+            Self::CloseFeaturePull { pull, .. } => row("close_feature_pull", Forge, InOrder(Feature), Usual,  Now,     FailedAct(PublicAct::Close { pull: *pull })),
+            Self::CleanUp { .. } =>            row("clean_up",             Forge, InOrder(Feature),   Usual,  Now,     Nothing),
             Self::Task { task, work, .. } => match work {
-                TaskWork::Design =>                row("design",              Agent, Kept(Of(*task)), Usual, Work, Stuck),
-                TaskWork::Play =>                  row("play",                Agent, Kept(Of(*task)), Usual, Work, PlayerFailed),
-                TaskWork::OpenPull =>              row("open_pull",           Forge, Kept(Of(*task)), Usual, Now,  Stuck),
-                TaskWork::Gates =>                 row("gates",               Agent, Kept(Of(*task)), Usual, Work, Stuck),
+                TaskWork::Design =>                row("design",              Agent, InOrder(Of(*task)), Usual, Work, Stuck),
+                TaskWork::Play =>                  row("play",                Agent, InOrder(Of(*task)), Usual, Work, PlayerFailed),
+                TaskWork::OpenPull =>              row("open_pull",           Forge, InOrder(Of(*task)), Usual, Now,  Stuck),
+                TaskWork::Gates =>                 row("gates",               Agent, InOrder(Of(*task)), Usual, Work, Stuck),
                 // CI is polled for up to half an hour. What people read must not wait for that.
-                TaskWork::Ci =>                    row("ci",                  Forge, Free(Of(*task)), Usual, Work, Stuck),
-                TaskWork::Coach =>                 row("coach",               Agent, Kept(Of(*task)), Usual, Work, CoachFailed),
-                TaskWork::PostReview { .. } =>     row("post_review",         Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Review)),
-                TaskWork::PostBlockedReview { .. } => row("post_blocked_review", Forge, Kept(Of(*task)), Usual, Now, FailedAct(PublicAct::Review)),
-                TaskWork::PublishCheck { .. } =>   row("publish_check",       Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Check)),
-                TaskWork::PublishBlocked { .. } => row("publish_blocked",     Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Check)),
-                TaskWork::PostBlocked =>           row("post_blocked",        Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Report)),
-                TaskWork::MarkReady =>             row("mark_ready",          Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Ready)),
-                TaskWork::Merge =>                 row("merge",               Forge, Kept(Of(*task)), Usual, Work, Stuck),
-                TaskWork::DismissReview { .. } =>  row("dismiss_review",      Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Dismissal)),
-                TaskWork::ClosePull { pull, .. } => row("close_pull",         Forge, Kept(Of(*task)), Usual, Now,  FailedAct(PublicAct::Close { pull: *pull })),
+                TaskWork::Ci =>                    row("ci",                  Forge, Free(Of(*task)),    Usual, Work, Stuck),
+                TaskWork::Coach =>                 row("coach",               Agent, InOrder(Of(*task)), Usual, Work, CoachFailed),
+                TaskWork::PostReview { .. } =>     row("post_review",         Forge, InOrder(Of(*task)), Usual, Now,  FailedAct(PublicAct::Review)),
+                TaskWork::PostBlockedReview { .. } => row("post_blocked_review", Forge, InOrder(Of(*task)), Usual, Now, FailedAct(PublicAct::Review)),
+                TaskWork::PublishCheck { .. } =>   row("publish_check",       Forge, InOrder(Of(*task)), Usual, Now,  FailedAct(PublicAct::Check)),
+                TaskWork::PublishBlocked { .. } => row("publish_blocked",     Forge, InOrder(Of(*task)), Usual, Now,  FailedAct(PublicAct::Check)),
+                TaskWork::PostBlocked =>           row("post_blocked",        Forge, InOrder(Of(*task)), Usual, Now,  FailedAct(PublicAct::Report)),
+                TaskWork::MarkReady =>             row("mark_ready",          Forge, InOrder(Of(*task)), Usual, Now,  FailedAct(PublicAct::Ready)),
+                TaskWork::Merge =>                 row("merge",               Forge, InOrder(Of(*task)), Usual, Work, Stuck),
+                TaskWork::DismissReview { .. } =>  row("dismiss_review",      Forge, InOrder(Of(*task)), Usual, Now,  FailedAct(PublicAct::Dismissal)),
+                TaskWork::ClosePull { pull, .. } => row("close_pull",         Forge, InOrder(Of(*task)), Usual, Now,  FailedAct(PublicAct::Close { pull: *pull })),
             },
         }
     }
@@ -160,8 +160,8 @@ fn row(
     priority: Priority,
     waits_for: WaitsFor,
     given_up: GivenUp,
-) -> Spec {
-    Spec { kind, lane, order, priority, waits_for, given_up }
+) -> EffectSpec {
+    EffectSpec { kind, lane, order, priority, waits_for, given_up }
 }
 
 /// An effect during which the service ended this often is given up: that is no accident any more.
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn what_a_task_asks_for_is_about_the_task() {
         for effect in of_task() {
-            let (Precedence::Kept(subject) | Precedence::Free(subject)) = effect.spec().order;
+            let (Precedence::InOrder(subject) | Precedence::Free(subject)) = effect.spec().order;
             assert_eq!(subject, Subject::Task(TaskId::Planned(1)), "{}", effect.kind());
         }
     }
