@@ -28,7 +28,7 @@ const DEPARTED_MS: i64 = 60 * 24 * 3_600_000;
 
 impl Engine {
     /// Adds ended Features and runs to the counters.
-    pub(super) async fn count(&self) -> Result<(), StoreError> {
+    pub(super) async fn count_ended(&self) -> Result<(), StoreError> {
         self.store.count_runs(self.now().plus(-LATE_ENDS_MS)).await?;
         loop {
             let mut counted = 0_u32;
@@ -52,7 +52,7 @@ impl Engine {
             Err(StoreError::Newer { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let help = match self.store.deeds_of_people(key).await? {
+        let help = match self.store.acts_of_people(key).await? {
             0 => Help::None,
             _ => Help::People,
         };

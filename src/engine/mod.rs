@@ -19,6 +19,7 @@ pub mod job;
 pub mod label_lookups;
 mod lease;
 pub mod lease_clock;
+mod maintenance;
 pub mod onboarding;
 pub mod own_thread;
 mod perform;
@@ -37,7 +38,6 @@ pub mod spans;
 pub mod strangers;
 pub mod sweep;
 mod turns;
-mod upkeep;
 pub mod view;
 pub mod worker;
 

@@ -28,7 +28,7 @@ impl Engine {
         if let Err(error) = self.store.doubt_all_settings(self.now()).await {
             tracing::error!(%error, "what is known of settings could not be put in doubt");
         }
-        let upkeep = AbortOnDropHandle::new(tokio::spawn(self.clone().always_keep_up(stop.clone())));
+        let maintenance = AbortOnDropHandle::new(tokio::spawn(self.clone().run_maintenance(stop.clone())));
         let replays = AbortOnDropHandle::new(tokio::spawn(self.clone().always_replay(stop.clone())));
         let sweeps = AbortOnDropHandle::new(tokio::spawn(self.clone().always_sweep(stop.clone())));
         let agents = CancellationToken::new();
@@ -52,7 +52,7 @@ impl Engine {
             wakeups.skip();
         }
         self.drain(jobs, agents).await;
-        drop((upkeep, replays, sweeps));
+        drop((maintenance, replays, sweeps));
     }
 
     async fn handle_end(&self, ended: EffectEnd) {

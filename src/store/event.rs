@@ -15,7 +15,7 @@ statements! {
     CAUSES = "SELECT cause FROM event WHERE stream = $1 ORDER BY seq";
     // Leaves out acts that every Feature needs (label, merge), and events around the Feature (pushes to the default
     // branch, suspensions).
-    HELP = "SELECT COUNT(*) AS deeds FROM event WHERE stream = $1 AND actor <> 'autobuild' AND kind NOT IN \
+    ACTS_OF_PEOPLE = "SELECT COUNT(*) AS acts FROM event WHERE stream = $1 AND actor <> 'autobuild' AND kind NOT IN \
             ('labelled', 'pull_merged', 'default_pushed', 'default_conflicts', 'suspended', 'unsuspended')";
 }
 
@@ -40,9 +40,9 @@ pub struct StoredEvent {
 
 impl Store {
     /// Returns how often people acted on a Feature between its label and its merge.
-    pub async fn deeds_of_people(&self, stream: &FeatureKey) -> Result<u64, StoreError> {
-        let row = self.db.row(HELP, args![&stream.to_string()]).await?;
-        row.map_or(Ok(0), |row| row.count("deeds"))
+    pub async fn acts_of_people(&self, stream: &FeatureKey) -> Result<u64, StoreError> {
+        let row = self.db.row(ACTS_OF_PEOPLE, args![&stream.to_string()]).await?;
+        row.map_or(Ok(0), |row| row.count("acts"))
     }
 
     /// Returns all events of a Feature, oldest first.

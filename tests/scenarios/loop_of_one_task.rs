@@ -18,8 +18,8 @@ async fn a_labelled_issue_becomes_a_feature_pull_request_that_a_person_merges() 
     assert_eq!(world.state().await, "completed");
     assert_eq!(world.get(&format!("issues/{ISSUE}")).await["state"], "closed");
     let key = world.feature().await.key;
-    let deeds = world.engine.store.deeds_of_people(&key).await.unwrap();
-    assert_eq!(deeds, 0, "nobody had to help");
+    let acts = world.engine.store.acts_of_people(&key).await.unwrap();
+    assert_eq!(acts, 0, "nobody had to help");
     assert_eq!(world.file("main", "hello/1.txt").as_deref(), Some("hello 1\n"));
     assert_eq!(world.git_says(&["branch", "--list", "autobuild/*"]), "", "branches removed");
     world.end().await;

@@ -38,7 +38,7 @@ async fn a_failing_test_that_a_person_waived_is_excused_by_name_in_later_tasks()
     let figures = success(&merged, Help::People);
     assert_eq!((figures.completed, figures.alone, figures.tasks, figures.turns), (1, 0, 2, 2));
     assert_eq!((figures.refusals, figures.waived, figures.approvals, figures.overturned), (1, 1, 1, 0));
-    assert!(world.engine.store.deeds_of_people(&feature.key).await.unwrap() > 0);
+    assert!(world.engine.store.acts_of_people(&feature.key).await.unwrap() > 0);
     assert_eq!(feature.tasks[0].waived[0].facts, [WaivedFact::Test("greets".to_owned())]);
     let gates = feature.tasks[1].last_turn().unwrap().gates.clone().unwrap();
     let waived = |excused: &Excused| match &excused.why {

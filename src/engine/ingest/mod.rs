@@ -7,6 +7,7 @@ mod context;
 mod default_branch;
 mod discussion;
 mod given_command;
+pub(super) mod given_up;
 pub(super) mod home;
 mod label;
 pub(super) mod lifecycle;
@@ -14,7 +15,6 @@ pub(super) mod missed;
 mod permission_check;
 mod rerun;
 mod review;
-pub(super) mod unseen;
 
 use crate::{
     engine::{

@@ -45,7 +45,7 @@ pub(in crate::engine) async fn answers(
     if job.effect.kind != ingest::KIND {
         return Ok(Vec::new());
     }
-    ingest::unseen::answers(engine, job, reason(WorkStep::HandleAct, error)).await
+    ingest::given_up::answers(engine, job, reason(WorkStep::HandleAct, error)).await
 }
 
 /// Returns the event for an effect that cannot be read. Its id contains the task and the emission, so the part of the

@@ -41,19 +41,25 @@ pub async fn answers(engine: &Engine, job: &Job, reason: BlockReason) -> Result<
     if origin.sender.kind != AccountType::Person {
         return Ok(Vec::new());
     }
-    let given = awaited(engine, &origin, &event, &wanted.delivery).await?;
-    Ok(given.map_or_else(Vec::new, |given| answer(engine, &origin, given, reason)))
+    let trigger = awaited(engine, &origin, &event, &wanted.delivery).await?;
+    Ok(trigger.map_or_else(Vec::new, |trigger| answer_awaited_trigger(engine, &origin, trigger, reason)))
 }
 
-fn answer(engine: &Engine, origin: &EventOrigin, given: AwaitedTrigger, reason: BlockReason) -> Vec<NewEffect> {
-    let issue = IssueNumber(given.thread.number());
-    let confused = given
+fn answer_awaited_trigger(
+    engine: &Engine,
+    origin: &EventOrigin,
+    trigger: AwaitedTrigger,
+    reason: BlockReason,
+) -> Vec<NewEffect> {
+    let issue = IssueNumber(trigger.thread.number());
+    let confused = trigger
         .comment
         .map(|comment| Effect::React { on: ReactionTarget::Comment(comment), reaction: Reaction::Confused });
     let reply = Effect::Reply {
-        thread: given.thread,
-        to: ReplyTo::Fact(format!("{}/unseen", given.cause)),
-        reply: Reply::Refused(Refusal::NotLookedAt { trigger: given.trigger, reason: Box::new(reason) }),
+        thread: trigger.thread,
+        // Stored: another suffix would answer twice.
+        to: ReplyTo::Fact(format!("{}/unseen", trigger.cause)),
+        reply: Reply::Refused(Refusal::NotLookedAt { trigger: trigger.trigger, reason: Box::new(reason) }),
     };
     let effects: Vec<Effect> = confused.into_iter().chain([reply]).collect();
     rows(engine, origin, issue, &effects)
