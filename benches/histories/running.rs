@@ -10,7 +10,7 @@ use crate::{
     results::{End, Played, Verdict},
 };
 use autobuild::{
-    config::{NetworkCeiling, Offer, RepositorySettings},
+    config::{NetworkSettings, Offer, RepositorySettings},
     gates,
     gates::{CheckoutLocks, Deadlines, GateContext, Subject},
     messages,
@@ -55,7 +55,7 @@ impl Running {
     /// `AUTOBUILD_NETWORK_PINNED`) say which hosts the projects' programs may reach.
     pub fn new(folder: PathBuf, table: &Path) -> Outcome<Self> {
         let runtime = Runtime::new().map_err(said)?;
-        let network = NetworkCeiling::of_process().map_err(|mistakes| format!("{mistakes:?}"))?;
+        let network = NetworkSettings::of_process().map_err(|mistakes| format!("{mistakes:?}"))?;
         let launcher = SandboxOptions::with_launcher(PathBuf::from(env!("CARGO_BIN_EXE_autobuild")));
         let sandbox = runtime.block_on(Sandbox::probe(launcher, Level::L0.or_more()));
         let context = GateContext {

@@ -4,7 +4,7 @@ use crate::config::{
     budgets::{Budget, limits},
     concurrency::limited,
     models::ModelWords,
-    network::NetworkCeiling,
+    network::NetworkSettings,
     server_parse::Parser,
     shapes::Offer,
 };
@@ -50,7 +50,7 @@ impl LargestValues {
 #[derive(Clone, Debug, Default)]
 pub struct Allowance {
     /// The hosts that their programs may reach, and the addresses of internal ones.
-    pub network: NetworkCeiling,
+    pub network: NetworkSettings,
     /// The models that they may name.
     pub models: ModelWords,
     pub most: LargestValues,

@@ -44,7 +44,7 @@ fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{allowance::LargestValues, budgets::Budget, network::NetworkCeiling, shapes::Offer};
+    use crate::config::{allowance::LargestValues, budgets::Budget, network::NetworkSettings, shapes::Offer};
 
     fn settings(text: &str) -> RepositorySettings {
         RepositorySettings::parse(text, &Offer::default()).unwrap()
@@ -52,7 +52,7 @@ mod tests {
 
     fn allowance() -> Allowance {
         Allowance {
-            network: NetworkCeiling { allow: vec!["*.corp.example".parse().unwrap()], ..NetworkCeiling::default() },
+            network: NetworkSettings { allow: vec!["*.corp.example".parse().unwrap()], ..NetworkSettings::default() },
             most: LargestValues {
                 turns: 4,
                 budget: Budget { usd_per_feature: 20.0, hours_per_task: 1.5, ..Budget::UNLIMITED },

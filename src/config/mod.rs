@@ -41,7 +41,7 @@ pub(crate) use github_address::web_address;
 pub use github_address::{GithubAddress, NotAnAddress, safe_address};
 pub use kept_apps::{KEPT_APPS_FILE, KeptApp, KeptApps, NotKept, github_named, read_private, write_private};
 pub use models::{ModelApi, ModelNames, ModelSettings, ModelWords, NotModels};
-pub use network::NetworkCeiling;
+pub use network::NetworkSettings;
 pub use process_role::ProcessRole;
 pub use repository::{INSTRUCTION_PATHS, RECORDS_FOLDER, RepositorySettings, SETTINGS_FILE};
 pub use repository_keys::json_schema;
@@ -54,4 +54,6 @@ pub use server::{AppsFrom, LogFormat, ServerSettings};
 pub use server_edge::{Flags, process_environment, read_settings_file, secret_files_of_process};
 pub use server_sandbox::SandboxSettings;
 pub use shapes::Offer;
-pub use variables::{PREFIX, ServerMistake, Source, UsualValue, VARIABLES, ValueKind, Variable, join_mistakes};
+pub use variables::{
+    DefaultValue, PREFIX, ServerMistake, SettingSource, VARIABLES, ValueKind, Variable, join_mistakes,
+};

@@ -16,9 +16,9 @@ use url::Url;
 const MAX_HOSTS: usize = 500;
 const HTTPS: u16 = 443;
 
-/// All hosts that foreign programs may ever reach.
+/// The hosts that foreign programs may reach at most, and how the service itself reaches others.
 #[derive(Clone, Debug)]
-pub struct NetworkCeiling {
+pub struct NetworkSettings {
     /// Hosts that a repository's `network.allow` may name, and registries that set-up may reach.
     pub allow: Vec<HostRule>,
     /// The addresses of internal hosts; they take precedence over DNS.
@@ -27,7 +27,7 @@ pub struct NetworkCeiling {
     pub uplink: Uplink,
 }
 
-impl Default for NetworkCeiling {
+impl Default for NetworkSettings {
     fn default() -> Self {
         Self { allow: registries::public(), pinned: BTreeMap::new(), uplink: Uplink::default() }
     }
@@ -96,9 +96,9 @@ fn credentials(text: &str) -> Result<SecretString, &'static str> {
 
 impl Parser {
     /// Reads the settings on the network; mistakes are collected.
-    pub(crate) fn network(&mut self) -> NetworkCeiling {
-        let usual = NetworkCeiling::default();
-        NetworkCeiling {
+    pub(crate) fn network(&mut self) -> NetworkSettings {
+        let usual = NetworkSettings::default();
+        NetworkSettings {
             allow: self.parse("NETWORK_ALLOW", allow).unwrap_or(usual.allow),
             pinned: self.parse("NETWORK_PINNED", pinned).unwrap_or_default(),
             uplink: self.uplink(),

@@ -2,7 +2,7 @@
 
 use crate::config::{
     server::ServerSettings,
-    variables::{ServerMistake, Source, mistake},
+    variables::{ServerMistake, SettingSource, mistake},
 };
 use secrecy::ExposeSecret;
 
@@ -38,7 +38,7 @@ impl ProcessRole {
 impl ServerSettings {
     /// Returns the settings if a process of this role can work with them.
     pub fn for_role(self, role: ProcessRole) -> Result<Self, Vec<ServerMistake>> {
-        let wrong = |name: &str, problem: &str| mistake(name, Source::Nowhere, problem.to_owned());
+        let wrong = |name: &str, problem: &str| mistake(name, SettingSource::Unplaced, problem.to_owned());
         let mut mistakes = Vec::new();
         let lacks_secret = self.app.as_ref().is_some_and(|app| app.webhook_secrets.is_empty());
         if role.is_reached() && lacks_secret {

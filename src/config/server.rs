@@ -89,7 +89,7 @@ pub enum LogFormat {
 
 impl ServerSettings {
     pub(crate) fn load(given: &SettingsLayers<'_>) -> Result<Self, Vec<ServerMistake>> {
-        Parser::new(MergedVariables::gather(given)).settings(given.environment)
+        Parser::new(MergedVariables::merge(given)).settings(given.environment)
     }
 
     /// Returns the agents and models that a repository of this installation may name.

@@ -4,11 +4,11 @@ use crate::config::{
     allowance::Allowance,
     kept_apps::{KEPT_APPS_FILE, KeptApps},
     models::ModelSettings,
-    network::NetworkCeiling,
+    network::NetworkSettings,
     server::{AppsFrom, ServerSettings},
     server_parse::Parser,
     server_sandbox::SandboxSettings,
-    variables::{MergedVariables, PREFIX, ServerMistake, SettingsLayers, Source, mistake},
+    variables::{MergedVariables, PREFIX, ServerMistake, SettingSource, SettingsLayers, mistake},
 };
 use std::{
     fs::File,
@@ -50,7 +50,7 @@ impl ModelSettings {
     }
 }
 
-impl NetworkCeiling {
+impl NetworkSettings {
     /// Reads the settings on the network from this process's environment; the error is every mistake in them.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
         only(&["AUTOBUILD_NETWORK_"], Parser::network)
@@ -62,7 +62,7 @@ impl Allowance {
     /// models, with no limit on numbers. The error is every mistake.
     pub fn of_process() -> Result<Self, Vec<ServerMistake>> {
         Ok(Self {
-            network: NetworkCeiling::of_process()?,
+            network: NetworkSettings::of_process()?,
             models: only(&["AUTOBUILD_MODEL"], Parser::model_words)?,
             ..Self::default()
         })
@@ -83,7 +83,7 @@ pub fn secret_files_of_process() -> Vec<PathBuf> {
     let file = config_file(&environment).and_then(|path| read_settings_file(Path::new(path)).ok());
     let layers =
         SettingsLayers { flags: &[], environment: &environment, file: file.as_deref(), read: &|_| Ok(String::new()) };
-    MergedVariables::gather(&layers).secret_files
+    MergedVariables::merge(&layers).secret_files
 }
 
 fn config_file(pairs: &[(String, String)]) -> Option<&str> {
@@ -95,7 +95,7 @@ fn config_file(pairs: &[(String, String)]) -> Option<&str> {
 fn only<T>(prefixes: &[&str], read: impl FnOnce(&mut Parser) -> T) -> Result<T, Vec<ServerMistake>> {
     let mut named = process_environment();
     named.retain(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)));
-    let mut parser = Parser::new(MergedVariables::gather(&SettingsLayers {
+    let mut parser = Parser::new(MergedVariables::merge(&SettingsLayers {
         flags: &[],
         environment: &named,
         file: None,
@@ -116,7 +116,7 @@ impl ServerSettings {
         let file = path.map(|path| {
             read_settings_file(Path::new(path)).map_err(|error| {
                 let problem = format!("the file {path} cannot be read: {error}");
-                vec![mistake("CONFIG", Source::Nowhere, problem)]
+                vec![mistake("CONFIG", SettingSource::Unplaced, problem)]
             })
         });
         let file = file.transpose()?;
@@ -135,7 +135,7 @@ impl ServerSettings {
             return Ok(self);
         }
         self.apps_from = AppsFrom::SetUp;
-        let mistake = |name: &str, problem: String| mistake(name, Source::Nowhere, problem);
+        let mistake = |name: &str, problem: String| mistake(name, SettingSource::Unplaced, problem);
         let kept = KeptApps::read(&self.data_dir).map_err(|error| mistake("DATA_DIR", error.to_string()))?;
         let Some(kept) = kept else { return Ok(self) };
         if !self.github.is_usual() && self.github != kept.github() {

@@ -1,7 +1,7 @@
 //! Reads the server's TOML file into the same entries that the environment gives, with their line numbers.
 
 use crate::config::variables::{
-    MergedVariables, PREFIX, Scope, ServerMistake, Source, VARIABLES, Value, VariableEntry,
+    GivenValue, MergedVariables, PREFIX, Scope, ServerMistake, SettingSource, VARIABLES, VariableEntry,
 };
 use domain::ids::InstallationId;
 use std::{collections::BTreeMap, ops::Range};
@@ -96,14 +96,14 @@ impl FileReader<'_> {
         clippy::wildcard_enum_match_arm,
         reason = "the enum is not ours: it has many variants, and more will come"
     )]
-    fn scalar(&self, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+    fn scalar(&self, value: &Spanned<DeValue<'_>>) -> Option<GivenValue> {
         let text = match value.get_ref() {
             DeValue::String(text) => text.to_string(),
             DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
             _ => return None,
         };
         let source = self.source(value.span());
-        Some(Value { text, source })
+        Some(GivenValue { text, source })
     }
 
     fn agents(&mut self, agents: &DeTable<'_>) {
@@ -126,7 +126,7 @@ impl FileReader<'_> {
             match keys.get("run").map(|run| (run.get_ref().as_str(), run.span())) {
                 Some((Some(text), span)) => {
                     let (text, source) = (text.to_owned(), self.source(span));
-                    self.found.agents.insert(name.get_ref().to_string(), Value { text, source });
+                    self.found.agents.insert(name.get_ref().to_string(), GivenValue { text, source });
                 }
                 _ => {
                     let problem = "needs run, for example \"command:my-agent\"".to_owned();
@@ -150,9 +150,9 @@ impl FileReader<'_> {
         }
     }
 
-    fn source(&self, span: Range<usize>) -> Source {
+    fn source(&self, span: Range<usize>) -> SettingSource {
         let before = self.text.get(..span.start).unwrap_or(self.text);
-        Source::File { line: before.matches('\n').count() + 1 }
+        SettingSource::File { line: before.matches('\n').count() + 1 }
     }
 
     fn wrong(&mut self, span: Range<usize>, name: &str, problem: String) {

@@ -7,7 +7,7 @@ use crate::config::{
     role::ByRole,
     server::{AppsFrom, LogFormat, ServerSettings},
     shapes::seconds,
-    variables::{MergedVariables, PREFIX, ServerMistake, Source, Value, mistake},
+    variables::{GivenValue, MergedVariables, PREFIX, ServerMistake, SettingSource, mistake},
 };
 use domain::ids::{AppId, InstallationId};
 use secrecy::SecretString;
@@ -113,12 +113,12 @@ impl Parser {
         if self.found.mistakes.is_empty() { Ok(value) } else { Err(self.found.mistakes) }
     }
 
-    fn text(&self, name: &'static str) -> Option<Value> {
+    fn text(&self, name: &'static str) -> Option<GivenValue> {
         self.found.values.get(name).cloned()
     }
 
     /// Records a mistake, but only once: the server's values are read again for each installation.
-    fn wrong(&mut self, name: &str, source: Source, problem: impl fmt::Display) {
+    fn wrong(&mut self, name: &str, source: SettingSource, problem: impl fmt::Display) {
         let mistake = mistake(name, source, problem.to_string());
         if !self.found.mistakes.contains(&mistake) {
             self.found.mistakes.push(mistake);
@@ -144,7 +144,7 @@ impl Parser {
         name: &'static str,
         read: impl Fn(&str) -> Result<T, E>,
     ) -> Option<T> {
-        let Value { text, source } = self.text(name)?;
+        let GivenValue { text, source } = self.text(name)?;
         read(text.trim()).map_err(|problem| self.wrong(name, source, problem)).ok()
     }
 
@@ -155,7 +155,9 @@ impl Parser {
     fn github(&mut self) -> Option<GithubAddress> {
         let api = self.parse("GITHUB_API_URL", safe_address);
         let web = self.parse("GITHUB_URL", safe_address);
-        GithubAddress::complete(api, web).map_err(|problem| self.wrong("GITHUB_URL", Source::Nowhere, problem)).ok()
+        GithubAddress::complete(api, web)
+            .map_err(|problem| self.wrong("GITHUB_URL", SettingSource::Unplaced, problem))
+            .ok()
     }
 
     fn data_dir(&mut self, environment: &[(String, String)]) -> Option<PathBuf> {
@@ -171,7 +173,7 @@ impl Parser {
             .map(|data| data.join("autobuild"));
         if folder.is_none() {
             let problem = "is needed, because neither XDG_DATA_HOME nor HOME names a folder";
-            self.wrong("DATA_DIR", Source::Nowhere, problem);
+            self.wrong("DATA_DIR", SettingSource::Unplaced, problem);
         }
         folder
     }
@@ -189,7 +191,7 @@ impl Parser {
     }
 
     fn private_key(&mut self, name: &'static str) -> Option<SecretString> {
-        let Value { text, source } = self.text(name)?;
+        let GivenValue { text, source } = self.text(name)?;
         // In environments that allow only one line, the line breaks of a PEM are written as `\n`.
         let pem = if text.contains('\n') { text } else { text.replace("\\n", "\n") };
         if pem.trim_start().starts_with("-----BEGIN ") && pem.contains("-----END ") {
@@ -217,7 +219,7 @@ impl Parser {
         for name in missing {
             let others: Vec<String> = given.iter().map(|name| format!("{PREFIX}{name}")).collect();
             let problem = format!("is missing beside {}", others.join(", "));
-            self.wrong(name, Source::Nowhere, problem);
+            self.wrong(name, SettingSource::Unplaced, problem);
         }
         Some(())
     }
@@ -228,7 +230,7 @@ impl Parser {
             return;
         }
         for name in names {
-            if let Some(Value { source, .. }) = self.text(name) {
+            if let Some(GivenValue { source, .. }) = self.text(name) {
                 self.wrong(name, source, format!("is used only with {PREFIX}{needed}; set that too"));
             }
         }
@@ -345,7 +347,7 @@ mod tests {
     use crate::config::{
         Concurrency, ProcessRole, Role,
         server::ServerSettings,
-        variables::{PREFIX, SettingsLayers, UsualValue, VARIABLES},
+        variables::{DefaultValue, PREFIX, SettingsLayers, VARIABLES},
     };
     use domain::ids::InstallationId;
     use secrecy::ExposeSecret;
@@ -622,7 +624,7 @@ mod tests {
         let shown = |environment: &[(&str, &str)]| format!("{:?}", load(&[], environment, None).unwrap());
         let usual = shown(&[]);
         for variable in VARIABLES {
-            if let UsualValue::Value(value) = variable.usual {
+            if let DefaultValue::Value(value) = variable.default {
                 let name = format!("{PREFIX}{}", variable.name);
                 assert_eq!(shown(&[(&name, value)]), usual, "{name}");
             }

@@ -18,7 +18,7 @@ pub struct Variable {
     /// The kind of the value, which says if it is secret.
     pub kind: ValueKind,
     pub(crate) scope: Scope,
-    pub usual: UsualValue,
+    pub default: DefaultValue,
     /// The setting's description on the page of settings.
     pub about: &'static str,
 }
@@ -40,9 +40,9 @@ pub(crate) enum Scope {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsualValue {
+pub enum DefaultValue {
     /// The setting has no default.
-    Nothing,
+    None,
     /// This value. To set it explicitly changes nothing.
     Value(&'static str),
     /// A value that depends on other settings, described in words.
@@ -50,12 +50,12 @@ pub enum UsualValue {
 }
 
 macro_rules! variables {
-    ($($name:literal: $kind:ident $($scope:ident)?, $usual:ident $(($default:literal))?, $about:literal;)*) => {
+    ($($name:literal: $kind:ident $($scope:ident)?, $default:ident $(($value:literal))?, $about:literal;)*) => {
         &[$(Variable {
             name: $name,
             kind: ValueKind::$kind,
             scope: variables!(@scope $($scope)?),
-            usual: UsualValue::$usual $(($default))?,
+            default: DefaultValue::$default $(($value))?,
             about: $about,
         }),*]
     };
@@ -65,9 +65,9 @@ macro_rules! variables {
 
 /// Every setting of the server.
 pub static VARIABLES: &[Variable] = variables! {
-    "CONFIG": Plain, Nothing, "The settings file; also `--config`.";
+    "CONFIG": Plain, None, "The settings file; also `--config`.";
     "LISTEN": Plain, Value("127.0.0.1:8080"), "Address of the HTTP server; also `--listen`.";
-    "PUBLIC_URL": Plain, Nothing, "Address that GitHub and browsers reach. The set-up proposes it.";
+    "PUBLIC_URL": Plain, None, "Address that GitHub and browsers reach. The set-up proposes it.";
     "DATABASE_URL": Secret, Words("SQLite in the data folder"),
         "Where the database is: `sqlite:FILE` or `postgres://…`.";
     "DATA_DIR": Plain, Words("`$XDG_DATA_HOME/autobuild`, else `~/.local/share/autobuild`"),
@@ -75,29 +75,32 @@ pub static VARIABLES: &[Variable] = variables! {
     "GITHUB_API_URL": Plain, Value("https://api.github.com"), "Address of GitHub's API.";
     "GITHUB_URL": Plain, Value("https://github.com"),
         "Address of GitHub. For GitHub Enterprise Server, one of the two is enough. Plain `http` is allowed on loopback only.";
-    "APP_ID": Plain, Nothing, "Id of the AutoBuild App.";
-    "PRIVATE_KEY": Secret, Nothing, "Its private key, as PEM.";
-    "WEBHOOK_SECRET": Secret, Nothing, "Its webhook secret.";
-    "WEBHOOK_SECRET_PREVIOUS": Secret, Nothing, "The old webhook secret, while you change it.";
-    "COACH_APP_ID": Plain, Nothing, "Id of the Coach App. Without it, reviews are comment reviews.";
-    "COACH_PRIVATE_KEY": Secret, Nothing, "Its private key, as PEM.";
-    "CLIENT_ID": Plain, Nothing, "Client id of the AutoBuild App, with which people sign in.";
-    "CLIENT_SECRET": Secret, Nothing, "Its client secret.";
+    "APP_ID": Plain, None, "Id of the AutoBuild App.";
+    "PRIVATE_KEY": Secret, None, "Its private key, as PEM.";
+    "WEBHOOK_SECRET": Secret, None, "Its webhook secret.";
+    "WEBHOOK_SECRET_PREVIOUS": Secret, None, "The old webhook secret, while you change it.";
+    "COACH_APP_ID": Plain, None, "Id of the Coach App. Without it, reviews are comment reviews.";
+    "COACH_PRIVATE_KEY": Secret, None, "Its private key, as PEM.";
+    "CLIENT_ID": Plain, None, "Client id of the AutoBuild App, with which people sign in.";
+    "CLIENT_SECRET": Secret, None, "Its client secret.";
     "AGENT": Plain, Value("claude"),
         "Agent of all roles: `claude`, `codex`, `acp:COMMAND`, `command:COMMAND` or `scripted:FILE`.";
     "AGENT_PLANNER": Plain, Words("`AUTOBUILD_AGENT`"), "Agent of the planner.";
     "AGENT_DESIGNER": Plain, Words("`AUTOBUILD_AGENT`"), "Agent of the designer.";
     "AGENT_PLAYER": Plain, Words("`AUTOBUILD_AGENT`"), "Agent of the Player.";
     "AGENT_COACH": Plain, Words("`AUTOBUILD_AGENT`"), "Agent of the Coach.";
-    "ANTHROPIC_API_KEY": Secret, Nothing, "Key of Anthropic's API. `claude` needs it, unless the address below is set.";
+    "ANTHROPIC_API_KEY": Secret, None,
+        "Key of Anthropic's API. `claude` needs it, unless `AUTOBUILD_ANTHROPIC_URL` is set.";
     "ANTHROPIC_URL": Plain, Words("Anthropic's API"), "A gateway instead of Anthropic's API.";
-    "OPENAI_API_KEY": Secret, Nothing, "Key of OpenAI's API. `codex` needs it, unless the address below is set.";
+    "OPENAI_API_KEY": Secret, None,
+        "Key of OpenAI's API. `codex` needs it, unless `AUTOBUILD_OPENAI_URL` is set.";
     "OPENAI_URL": Plain, Words("OpenAI's API"), "A gateway instead of OpenAI's API.";
     "MODEL_FAST": Plain PerInstallation, Words("`claude=sonnet`; other agents choose"),
         "Model for `fast`: one name, or one for each kind of agent, such as `claude=…, codex=…, acp=…`.";
-    "MODEL_STRONG": Plain PerInstallation, Words("`claude=opus`; other agents choose"), "Model for `strong`, written the same way.";
-    "MODEL_FALLBACK": Plain PerInstallation, Nothing, "Model to try once if the first is unknown, overloaded or limited.";
-    "MODELS": Plain PerInstallation, Nothing, "More model names that a repository may ask for, separated by commas.";
+    "MODEL_STRONG": Plain PerInstallation, Words("`claude=opus`; other agents choose"),
+        "Model for `strong`, written the same way.";
+    "MODEL_FALLBACK": Plain PerInstallation, None, "Model to try once if the first is unknown, overloaded or limited.";
+    "MODELS": Plain PerInstallation, None, "More model names that a repository may ask for, separated by commas.";
     "SANDBOX_MIN_LEVEL": Plain, Value("1"), "Lowest isolation level that the service accepts, 0 to 3.";
     "SANDBOX_MAX_LEVEL": Plain, Value("3"), "Highest isolation level that it uses.";
     "SANDBOX_MEMORY": Plain, Value("2GiB"), "Memory of one run, with all that it starts.";
@@ -121,12 +124,14 @@ pub static VARIABLES: &[Variable] = variables! {
     "MAX_HOURS_PER_FEATURE": Plain PerInstallation, Value("240"), "The same for `budget.hours_per_feature`.";
     "NETWORK_ALLOW": Plain PerInstallation, Value("registries"),
         "Hosts that sandboxes may reach at most: `example.com`, `*.example.com`, `registries` or `none`.";
-    "NETWORK_PINNED": Plain PerInstallation, Nothing, "Addresses of internal hosts: `host=address` or `host=address:port`.";
-    "NETWORK_PROXY": Plain, Nothing,
+    "NETWORK_PINNED": Plain PerInstallation, None,
+        "Addresses of internal hosts: `host=address` or `host=address:port`.";
+    "NETWORK_PROXY": Plain, None,
         "Your organisation's proxy, such as `http://proxy.example.com:3128`: the service reaches everything through it.";
-    "NETWORK_PROXY_CREDENTIALS": Secret, Nothing, "`user:password` for that proxy.";
-    "NETWORK_NO_PROXY": Plain, Nothing, "Hosts that are reached without it, as in `NO_PROXY`.";
-    "NETWORK_CA": Secret, Nothing, "More certificate authorities to trust, in PEM form.";
+    "NETWORK_PROXY_CREDENTIALS": Secret, None, "`user:password` for that proxy.";
+    "NETWORK_NO_PROXY": Plain, None, "Hosts that are reached without it, as in `NO_PROXY`.";
+    // Public, but a secret is the kind of value that can be given as a file.
+    "NETWORK_CA": Secret, None, "More certificate authorities to trust, in PEM form.";
     "CONCURRENCY": Plain, Value("4"), "Agents and Gates that one process runs at once.";
     "CONCURRENCY_IN_ALL": Plain, Value("0"), "The same, over all processes. In these limits, 0 means none.";
     "CONCURRENCY_PER_INSTALLATION": Plain, Value("4"), "The same, for each installation.";
@@ -173,7 +178,7 @@ pub static VARIABLES: &[Variable] = variables! {
 const SET_FOR_AGENTS: [&str; 5] = ["ROLE", "TASK", "TURN", "SCHEMA_FILE", "RUN_ID"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum SettingSource {
     /// The command line.
     Flag,
     Environment,
@@ -182,15 +187,15 @@ pub enum Source {
         /// The line's number, counted from 1.
         line: usize,
     },
-    /// No origin: the value is missing or is a default.
-    Nowhere,
+    /// No one place: the value is missing, is a default, or follows from several settings.
+    Unplaced,
 }
 
 /// A mistake in the server's settings. It never shows a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerMistake {
     /// The origin of the wrong value.
-    pub source: Source,
+    pub source: SettingSource,
     /// The setting's name with its prefix.
     pub name: String,
     /// The problem, and the valid values.
@@ -203,19 +208,19 @@ impl fmt::Display for ServerMistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.name)?;
         match self.source {
-            Source::Flag => write!(f, " (given as a flag)")?,
-            Source::Environment => write!(f, " (in the environment)")?,
-            Source::File { line } => write!(f, " (line {line} of the settings file)")?,
-            Source::Nowhere => {}
+            SettingSource::Flag => write!(f, " (given as a flag)")?,
+            SettingSource::Environment => write!(f, " (in the environment)")?,
+            SettingSource::File { line } => write!(f, " (line {line} of the settings file)")?,
+            SettingSource::Unplaced => {}
         }
         write!(f, ": {}", self.problem)
     }
 }
 
 #[derive(Clone)]
-pub(crate) struct Value {
+pub(crate) struct GivenValue {
     pub(crate) text: String,
-    pub(crate) source: Source,
+    pub(crate) source: SettingSource,
 }
 
 /// The raw settings, by layer.
@@ -230,10 +235,10 @@ pub(crate) struct SettingsLayers<'a> {
 /// The merged settings: for each name the value of the highest layer.
 #[derive(Default)]
 pub(crate) struct MergedVariables {
-    pub(crate) values: BTreeMap<&'static str, Value>,
-    pub(crate) agents: BTreeMap<String, Value>,
+    pub(crate) values: BTreeMap<&'static str, GivenValue>,
+    pub(crate) agents: BTreeMap<String, GivenValue>,
     /// The values that hold for one installation alone.
-    pub(crate) installations: BTreeMap<InstallationId, BTreeMap<&'static str, Value>>,
+    pub(crate) installations: BTreeMap<InstallationId, BTreeMap<&'static str, GivenValue>>,
     pub(crate) agent_environment: Vec<String>,
     /// The settings file, and every file that holds a secret.
     pub(crate) secret_files: Vec<PathBuf>,
@@ -244,36 +249,36 @@ pub(crate) struct MergedVariables {
 pub(crate) struct VariableEntry {
     /// The name without its prefix, in upper case.
     pub(crate) name: String,
-    pub(crate) value: Value,
+    pub(crate) value: GivenValue,
 }
 
 impl MergedVariables {
     /// Merges the layers, each overriding the one before: the file, the environment, the flags.
-    pub(crate) fn gather(given: &SettingsLayers<'_>) -> Self {
+    pub(crate) fn merge(given: &SettingsLayers<'_>) -> Self {
         let mut found = Self::default();
         if let Some(text) = given.file {
             let entries = server_file::read(text, &mut found);
-            found.layer(entries, given);
+            found.add_layer(entries, given);
         }
-        for (pairs, source) in [(given.environment, Source::Environment), (given.flags, Source::Flag)] {
+        for (pairs, source) in [(given.environment, SettingSource::Environment), (given.flags, SettingSource::Flag)] {
             let named = pairs.iter().filter_map(|(name, text)| Some((name.strip_prefix(PREFIX)?, text)));
             // Compose files leave a variable out by setting it to the empty text.
             let set = named.filter(|(name, text)| !text.trim().is_empty() && !SET_FOR_AGENTS.contains(name));
             let entries = set.map(|(name, text)| {
                 let (name, text) = (name.to_owned(), text.clone());
-                VariableEntry { name, value: Value { text, source } }
+                VariableEntry { name, value: GivenValue { text, source } }
             });
-            found.layer(entries.collect(), given);
+            found.add_layer(entries.collect(), given);
         }
         found
     }
 
-    fn layer(&mut self, entries: Vec<VariableEntry>, given: &SettingsLayers<'_>) {
-        let mut here: BTreeMap<&'static str, Value> = BTreeMap::new();
+    fn add_layer(&mut self, entries: Vec<VariableEntry>, given: &SettingsLayers<'_>) {
+        let mut here: BTreeMap<&'static str, GivenValue> = BTreeMap::new();
         for VariableEntry { name, value } in entries {
             let source = value.source;
             let placed = match find_variable(&name) {
-                Some(KnownVariable::Itself("CONFIG")) if matches!(source, Source::File { .. }) => {
+                Some(KnownVariable::Itself("CONFIG")) if matches!(source, SettingSource::File { .. }) => {
                     Err(mistake("CONFIG", source, "a settings file names no other".to_owned()))
                 }
                 Some(KnownVariable::Itself(name)) => {
@@ -312,7 +317,7 @@ pub fn join_mistakes(mistakes: &[ServerMistake], between: &str) -> String {
 }
 
 /// Returns a mistake about the setting `name` (given without prefix).
-pub(crate) fn mistake(name: &str, source: Source, problem: String) -> ServerMistake {
+pub(crate) fn mistake(name: &str, source: SettingSource, problem: String) -> ServerMistake {
     ServerMistake { source, name: format!("{PREFIX}{name}"), problem }
 }
 
@@ -330,7 +335,7 @@ fn find_variable(name: &str) -> Option<KnownVariable> {
     secret.map(|variable| KnownVariable::InFile(variable.name))
 }
 
-fn unknown(name: &str, source: Source) -> ServerMistake {
+fn unknown(name: &str, source: SettingSource) -> ServerMistake {
     let secrets = VARIABLES.iter().filter(|variable| variable.kind == ValueKind::Secret);
     let files: Vec<String> = secrets.map(|variable| format!("{}_FILE", variable.name)).collect();
     let names = VARIABLES.iter().map(|variable| variable.name);
@@ -345,15 +350,15 @@ fn unknown(name: &str, source: Source) -> ServerMistake {
 
 fn secret_from_file(
     name: &'static str,
-    value: Value,
+    value: GivenValue,
     given: &SettingsLayers<'_>,
-) -> Result<(&'static str, Value), ServerMistake> {
+) -> Result<(&'static str, GivenValue), ServerMistake> {
     let (path, source) = (value.text.trim(), value.source);
     let problem = match (given.read)(Path::new(path)) {
         Ok(text) if text.trim().is_empty() => format!("the file {path} is empty"),
         Ok(text) => {
             let text = text.trim_end_matches(['\n', '\r']).to_owned();
-            return Ok((name, Value { text, source }));
+            return Ok((name, GivenValue { text, source }));
         }
         Err(error) => format!("the file {path} cannot be read: {error}"),
     };

@@ -1,7 +1,7 @@
 //! Two organisations on one server, each with an allowance of its own.
 
 use crate::world::{Plan, REPO, Setup, WRITER, World};
-use autobuild::config::{Allowance, Budget, LargestValues, NetworkCeiling, RepositorySettings};
+use autobuild::config::{Allowance, Budget, LargestValues, NetworkSettings, RepositorySettings};
 use domain::{
     feature::Feature,
     ids::{IssueNumber, RepoId},
@@ -14,7 +14,7 @@ const SETTINGS: &str = "test: sh tests/run.sh\nplan_approval: always\nmax_turns:
 
 fn allowance(usd_per_task: f64, usd_per_feature: f64, host: &str, model: &str) -> Allowance {
     let mut allowance = Allowance {
-        network: NetworkCeiling { allow: vec![host.parse().unwrap()], ..NetworkCeiling::default() },
+        network: NetworkSettings { allow: vec![host.parse().unwrap()], ..NetworkSettings::default() },
         most: LargestValues {
             budget: Budget { usd_per_task, usd_per_feature, ..Budget::UNLIMITED },
             ..LargestValues::default()

@@ -1,7 +1,7 @@
 //! Agents that misbehave, and repositories that cannot be tested.
 
 use crate::world::{ISSUE, Plan, REPO, Setup, WRITER, World};
-use autobuild::config::{Allowance, NetworkCeiling, Role};
+use autobuild::config::{Allowance, NetworkSettings, Role};
 use forge::{BranchRule, Fault, Mishap, RuleKind};
 use std::{
     collections::BTreeMap,
@@ -282,7 +282,7 @@ sys.exit(0 if b" 200 " in way.recv(100) else 1)
 /// Returns a world whose set-up asks for npm's registry, which is at this address, if there is a `package.json`.
 async fn world_with_npm_at(address: SocketAddr, file: &str) -> World {
     let pinned = BTreeMap::from([("registry.npmjs.org".parse().unwrap(), address)]);
-    let network = NetworkCeiling { pinned, ..NetworkCeiling::default() };
+    let network = NetworkSettings { pinned, ..NetworkSettings::default() };
     let setup = Setup::new().only_settings(
         "setup: if test -e package.json; then python3 tests/reach.py; fi\ntest: sh tests/run.sh\nmode: standard\n",
     );

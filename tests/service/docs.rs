@@ -9,7 +9,7 @@
 )]
 
 use autobuild::{
-    config::{PREFIX, UsualValue, VARIABLES, ValueKind, json_schema},
+    config::{DefaultValue, PREFIX, VARIABLES, ValueKind, json_schema},
     messages,
     web::FAMILIES,
 };
@@ -106,10 +106,10 @@ fn variables() -> String {
             ValueKind::Secret => " \\*",
             ValueKind::Plain => "",
         };
-        let usual = match variable.usual {
-            UsualValue::Nothing => String::new(),
-            UsualValue::Value(value) => code(value),
-            UsualValue::Words(words) => words.to_owned(),
+        let usual = match variable.default {
+            DefaultValue::None => String::new(),
+            DefaultValue::Value(value) => code(value),
+            DefaultValue::Words(words) => words.to_owned(),
         };
         let name = format!("`{PREFIX}{}`{secret}", variable.name);
         vec![name, usual, variable.about.to_owned()]

@@ -321,14 +321,14 @@ pub(super) fn agent(name: &str, checked: &anyhow::Result<()>) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Source;
+    use crate::config::SettingSource;
     use std::path::PathBuf;
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "one row after the other")]
     fn each_row_of_the_machine_says_how_it_stands_and_what_to_do() {
         let mistake = ServerMistake {
-            source: Source::Environment,
+            source: SettingSource::Environment,
             name: "AUTOBUILD_LISTEN".to_owned(),
             problem: "no address".to_owned(),
         };
