@@ -5,7 +5,7 @@ use crate::gates::{change::is_of_tests, compare, gate_result, run::context::Gate
 use domain::{
     evidence::{Absence, Counts, Evidence, Fact, Gate, GateResult, NamedTest, TestNames, Weight},
     plan::{Check, Criterion},
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
 };
 use git::Blob;
 use runners::{
@@ -131,7 +131,7 @@ fn with_item(mut result: GateResult, criterion: &Criterion, number: usize) -> Ga
         let text = criterion.text.clone();
         let finding = finding.without_output();
         let failed = Problem::CheckFailed { number, text, finding };
-        result.items.push(Issue::must_fix(failed));
+        result.items.push(ReviewItem::must_fix(failed));
     }
     result
 }

@@ -13,7 +13,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use domain::{
     evidence::{Absence, Evidence, Fact, FailedCommand, Gate, GateResult, Weight},
     plan::TaskType,
-    problem::{Issue, Problem, Severity},
+    problem::{Problem, ReviewItem, Severity},
 };
 use git::blocking;
 use runners::coverage::Measured;
@@ -169,14 +169,14 @@ impl Sum {
     }
 }
 
-fn item(path: &str, lines: &[u32], weight: Weight) -> Issue {
+fn item(path: &str, lines: &[u32], weight: Weight) -> ReviewItem {
     let uncovered = Problem::Uncovered(ranges(lines));
     let at = lines.first().map(|line| (path.to_owned(), *line));
     let severity = match weight {
         Weight::Asked | Weight::Informational => Severity::ShouldFix,
         Weight::Required => Severity::MustFix,
     };
-    Issue { severity, ..gate_result::should_fix(uncovered, at) }
+    ReviewItem { severity, ..gate_result::should_fix(uncovered, at) }
 }
 
 fn ranges(lines: &[u32]) -> Vec<(u32, u32)> {

@@ -4,7 +4,7 @@ use crate::gates::run::result_cache::Origin;
 use domain::{
     evidence::{Absence, Evidence, Fact, Finding, Gate, GateResult, Weight},
     ids::Sha,
-    problem::{Issue, Problem, Severity},
+    problem::{Problem, ReviewItem, Severity},
 };
 
 pub(crate) fn passed(gate: Gate, weight: Weight, fact: Fact) -> GateResult {
@@ -29,9 +29,9 @@ fn finding(fact: Fact) -> Finding {
 }
 
 /// Creates an informational item, which does not send the work back.
-pub(crate) fn should_fix(problem: Problem, at: Option<(String, u32)>) -> Issue {
+pub(crate) fn should_fix(problem: Problem, at: Option<(String, u32)>) -> ReviewItem {
     let (file, line) = at.unzip();
-    Issue { severity: Severity::ShouldFix, file, line, ..Issue::must_fix(problem) }
+    ReviewItem { severity: Severity::ShouldFix, file, line, ..ReviewItem::must_fix(problem) }
 }
 
 /// Adds a fact about how a command ran.

@@ -8,7 +8,7 @@ use autobuild::{
 use domain::{
     evidence::{Evidence, Gate},
     plan::TaskType,
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
     test_outcome::TestOutcome,
 };
 use tokio_util::sync::CancellationToken;
@@ -77,8 +77,7 @@ async fn two_tasks_together_may_not_do_what_one_may_not() {
     let report = verify_wave(&stage.context, &subject, &CancellationToken::new()).await.unwrap();
     let result = report.result(Gate::BaseTests).unwrap();
     assert_eq!(result.evidence.word(), "failed");
-    let weakened =
-        |item: &Issue| matches!(&item.problem, Problem::Outcome { outcome, .. } if *outcome == TestOutcome::Weakened);
+    let weakened = |item: &ReviewItem| matches!(&item.problem, Problem::Outcome { outcome, .. } if *outcome == TestOutcome::Weakened);
     assert!(weakened(&result.items[0]), "{:?}", result.items);
     let before = WaveSubject { whole: None, ..subject };
     let report = verify_wave(&stage.context, &before, &CancellationToken::new()).await.unwrap();

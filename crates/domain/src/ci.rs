@@ -9,7 +9,7 @@ use crate::{
     evidence::{Absence, Evidence, Fact, Finding, Gate, GateResult, Weight},
     exposure::Exposure,
     ids::{Millis, User},
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
 };
 use serde::{Deserialize, Serialize};
 
@@ -333,12 +333,12 @@ fn open(check: &CiCheck) -> Option<OpenCheck> {
     Some(OpenCheck { name, state })
 }
 
-fn item(check: &CiCheck) -> Option<Issue> {
+fn item(check: &CiCheck) -> Option<ReviewItem> {
     let CiSays::Failed(output) = &check.says else {
         return None;
     };
     let (check, output) = (check.name.clone(), output.clone());
-    Some(Issue::must_fix(Problem::Ci { check, output }))
+    Some(ReviewItem::must_fix(Problem::Ci { check, output }))
 }
 
 fn finding(fact: Fact) -> Finding {

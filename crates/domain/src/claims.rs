@@ -9,7 +9,7 @@ use crate::{
     claims::spelling::spellings,
     evidence::{Gate, GateReport},
     plan::{Check, Criterion},
-    problem::{Issue, Problem, Severity},
+    problem::{Problem, ReviewItem, Severity},
     report::{ChangedPaths, Discrepancy, InsteadOfCreating, LeftOut, PlayerReport, TestClaim},
 };
 use std::collections::BTreeSet;
@@ -50,9 +50,11 @@ pub fn discrepancies(report: &PlayerReport, known: &CommitFacts<'_>) -> Vec<Disc
 }
 
 /// Returns the new files that ignore rules kept out of a commit, as comments for the Player.
-pub fn left_out_items(all: &[LeftOut]) -> impl Iterator<Item = Issue> {
-    let item =
-        |left: &LeftOut| Issue { severity: Severity::ShouldFix, ..Issue::must_fix(Problem::LeftOut(left.clone())) };
+pub fn left_out_items(all: &[LeftOut]) -> impl Iterator<Item = ReviewItem> {
+    let item = |left: &LeftOut| ReviewItem {
+        severity: Severity::ShouldFix,
+        ..ReviewItem::must_fix(Problem::LeftOut(left.clone()))
+    };
     all.iter().map(item)
 }
 

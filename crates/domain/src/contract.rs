@@ -7,7 +7,7 @@ use crate::{
     evidence::{GateReport, Profile, Unmet},
     grounds,
     plan::{Criterion, TaskType},
-    problem::{Breach, Issue, OpenCriterion, Problem, Severity},
+    problem::{Breach, OpenCriterion, Problem, ReviewItem, Severity},
     question,
     question::{OpenQuestion, QuoteFacts, Unsettled},
 };
@@ -159,13 +159,13 @@ fn unsettled(decision: &CoachDecision, facts: &TurnFacts<'_>) -> Vec<Unsettled> 
     open.filter_map(with_question).collect()
 }
 
-fn question_item(unsettled: &Unsettled) -> Issue {
+fn question_item(unsettled: &Unsettled) -> ReviewItem {
     let (file, line) = unsettled.question.place.clone().unzip();
-    Issue { file, line, ..Issue::must_fix(Problem::Question(unsettled.clone())) }
+    ReviewItem { file, line, ..ReviewItem::must_fix(Problem::Question(unsettled.clone())) }
 }
 
 /// The verdict on a turn that no Coach reviewed. The Player must fix the items.
-pub fn feedback_without_coach(items: Vec<Issue>) -> Verdict {
+pub fn feedback_without_coach(items: Vec<ReviewItem>) -> Verdict {
     verdict(Outcome::Feedback, None, Vec::new(), items)
 }
 
@@ -173,15 +173,15 @@ fn verdict(
     outcome: Outcome,
     decision: Option<&CoachDecision>,
     breaches: Vec<Breach>,
-    mut items: Vec<Issue>,
+    mut items: Vec<ReviewItem>,
 ) -> Verdict {
     items.sort_by_key(|item| item.severity);
     Verdict { outcome, decision: decision.cloned(), breaches, open_questions: Vec::new(), items }
 }
 
 /// The verdict on work that may not be pushed.
-pub fn verdict_on_forbidden(items: Vec<Issue>) -> Verdict {
-    let is_forbidden = |item: &&Issue| matches!(&item.problem, Problem::Forbidden(why) if why.is_of_path());
+pub fn verdict_on_forbidden(items: Vec<ReviewItem>) -> Verdict {
+    let is_forbidden = |item: &&ReviewItem| matches!(&item.problem, Problem::Forbidden(why) if why.is_of_path());
     let forbidden = items.iter().filter(is_forbidden);
     let paths: BTreeSet<String> = forbidden.filter_map(|item| item.file.clone()).collect();
     let named: Vec<String> = paths.into_iter().take(MOST_PATHS).collect();
@@ -193,14 +193,14 @@ pub fn verdict_on_forbidden(items: Vec<Issue>) -> Verdict {
 
 /// The verdict on a turn that changed no file.
 pub fn verdict_on_no_change() -> Verdict {
-    feedback_without_coach(vec![Issue::must_fix(Problem::NoChange)])
+    feedback_without_coach(vec![ReviewItem::must_fix(Problem::NoChange)])
 }
 
 fn approved_or_lowered(
     decision: &CoachDecision,
     facts: &TurnFacts<'_>,
     gate_failures: Vec<Unmet>,
-    mut items: Vec<Issue>,
+    mut items: Vec<ReviewItem>,
     unsettled: &[Unsettled],
 ) -> Verdict {
     let mut found: Vec<Breach> = gate_failures.into_iter().map(Breach::Gate).collect();
@@ -212,7 +212,7 @@ fn approved_or_lowered(
     }
     items.extend(unsettled.iter().map(question_item));
     found.extend(unsettled.iter().cloned().map(Breach::Question));
-    let is_must_fix = |issue: &&Issue| issue.severity == Severity::MustFix;
+    let is_must_fix = |issue: &&ReviewItem| issue.severity == Severity::MustFix;
     let left = decision.issues.iter().filter(is_must_fix).count();
     if left > 0 {
         found.push(Breach::MustFixLeft(left));
@@ -229,23 +229,23 @@ fn approved_or_lowered(
 
 /// Returns feedback with everything to fix: the findings of the code, then those of the Coach. If neither found a
 /// problem in the work, the only item is the broken contract, or the Coach's own text if no contract is broken.
-fn feedback(decision: &CoachDecision, breaches: Vec<Breach>, mut items: Vec<Issue>) -> Verdict {
+fn feedback(decision: &CoachDecision, breaches: Vec<Breach>, mut items: Vec<ReviewItem>) -> Verdict {
     items.extend(decision.issues.iter().cloned());
     if items.is_empty() {
         items.push(match breaches.first() {
-            Some(breach) => Issue::must_fix(Problem::Review(Box::new(breach.clone()))),
+            Some(breach) => ReviewItem::must_fix(Problem::Review(Box::new(breach.clone()))),
             None => item_from_coach_text(decision),
         });
     }
     verdict(Outcome::Feedback, Some(decision), breaches, items)
 }
 
-fn item_from_coach_text(decision: &CoachDecision) -> Issue {
+fn item_from_coach_text(decision: &CoachDecision) -> ReviewItem {
     let words = [&decision.feedback, &decision.summary].into_iter();
     let first = words.map(|text| text.trim()).find(|text| !text.is_empty());
     match first {
-        Some(text) => Issue::remark("requirement", text),
-        None => Issue::must_fix(Problem::NoReason),
+        Some(text) => ReviewItem::must_fix_remark("requirement", text),
+        None => ReviewItem::must_fix(Problem::NoReason),
     }
 }
 
@@ -306,8 +306,8 @@ mod tests {
         }
     }
 
-    fn issue(severity: Severity, description: &str) -> Issue {
-        Issue { severity, ..Issue::remark("design", description) }
+    fn issue(severity: Severity, description: &str) -> ReviewItem {
+        ReviewItem { severity, ..ReviewItem::must_fix_remark("design", description) }
     }
 
     fn facts<'a>(criteria: &'a [Criterion], gates: &'a GateReport, checkout: &'a CheckoutState) -> TurnFacts<'a> {
@@ -533,20 +533,20 @@ mod tests {
             cause: Cause::Failed(tests(101, 2, 1).tests.finding().unwrap().clone()),
         });
         let later = issue(Severity::ShouldFix, "later");
-        assert_eq!(red.items, [Issue::must_fix(failed), issue(Severity::MustFix, "now"), later]);
+        assert_eq!(red.items, [ReviewItem::must_fix(failed), issue(Severity::MustFix, "now"), later]);
         decision.issues.clear();
         decision.feedback = "handle the empty case".to_owned();
         let words = verdict(&decision, &tests(0, 3, 0)).items;
-        assert_eq!(words, [Issue::remark("requirement", "handle the empty case")]);
+        assert_eq!(words, [ReviewItem::must_fix_remark("requirement", "handle the empty case")]);
     }
 
     #[test]
     fn held_work_names_the_contract_where_a_path_is_why() {
-        let protected = Issue {
+        let protected = ReviewItem {
             file: Some(".github/workflows/ci.yml".to_owned()),
-            ..Issue::must_fix(Problem::Forbidden(Forbidden::Protected("**/ci.yml".to_owned())))
+            ..ReviewItem::must_fix(Problem::Forbidden(Forbidden::Protected("**/ci.yml".to_owned())))
         };
-        let secret = || Issue::must_fix(Problem::Forbidden(Forbidden::Secret("a private key".to_owned())));
+        let secret = || ReviewItem::must_fix(Problem::Forbidden(Forbidden::Secret("a private key".to_owned())));
         let verdict = verdict_on_forbidden(vec![protected, secret()]);
         let paths = vec![".github/workflows/ci.yml".to_owned()];
         assert_eq!(verdict.breaches, [Breach::ForbiddenPaths(paths)]);

@@ -1,7 +1,7 @@
 //! The Coach's decision on a turn, and the verdict that follows from it.
 
 use crate::{
-    problem::{Breach, Issue},
+    problem::{Breach, ReviewItem},
     question::{OpenQuestion, QuestionAnswer},
 };
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct CoachDecision {
     /// The Coach's statement about the tests.
     pub tests: Option<CoachTests>,
     /// The problems and remarks.
-    pub issues: Vec<Issue>,
+    pub issues: Vec<ReviewItem>,
     /// Free text for the Player.
     pub feedback: String,
     pub answers: Vec<QuestionAnswer>,
@@ -115,7 +115,7 @@ pub struct Verdict {
     /// The questions that the decision's answers leave open.
     pub open_questions: Vec<OpenQuestion>,
     /// Everything that the Player must or may fix, `must_fix` first.
-    pub items: Vec<Issue>,
+    pub items: Vec<ReviewItem>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

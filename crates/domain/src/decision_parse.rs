@@ -4,7 +4,7 @@
 use crate::{
     decision::{CoachDecision, CoachTests, CriterionFinding, CriterionMet, DecisionKind, Probing},
     plan::{Criterion, schema::of_answer},
-    problem::{Issue, Problem, Severity},
+    problem::{Problem, ReviewItem, Severity},
     question::{AnswerVerdict, QuestionAnswer},
 };
 use serde_json::json;
@@ -211,7 +211,7 @@ fn count(fields: &mut Fields<'_>, key: &'static str) -> u64 {
     })
 }
 
-fn issue(item: &Field<'_>) -> Option<Issue> {
+fn issue(item: &Field<'_>) -> Option<ReviewItem> {
     let mut fields = item.map()?;
     let severity = fields.required("severity").and_then(|field| field.word(&Severity::ALL));
     let description = fields.required("description").and_then(|field| field.text());
@@ -221,7 +221,7 @@ fn issue(item: &Field<'_>) -> Option<Issue> {
     let suggestion = fields.optional("suggestion").and_then(|field| field.text());
     fields.end();
     let text = description?;
-    Some(Issue {
+    Some(ReviewItem {
         severity: severity?,
         problem: Problem::Remark { category, text },
         file,
@@ -355,13 +355,13 @@ pub(super) fn bounded(mut decision: CoachDecision) -> CoachDecision {
     decision
 }
 
-fn issues(all: Vec<Issue>) -> Vec<Issue> {
+fn issues(all: Vec<ReviewItem>) -> Vec<ReviewItem> {
     let total = all.len();
-    let mut all: Vec<&Issue> = all.iter().collect();
+    let mut all: Vec<&ReviewItem> = all.iter().collect();
     if total > MOST_ISSUES {
         all.sort_by_key(|issue| issue.severity);
     }
-    let mut kept: Vec<Issue> = Vec::new();
+    let mut kept: Vec<ReviewItem> = Vec::new();
     for issue in all {
         if kept.len() >= MOST_ISSUES {
             break;
@@ -373,12 +373,12 @@ fn issues(all: Vec<Issue>) -> Vec<Issue> {
     }
     if total > MOST_ISSUES && kept.len() >= MOST_ISSUES {
         let more = Problem::MoreIssues { named: total, kept: MOST_ISSUES };
-        kept.push(Issue { severity: Severity::NiceToHave, ..Issue::must_fix(more) });
+        kept.push(ReviewItem { severity: Severity::NiceToHave, ..ReviewItem::must_fix(more) });
     }
     kept
 }
 
-fn short(issue: &Issue) -> Issue {
+fn short(issue: &ReviewItem) -> ReviewItem {
     let mut issue = issue.clone();
     if let Problem::Remark { category, text } = &mut issue.problem {
         shorten_to(category, MOST_NAME);
@@ -489,14 +489,16 @@ mod tests {
         let findings: Vec<(usize, CriterionMet)> = decision.criteria.iter().map(|f| (f.criterion, f.met)).collect();
         assert_eq!(findings, [(2, CriterionMet::NotMet), (1, CriterionMet::Met)]);
         assert_eq!(decision.tests.unwrap().coverage, Some(80.0));
-        let issue =
-            |severity, category: &str, description: &str| Issue { severity, ..Issue::remark(category, description) };
-        let first = Issue {
+        let issue = |severity, category: &str, description: &str| ReviewItem {
+            severity,
+            ..ReviewItem::must_fix_remark(category, description)
+        };
+        let first = ReviewItem {
             file: Some("./a".to_owned()),
             suggestion: Some("s".to_owned()),
             ..issue(Severity::MustFix, "test", "d")
         };
-        let second = Issue { line: Some(7), ..issue(Severity::NiceToHave, "", "e") };
+        let second = ReviewItem { line: Some(7), ..issue(Severity::NiceToHave, "", "e") };
         assert_eq!(decision.issues, [first, second, issue(Severity::ShouldFix, "", "f")]);
     }
 
@@ -610,12 +612,12 @@ mod tests {
         #[test]
         fn ten_thousand_issues_become_a_hundred_and_the_one_that_must_be_fixed_stays() {
             let mut hostile = decision();
-            let nice = |number: usize| Issue {
+            let nice = |number: usize| ReviewItem {
                 severity: Severity::NiceToHave,
-                ..Issue::remark("design", &format!("taste {number}"))
+                ..ReviewItem::must_fix_remark("design", &format!("taste {number}"))
             };
             hostile.issues = (0..10_000).map(nice).collect();
-            hostile.issues.push(Issue::remark("correctness", &"wrong ".repeat(10_000)));
+            hostile.issues.push(ReviewItem::must_fix_remark("correctness", &"wrong ".repeat(10_000)));
             let kept = bounded(hostile);
             assert_eq!(kept.issues.len(), 101);
             assert_eq!(kept.issues[0].severity, Severity::MustFix);
@@ -628,7 +630,7 @@ mod tests {
         #[test]
         fn repetitions_are_kept_once_and_a_criterion_that_is_not_met_is_never_cut() {
             let mut hostile = decision();
-            hostile.issues = vec![Issue::remark("test", "the same"); 50];
+            hostile.issues = vec![ReviewItem::must_fix_remark("test", "the same"); 50];
             let finding = |met, criterion| CriterionFinding { criterion, met, evidence: "src/a.rs".to_owned() };
             hostile.criteria = (0..10_000).map(|number| finding(CriterionMet::Met, number)).collect();
             hostile.criteria.push(finding(CriterionMet::NotMet, 1));

@@ -14,7 +14,7 @@ use text::words;
 
 /// One problem or remark of the Coach, a Gate or a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Issue {
+pub struct ReviewItem {
     /// Its weight: `must_fix` sends work back.
     pub severity: Severity,
     pub problem: Problem,
@@ -221,14 +221,14 @@ impl Forbidden {
     }
 }
 
-impl Issue {
-    /// An issue that sends work back and names no file.
+impl ReviewItem {
+    /// An item that sends work back and names no file.
     pub fn must_fix(problem: Problem) -> Self {
         Self { severity: Severity::MustFix, problem, file: None, line: None, suggestion: None }
     }
 
-    /// The same in the words of the Coach or a person.
-    pub fn remark(category: &str, text: &str) -> Self {
+    /// A must-fix item in the words of the Coach or a person.
+    pub fn must_fix_remark(category: &str, text: &str) -> Self {
         let (category, text) = (category.to_owned(), text.to_owned());
         Self::must_fix(Problem::Remark { category, text })
     }
@@ -245,14 +245,14 @@ impl Issue {
 }
 
 impl IntegrityFinding {
-    /// Returns the finding as an issue for the Player and for people.
-    pub fn item(&self, kind: TaskType) -> Issue {
+    /// Returns the finding as an item for the Player and for people.
+    pub fn item(&self, kind: TaskType) -> ReviewItem {
         let severity = match self.weight(kind) {
             Weight::Required => Severity::MustFix,
             Weight::Asked | Weight::Informational => Severity::ShouldFix,
         };
         let (rule, what) = (self.rule, self.what.clone());
-        Issue {
+        ReviewItem {
             severity,
             problem: Problem::Rule { rule, what },
             file: Some(self.path.clone()),
@@ -368,15 +368,15 @@ impl Doubt {
 
 impl OpenCriterion {
     /// Returns the item for the Player; `None` if the Gates report the same already.
-    pub(crate) fn item(&self, gates: &GateReport) -> Option<Issue> {
-        let is_told = match &self.doubt {
+    pub(crate) fn item(&self, gates: &GateReport) -> Option<ReviewItem> {
+        let is_reported = match &self.doubt {
             Doubt::NotReached => true,
             Doubt::CheckFailed(_) => {
                 gates.result(Gate::Check(self.number)).is_some_and(|check| check.weight != Weight::Informational)
             }
             Doubt::NotMet { .. } | Doubt::NotLookedAt | Doubt::WithoutEvidence | Doubt::NothingReal => false,
         };
-        (!is_told).then(|| Issue::must_fix(Problem::Criterion(self.clone())))
+        (!is_reported).then(|| ReviewItem::must_fix(Problem::Criterion(self.clone())))
     }
 }
 

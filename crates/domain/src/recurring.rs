@@ -3,7 +3,7 @@
 
 use crate::{
     ids::TurnNumber,
-    problem::{Issue, Severity},
+    problem::{ReviewItem, Severity},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,7 +16,7 @@ const SAME_ISSUES_TURNS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recurring {
     /// The issue, as the last turn named it.
-    pub issue: Issue,
+    pub issue: ReviewItem,
     /// The number of turns in which it came up.
     pub count: usize,
     /// The turns in which it came up.
@@ -24,8 +24,8 @@ pub struct Recurring {
 }
 
 /// Groups equal issues over all turns and returns those of more than one turn, the most frequent first.
-pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
-    let mut groups: BTreeMap<Key, (&Issue, BTreeSet<TurnNumber>)> = BTreeMap::new();
+pub fn recurring(turns: &[(TurnNumber, &[ReviewItem])]) -> Vec<Recurring> {
+    let mut groups: BTreeMap<Key, (&ReviewItem, BTreeSet<TurnNumber>)> = BTreeMap::new();
     for (turn, items) in turns {
         for issue in *items {
             let group = groups.entry(key(issue, Digits::Ignored)).or_insert_with(|| (issue, BTreeSet::new()));
@@ -34,7 +34,7 @@ pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
         }
     }
     let several = groups.into_values().filter(|(_, turns)| turns.len() > 1);
-    let group = |(issue, turns): (&Issue, BTreeSet<TurnNumber>)| Recurring {
+    let group = |(issue, turns): (&ReviewItem, BTreeSet<TurnNumber>)| Recurring {
         issue: issue.clone(),
         count: turns.len(),
         turns: turns.into_iter().collect(),
@@ -47,14 +47,14 @@ pub fn recurring(turns: &[(TurnNumber, &[Issue])]) -> Vec<Recurring> {
 /// `true` if the last three turns ended with the same set of `must_fix` issues.
 ///
 /// Numbers are compared, except line numbers: "2 failed" after "3 failed" is progress.
-pub fn same_issues_three_turns(turns: &[&[Issue]]) -> bool {
+pub fn same_issues_three_turns(turns: &[&[ReviewItem]]) -> bool {
     let last = turns.iter().rev().take(SAME_ISSUES_TURNS);
     let mut last = last.map(|items| must_fix_keys(items));
     let newest = last.next().unwrap_or_default();
     turns.len() >= SAME_ISSUES_TURNS && !newest.is_empty() && last.all(|keys| keys == newest)
 }
 
-fn must_fix_keys(items: &[Issue]) -> BTreeSet<Key> {
+fn must_fix_keys(items: &[ReviewItem]) -> BTreeSet<Key> {
     let must_fix = items.iter().filter(|issue| issue.severity == Severity::MustFix);
     must_fix.map(|issue| key(issue, Digits::Compared)).collect()
 }
@@ -68,7 +68,7 @@ enum Digits {
     Compared,
 }
 
-fn key(issue: &Issue, digits: Digits) -> Key {
+fn key(issue: &ReviewItem, digits: Digits) -> Key {
     let file = issue.file.as_deref();
     let file = file.map(|file| file.strip_prefix("./").unwrap_or(file));
     // A problem can always be serialized.
@@ -137,17 +137,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn issue(description: &str) -> Issue {
-        Issue::remark("test", description)
+    fn issue(description: &str) -> ReviewItem {
+        ReviewItem::must_fix_remark("test", description)
     }
 
-    fn turns(items: &[Vec<Issue>]) -> Vec<(TurnNumber, &[Issue])> {
+    fn turns(items: &[Vec<ReviewItem>]) -> Vec<(TurnNumber, &[ReviewItem])> {
         (1..).map(TurnNumber).zip(items.iter().map(Vec::as_slice)).collect()
     }
 
     #[test]
     fn equal_issues_are_grouped_over_turns_whatever_their_spelling() {
-        let elsewhere = Issue { file: Some("b.rs".to_owned()), ..issue("no test for the empty case") };
+        let elsewhere = ReviewItem { file: Some("b.rs".to_owned()), ..issue("no test for the empty case") };
         let items = [
             vec![issue("No test for the empty case."), issue("typo"), elsewhere],
             vec![issue("no  test for\nthe empty case"), issue("no test for the empty case")],
@@ -187,10 +187,10 @@ mod tests {
             (vec![vec![a(1)], vec![], vec![a(1)]], false),
             (vec![vec![], vec![], vec![]], false),
             (vec![vec![issue("3 failed")], vec![issue("2 failed")], vec![issue("1 failed")]], false),
-            (vec![vec![Issue { severity: Severity::ShouldFix, ..a(1) }]; 3], false),
+            (vec![vec![ReviewItem { severity: Severity::ShouldFix, ..a(1) }]; 3], false),
         ];
         for (items, expected) in table {
-            let told: Vec<&[Issue]> = items.iter().map(Vec::as_slice).collect();
+            let told: Vec<&[ReviewItem]> = items.iter().map(Vec::as_slice).collect();
             assert_eq!(same_issues_three_turns(&told), expected, "{items:?}");
         }
     }
@@ -198,7 +198,7 @@ mod tests {
     proptest! {
         #[test]
         fn repeating_a_turn_three_times_is_stuck_and_recurs(words in proptest::collection::vec("[a-z0-9: ]{0,12}", 1..4)) {
-            let items: Vec<Issue> = words.iter().map(|text| issue(text)).collect();
+            let items: Vec<ReviewItem> = words.iter().map(|text| issue(text)).collect();
             let history = vec![items.clone(), items.clone(), items];
             prop_assert!(same_issues_three_turns(&[&history[0], &history[1], &history[2]]));
             prop_assert!(recurring(&turns(&history)).iter().all(|group| group.count == 3));

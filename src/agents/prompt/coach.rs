@@ -13,7 +13,7 @@ use domain::{
     evidence::GateReport,
     ids::TurnNumber,
     plan::PlannedTask,
-    problem::Issue,
+    problem::ReviewItem,
     question::Question,
     report::{Discrepancy, PlayerReport},
 };
@@ -37,7 +37,7 @@ pub struct CoachInput<'a> {
     /// The claims that the files or the Gates contradict.
     pub discrepancies: &'a [Discrepancy],
     /// The findings that the last verdict asked the Player to fix.
-    pub previous: &'a [Issue],
+    pub previous: &'a [ReviewItem],
     /// The questions of the last turn, which the Player may have answered in its report.
     pub previous_questions: &'a [Question],
     /// The words of people with the right to decide, after the issue, oldest first.

@@ -14,7 +14,7 @@ use domain::{
     decision::Probing,
     evidence::{Absence, Counts, Evidence, Excuse, Excused, Finding, Gate, GateReport, GateResult, Weight},
     plan::Criterion,
-    problem::Issue,
+    problem::ReviewItem,
 };
 use std::fmt::Write;
 
@@ -93,7 +93,7 @@ fn other(result: &GateResult) -> String {
     format!("{shown}{}", places(&result.items))
 }
 
-fn places(items: &[Issue]) -> String {
+fn places(items: &[ReviewItem]) -> String {
     if items.is_empty() {
         return String::new();
     }

@@ -11,7 +11,7 @@ use chrono::DateTime;
 use domain::{
     feature::{EarlierComment, discussion::MOST_CHARACTERS},
     plan::{Check, PlannedTask, TaskType},
-    problem::{Issue, Severity},
+    problem::{ReviewItem, Severity},
 };
 use std::fmt::Write;
 use text::{markdown::with_named_images, shorten};
@@ -96,7 +96,7 @@ impl Prompt {
         self.end_subject();
     }
 
-    pub(super) fn items(&mut self, heading: &str, intro: &str, items: &[Issue]) {
+    pub(super) fn items(&mut self, heading: &str, intro: &str, items: &[ReviewItem]) {
         if items.is_empty() {
             return;
         }
@@ -162,12 +162,12 @@ pub(super) fn check_sentence(check: &Check) -> String {
 }
 
 /// Returns findings, one per line. If there are too many, only the first.
-pub(super) fn item_lines(items: &[Issue]) -> String {
+pub(super) fn item_lines(items: &[ReviewItem]) -> String {
     let lines = items.iter().take(MAX_ITEMS).map(item_line).collect();
     joined(lines, items.len().saturating_sub(MAX_ITEMS))
 }
 
-fn item_line(item: &Issue) -> String {
+fn item_line(item: &ReviewItem) -> String {
     let severity = match item.severity {
         Severity::MustFix => "must_fix",
         Severity::ShouldFix => "should_fix",

@@ -13,7 +13,7 @@ use domain::{
     design::Design,
     ids::{TaskId, TurnNumber},
     plan::{Intent, PlannedTask, TaskType},
-    problem::Issue,
+    problem::ReviewItem,
     question::{OpenQuestion, Question},
 };
 use std::fmt::Write;
@@ -37,7 +37,7 @@ pub struct PlayerInput<'a> {
     pub task: &'a PlannedTask,
     pub turn: TurnNumber,
     /// The findings that the last verdict asked the Player to fix.
-    pub items: &'a [Issue],
+    pub items: &'a [ReviewItem],
     /// The questions of the last turn, and those of them that nobody answered.
     pub questions: (&'a [Question], &'a [OpenQuestion]),
     /// The guidance of people, word for word, newest last.

@@ -18,7 +18,7 @@ use domain::{
     ids::{Millis, TaskId, TurnNumber, User, UserId},
     integrity::Rule,
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort, schema::schema as plan_schema},
-    problem::{Doubt, Issue, OpenCriterion, Severity},
+    problem::{Doubt, OpenCriterion, ReviewItem, Severity},
     question::{AnswerClaim, OpenQuestion, OpenReason, Question, Topic, Unsettled, both_forms},
     report::{Discrepancy, PlayerReport, TestClaim, schema as report_schema},
     test_outcome::TestOutcome,
@@ -68,15 +68,18 @@ fn task() -> PlannedTask {
     }
 }
 
-fn items() -> Vec<Issue> {
+fn items() -> Vec<ReviewItem> {
     vec![
-        Issue {
+        ReviewItem {
             file: Some("src/count.rs".to_owned()),
             line: Some(12),
             suggestion: Some("text.split_whitespace()".to_owned()),
-            ..Issue::remark("correctness", "Tabs are not counted as spaces")
+            ..ReviewItem::must_fix_remark("correctness", "Tabs are not counted as spaces")
         },
-        Issue { severity: Severity::NiceToHave, ..Issue::remark("design", "The name could be shorter") },
+        ReviewItem {
+            severity: Severity::NiceToHave,
+            ..ReviewItem::must_fix_remark("design", "The name could be shorter")
+        },
     ]
 }
 
@@ -576,7 +579,13 @@ fn prompts_stay_bounded_whatever_the_input() {
     let mut task = task();
     task.description.clone_from(&huge);
     let mut found = items();
-    found.extend(vec![Issue { suggestion: Some(huge.clone()), ..Issue::remark("correctness", &huge) }; 60]);
+    found.extend(vec![
+        ReviewItem {
+            suggestion: Some(huge.clone()),
+            ..ReviewItem::must_fix_remark("correctness", &huge)
+        };
+        60
+    ]);
     let issue = Snapshot { title: &huge, body: &huge, comments: &[] };
     let input = CoachInput {
         issue,

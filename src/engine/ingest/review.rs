@@ -31,7 +31,7 @@ use domain::{
         step::step,
     },
     ids::{TaskId, User},
-    problem::{Issue, Problem, Severity},
+    problem::{Problem, ReviewItem, Severity},
     task::{HumanReview, PersonDid},
 };
 use text::{shorten, visible::visible_text};
@@ -267,7 +267,7 @@ impl<'a> About<'a> {
     ) -> Result<HumanReview, EffectError> {
         let (repo, pull) = (self.context.repo(), self.pull.number);
         let comments = repo.review_comments(pull, self.review.id).await?;
-        let item = |problem| Issue { severity, ..Issue::must_fix(problem) };
+        let item = |problem| ReviewItem { severity, ..ReviewItem::must_fix(problem) };
         let words = match said {
             Parsed::None => self.review.body.trim(),
             Parsed::Command(Command::Resume { guidance: Some(words), .. }) => words,
@@ -276,12 +276,12 @@ impl<'a> About<'a> {
         let mut items = Vec::new();
         let body = right.readable(words, MAX_BODY);
         if !body.is_empty() {
-            items.push(Issue { severity, ..Issue::remark("review", &body) });
+            items.push(ReviewItem { severity, ..ReviewItem::must_fix_remark("review", &body) });
         }
         let shown = comments.iter().take(MOST_COMMENTS);
         items.extend(shown.map(|comment| {
             let text = right.readable(&comment.body, MAX_COMMENT);
-            Issue { severity, ..on_line(comment, &text) }
+            ReviewItem { severity, ..on_line(comment, &text) }
         }));
         let more = comments.len().saturating_sub(MOST_COMMENTS);
         if more > 0 {
@@ -309,11 +309,11 @@ impl<'a> About<'a> {
     }
 }
 
-fn on_line(comment: &LineComment, text: &str) -> Issue {
-    Issue {
+fn on_line(comment: &LineComment, text: &str) -> ReviewItem {
+    ReviewItem {
         file: Some(comment.path.clone()).filter(|path| !path.is_empty()),
         line: comment.line.or(comment.original_line),
-        ..Issue::remark("review", text)
+        ..ReviewItem::must_fix_remark("review", text)
     }
 }
 

@@ -24,7 +24,7 @@ use domain::{
     grounds,
     ids::{Emission, Sha},
     inquiry::Round,
-    problem::Issue,
+    problem::ReviewItem,
     question::QuoteFacts,
     task,
     task::{Task, Turn},
@@ -342,7 +342,7 @@ fn remarks(turn: &Turn) -> Vec<String> {
     remarks.flat_map(|review| review.items.iter().map(|item| remark(&review.by.login, item))).collect()
 }
 
-fn remark(login: &str, item: &Issue) -> String {
+fn remark(login: &str, item: &ReviewItem) -> String {
     let words = messages::problem(item);
     match (&item.file, item.line) {
         (Some(file), Some(line)) => format!("{login} on {file}:{line}: {words}"),

@@ -7,7 +7,7 @@ use crate::{
         perform::{context::EffectContext, ground::Ground},
     },
 };
-use domain::problem::{Issue, Problem, Uncommitted};
+use domain::problem::{Problem, ReviewItem, Uncommitted};
 use git::{ForbiddenChange, NotEncoded, Prepared, RepoPath, TreeFinding, rule_or_file};
 use std::collections::BTreeSet;
 use text::secret::Secrets;
@@ -21,14 +21,14 @@ pub(super) async fn findings(
     settings: &RepositorySettings,
     prepared: &Prepared,
     ground: &Ground,
-) -> Result<Vec<Issue>, EffectError> {
+) -> Result<Vec<ReviewItem>, EffectError> {
     let found = context.policy(settings)?.check(prepared).await?;
     let own = own_paths(prepared, ground).await?;
     let is_own = |finding: &&ForbiddenChange| match (&own, &finding.path) {
         (Some(own), Some(path)) => own.contains(path),
         (None, _) | (_, None) => true,
     };
-    let mut items: Vec<Issue> = found.iter().filter(is_own).map(item).collect();
+    let mut items: Vec<ReviewItem> = found.iter().filter(is_own).map(item).collect();
     items.extend(open_conflicts(prepared, ground).await?);
     Ok(items)
 }
@@ -40,19 +40,19 @@ async fn own_paths(prepared: &Prepared, ground: &Ground) -> Result<Option<BTreeS
     Ok(Some(changed.into_iter().map(|file| file.path).collect()))
 }
 
-fn item(finding: &ForbiddenChange) -> Issue {
-    Issue {
+fn item(finding: &ForbiddenChange) -> ReviewItem {
+    ReviewItem {
         file: finding.path.as_ref().map(ToString::to_string),
         line: finding.line,
-        ..Issue::must_fix(Problem::Forbidden(finding.why.clone()))
+        ..ReviewItem::must_fix(Problem::Forbidden(finding.why.clone()))
     }
 }
 
 /// Returns the findings in the working copy that make it impossible to commit. Files that are only skipped do not
 /// count.
-pub(super) fn refused(findings: &[TreeFinding], secrets: &Secrets) -> Vec<Issue> {
+pub(super) fn refused(findings: &[TreeFinding], secrets: &Secrets) -> Vec<ReviewItem> {
     let rejected = findings.iter().filter_map(|finding| uncommitted(finding, secrets));
-    rejected.map(|why| Issue::must_fix(Problem::Uncommitted(why))).collect()
+    rejected.map(|why| ReviewItem::must_fix(Problem::Uncommitted(why))).collect()
 }
 
 fn uncommitted(finding: &TreeFinding, secrets: &Secrets) -> Option<Uncommitted> {
@@ -72,23 +72,23 @@ fn uncommitted(finding: &TreeFinding, secrets: &Secrets) -> Option<Uncommitted> 
 }
 
 /// Returns the item for a file that git could not store.
-pub(super) fn not_encoded(file: &NotEncoded) -> Issue {
+pub(super) fn not_encoded(file: &NotEncoded) -> ReviewItem {
     let (encoding, rule) = (file.encoding.clone(), rule_or_file(file.rule.as_ref()));
-    Issue {
+    ReviewItem {
         file: Some(file.path.to_string()),
-        ..Issue::must_fix(Problem::Uncommitted(Uncommitted::NotEncoded { encoding, rule }))
+        ..ReviewItem::must_fix(Problem::Uncommitted(Uncommitted::NotEncoded { encoding, rule }))
     }
 }
 
 /// Returns the files of a merge that still contain conflict markers. They are read from git's objects.
-async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<Issue>, EffectError> {
+async fn open_conflicts(prepared: &Prepared, ground: &Ground) -> Result<Vec<ReviewItem>, EffectError> {
     let mut items = Vec::new();
     for path in &ground.conflicts {
         let file = ground.mirror.read_file(prepared.sha(), path, MAX_MARKED).await?;
         let marked =
             file.is_some_and(|file| file.bytes.split(|byte| *byte == b'\n').any(|line| line.starts_with(b"<<<<<<< ")));
         if marked {
-            items.push(Issue { file: Some(path.clone()), ..Issue::must_fix(Problem::ConflictMarkers) });
+            items.push(ReviewItem { file: Some(path.clone()), ..ReviewItem::must_fix(Problem::ConflictMarkers) });
         }
     }
     Ok(items)

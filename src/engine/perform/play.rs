@@ -27,7 +27,7 @@ use domain::{
     blocked::{BlockReason, Defect, StopReason, WorkStep},
     ci::without_instructions,
     ids::{Emission, Sha},
-    problem::Issue,
+    problem::ReviewItem,
     report,
     report::PlayerReport,
     task,
@@ -349,8 +349,8 @@ async fn commit(
     ground: &Ground,
     changes: &Changes,
     kind: CommitKind,
-) -> Result<(Option<Prepared>, Vec<Issue>), EffectError> {
-    let items: Vec<Issue> = inspect::refused(&changes.findings, &context.engine.secrets);
+) -> Result<(Option<Prepared>, Vec<ReviewItem>), EffectError> {
+    let items: Vec<ReviewItem> = inspect::refused(&changes.findings, &context.engine.secrets);
     let is_partial = kind != CommitKind::Whole;
     let is_untouched = is_partial && changes.is_empty();
     if changes.rejected() || is_untouched {

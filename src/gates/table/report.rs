@@ -12,7 +12,7 @@ use crate::gates::{
 };
 use domain::{
     evidence::{Fact, Gate, GateResult, Weight},
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
     question,
     question::{Question, Topic},
     test_outcome::{IntendedChange, TestOutcome, TestResult},
@@ -72,10 +72,10 @@ fn result(change: &Change, table: &TestTable<'_>, weight: Weight, required: &[&T
             _ => place(row),
         };
         let (file, line) = at.unzip();
-        Issue {
+        ReviewItem {
             file,
             line: line.flatten(),
-            ..Issue::must_fix(Problem::Outcome { outcome: row.outcome(), test: row.name().to_owned() })
+            ..ReviewItem::must_fix(Problem::Outcome { outcome: row.outcome(), test: row.name().to_owned() })
         }
     };
     GateResult { items: required.iter().map(item).collect(), ..gate_result::failed(GATE, weight, fact) }

@@ -11,7 +11,7 @@ use domain::{
     evidence::{Baseline, Fact, Gate, GateResult, Weight},
     ids::Sha,
     integrity::{Author, Detail, IntegrityFinding, Rule},
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
     protected_paths::ProtectedPaths,
     question::Question,
 };
@@ -39,7 +39,7 @@ pub(crate) async fn integrity(
     run: &Run<'_>,
     weight: Weight,
     by_running: Vec<IntegrityFinding>,
-    mut shown: Vec<Issue>,
+    mut shown: Vec<ReviewItem>,
 ) -> Result<(GateResult, Vec<Question>), GateError> {
     let kind = run.subject.task.kind;
     let mut findings = read_change(run).await?;
@@ -107,7 +107,7 @@ async fn read_change(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> 
 
 /// Returns items for new scripts that run when packages are installed, since they may alter the packages that tests
 /// use.
-fn install_hooks(files: &[FileChange]) -> Vec<Issue> {
+fn install_hooks(files: &[FileChange]) -> Vec<ReviewItem> {
     let manifests = files.iter().filter(|file| file_name(&file.path) == "package.json");
     let new = manifests.filter_map(|file| {
         let of = |version: &FileContent| version.bytes().map(|bytes| hooks_of(&String::from_utf8_lossy(bytes)));
@@ -185,7 +185,10 @@ async fn add(run: &Run<'_>, from: &Sha, to: &Sha, lines: &mut Lines) -> Result<(
 /// Returns the findings and the informational items about files that set-up rewrote and that were restored. Rewriting
 /// files of tests or settings is a finding, unless set-up already did so before the change. Rewriting lock files or
 /// sources is only informational.
-pub(super) fn rewritten_by_setup(rewritten: &[String], baseline: &Baseline) -> (Vec<IntegrityFinding>, Vec<Issue>) {
+pub(super) fn rewritten_by_setup(
+    rewritten: &[String],
+    baseline: &Baseline,
+) -> (Vec<IntegrityFinding>, Vec<ReviewItem>) {
     let decides = |path: &String| {
         matches!(role(path), Role::Test | Role::Support | Role::Settings) && !baseline.rewritten.contains(path)
     };

@@ -3,7 +3,7 @@
 
 use crate::messages::causes::{evidence, facts, rules};
 use domain::{
-    problem::{Breach, Doubt, Forbidden, Issue, OpenCriterion, Problem, Uncommitted},
+    problem::{Breach, Doubt, Forbidden, OpenCriterion, Problem, ReviewItem, Uncommitted},
     question::{OpenReason, QuoteSource, Unsettled},
     report::{Discrepancy, InsteadOfCreating, LeftOut, TestClaim},
     test_outcome::TestOutcome,
@@ -14,7 +14,7 @@ use text::{mistake::quoted, shorten};
 /// The most characters of a criterion, of an answer or of the Coach's text in one sentence.
 const MOST_WORDS: usize = 600;
 
-pub fn problem(item: &Issue) -> Cow<'_, str> {
+pub fn problem(item: &ReviewItem) -> Cow<'_, str> {
     match item.problem.words() {
         Some(text) => text.into(),
         None => worded(item).into(),
@@ -25,7 +25,7 @@ const NO_TEST_COMMAND: &str = "there is no test command: none is set and none wa
                                Go or another common runner finds by itself; a person can also set `test` in \
                                `.github/autobuild.yml`";
 
-fn worded(item: &Issue) -> String {
+fn worded(item: &ReviewItem) -> String {
     match &item.problem {
         Problem::Remark { text, .. } => text.clone(),
         Problem::MoreRemarks(more) => format!("{more} more comments of this review stand on the pull request"),
@@ -72,7 +72,7 @@ fn worded(item: &Issue) -> String {
 }
 
 /// Returns an item with its place before its words: `src/a.rs:12: it panics`.
-pub fn placed(item: &Issue) -> String {
+pub fn placed(item: &ReviewItem) -> String {
     let words = problem(item);
     match (&item.file, item.line) {
         (Some(file), Some(line)) => format!("{file}:{line}: {words}"),

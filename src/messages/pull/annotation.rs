@@ -3,7 +3,7 @@
 use crate::messages::{causes::problems, form::untrusted, pull::items};
 use domain::{
     evidence,
-    problem::{Issue, Severity},
+    problem::{ReviewItem, Severity},
     task::{Task, Turn},
 };
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ pub fn annotations(task: &Task, turn: &Turn, lines: &dyn Fn(&str) -> Option<u32>
 }
 
 /// Returns the verdict's items; before there is a verdict, the Gates' findings.
-fn items_of_turn(task: &Task, turn: &Turn) -> Vec<Issue> {
+fn items_of_turn(task: &Task, turn: &Turn) -> Vec<ReviewItem> {
     match (&turn.verdict, &turn.gates) {
         (Some(verdict), _) => verdict.items.clone(),
         (None, Some(gates)) => evidence::items(task.plan.kind, gates),
@@ -54,14 +54,14 @@ fn items_of_turn(task: &Task, turn: &Turn) -> Vec<Issue> {
     }
 }
 
-fn place(item: &Issue) -> Option<(&str, u32)> {
+fn place(item: &ReviewItem) -> Option<(&str, u32)> {
     let file = item.file.as_deref()?;
     let file = file.strip_prefix("./").unwrap_or(file);
     let line = item.line.filter(|line| *line > 0)?;
     (!file.is_empty()).then_some((file, line))
 }
 
-fn annotation(item: &Issue, path: &str, line: u32) -> Annotation {
+fn annotation(item: &ReviewItem, path: &str, line: u32) -> Annotation {
     let said = untrusted::plain(&problems::problem(item), TEXT);
     let message = match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
         Some(text) => format!("{said}\n\nSuggestion: {}", untrusted::plain(text, TEXT)),

@@ -15,7 +15,7 @@ use domain::{
     decision::{CriterionMet, Outcome, Verdict},
     evidence::{Evidence, Gate, repeated_test_failures},
     plan::Criterion,
-    problem::{Contract, Issue},
+    problem::{Contract, ReviewItem},
     task::{Task, Turn},
 };
 
@@ -29,7 +29,7 @@ const OPEN_WORDS: usize = 600;
 
 /// Returns the failures and the things to repair first; for an approval, the remarks that are worth knowing. `rest` are
 /// the items that belong to no line of the diff.
-pub(crate) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
+pub(crate) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&ReviewItem], measure: &Measure) -> String {
     let listed = without_repeats(task, turn, rest.iter().copied());
     let on_lines = verdict.items.len().saturating_sub(rest.len());
     let elsewhere = match (on_lines, listed.is_empty()) {
@@ -49,7 +49,7 @@ pub(crate) fn open(task: &Task, turn: &Turn, verdict: &Verdict, rest: &[&Issue],
 
 /// Returns the entries, shortened. If there are too many, these are the first of the highest severity. If entries are
 /// left out, a fold contains all of them.
-fn brief(listed: &[&Issue], measure: &Measure) -> String {
+fn brief(listed: &[&ReviewItem], measure: &Measure) -> String {
     let mut shown = listed.to_vec();
     if listed.len() > OPEN {
         shown = heaviest(listed);
@@ -57,7 +57,7 @@ fn brief(listed: &[&Issue], measure: &Measure) -> String {
     }
     let short = Measure { text: measure.text.min(OPEN_TEXT), ..*measure };
     let is_long = |text: &str| text.chars().count() > OPEN_TEXT;
-    let cut = |item: &&Issue| is_long(&problems::problem(item)) || item.suggestion.as_deref().is_some_and(is_long);
+    let cut = |item: &&ReviewItem| is_long(&problems::problem(item)) || item.suggestion.as_deref().is_some_and(is_long);
     let open = items::by_severity(shown.iter().copied(), &short);
     if listed.len() > shown.len() || listed.iter().any(cut) {
         sections(vec![
@@ -72,18 +72,22 @@ fn brief(listed: &[&Issue], measure: &Measure) -> String {
     }
 }
 
-fn heaviest<'a>(items: &[&'a Issue]) -> Vec<&'a Issue> {
+fn heaviest<'a>(items: &[&'a ReviewItem]) -> Vec<&'a ReviewItem> {
     let most = items.iter().map(|item| item.severity).min();
     let heaviest = items.iter().copied().filter(|item| Some(item.severity) == most);
     heaviest.collect()
 }
 
 /// Returns the items without those of failed checks whose failing test is already named in another item.
-fn without_repeats<'a>(task: &Task, turn: &Turn, items: impl IntoIterator<Item = &'a Issue>) -> Vec<&'a Issue> {
+fn without_repeats<'a>(
+    task: &Task,
+    turn: &Turn,
+    items: impl IntoIterator<Item = &'a ReviewItem>,
+) -> Vec<&'a ReviewItem> {
     let gates = turn.gates.as_ref();
     let repeated = gates.map(|gates| repeated_test_failures(&task.plan.acceptance_criteria, gates));
     let repeated = repeated.into_iter().flatten();
-    let shown: Vec<&Issue> = repeated.flat_map(|(_, result)| &result.items).collect();
+    let shown: Vec<&ReviewItem> = repeated.flat_map(|(_, result)| &result.items).collect();
     items.into_iter().filter(|item| !shown.contains(item)).collect()
 }
 

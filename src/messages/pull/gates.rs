@@ -13,13 +13,13 @@ use domain::{
     evidence::{Counts, Evidence, Excuse, Finding, Gate, GateReport, GateResult, Weight},
     isolation::Level,
     plan::TaskType,
-    problem::Issue,
+    problem::ReviewItem,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns a fold titled with the number of Gates by result. It holds the table of all Gates, then names and outputs of
 /// those that did not pass. Findings in `shown` are left out, since they are shown elsewhere.
-pub(crate) fn folded_table(kind: TaskType, gates: &GateReport, shown: &[Issue], measure: &Measure) -> String {
+pub(crate) fn folded_table(kind: TaskType, gates: &GateReport, shown: &[ReviewItem], measure: &Measure) -> String {
     let titles = "| Gate | for approval | result | exit code | tests | what ran, or what it says |";
     let record = sections(vec![
         table(titles, &rows(kind, gates), measure.rows, Clone::clone),
@@ -201,7 +201,7 @@ fn reason(why: &Excuse) -> String {
 }
 
 /// Returns names, places and outputs of every Gate that did not pass, and the outputs of probes.
-fn details(gates: &GateReport, shown: &[Issue], measure: &Measure) -> String {
+fn details(gates: &GateReport, shown: &[ReviewItem], measure: &Measure) -> String {
     let mut parts = Vec::new();
     let mut outputs = Vec::new();
     let excused: BTreeSet<&str> = gates.excused.iter().map(|excused| excused.test.as_str()).collect();

@@ -8,13 +8,13 @@ use crate::messages::{
     },
     pull::suggestion::replacement,
 };
-use domain::problem::{Issue, Severity};
+use domain::problem::{ReviewItem, Severity};
 
 /// Returns headings and entries by severity, the highest first.
-pub(crate) fn by_severity<'a>(items: impl IntoIterator<Item = &'a Issue> + Clone, measure: &Measure) -> String {
+pub(crate) fn by_severity<'a>(items: impl IntoIterator<Item = &'a ReviewItem> + Clone, measure: &Measure) -> String {
     let group = |severity: Severity| {
         let of_group = items.clone().into_iter().filter(|item| item.severity == severity);
-        let entries: Vec<&Issue> = of_group.collect();
+        let entries: Vec<&ReviewItem> = of_group.collect();
         if entries.is_empty() {
             return String::new();
         }
@@ -40,7 +40,7 @@ fn meaning(severity: Severity) -> &'static str {
     }
 }
 
-fn entry(item: &Issue, measure: &Measure) -> String {
+fn entry(item: &ReviewItem, measure: &Measure) -> String {
     let place = place(item).map_or_else(String::new, |place| format!("{place}: "));
     let (wrong, advice) = match item.suggestion.as_deref().filter(|text| !text.trim().is_empty()) {
         None => (untrusted::inline(&problems::problem(item), measure.room(usize::MAX)), String::new()),
@@ -56,7 +56,7 @@ fn entry(item: &Issue, measure: &Measure) -> String {
 }
 
 /// Returns the place of an item, such as "`src/a.rs`, line 12".
-pub(crate) fn place(item: &Issue) -> Option<String> {
+pub(crate) fn place(item: &ReviewItem) -> Option<String> {
     let file = item.file.as_deref().filter(|file| !file.trim().is_empty())?;
     let file = untrusted::code(file, 200);
     Some(match item.line {

@@ -23,7 +23,7 @@ use domain::{
     ids::TurnNumber,
     inline_comment::InlineComment,
     plan::{Check, Criterion},
-    problem::Issue,
+    problem::ReviewItem,
     recurring,
     task::{Task, Turn, Work},
 };
@@ -82,7 +82,7 @@ impl ReviewedTurn<'_> {
     fn body(
         &self,
         verdict: &Verdict,
-        rest: &[&Issue],
+        rest: &[&ReviewItem],
         files: &[String],
         blocked: Option<&BlockedReport>,
         measure: &Measure,
@@ -111,7 +111,7 @@ impl ReviewedTurn<'_> {
 
     /// Returns the things that must be fixed. After a turn that changed nothing, these are the ones from the newest
     /// verdict on a change.
-    fn to_mend(&self, verdict: &Verdict, rest: &[&Issue], measure: &Measure) -> String {
+    fn to_mend(&self, verdict: &Verdict, rest: &[&ReviewItem], measure: &Measure) -> String {
         let (task, turn) = (self.task, self.turn);
         match turn.work {
             Work::Open | Work::Pushed | Work::Held => findings::open(task, turn, verdict, rest, measure),
@@ -122,7 +122,7 @@ impl ReviewedTurn<'_> {
                 let judged = task.turns.iter().rfind(earlier);
                 let left = judged.and_then(|judged| Some((judged, judged.verdict.as_ref()?)));
                 left.map_or_else(String::new, |(judged, verdict)| {
-                    let items: Vec<&Issue> = verdict.items.iter().collect();
+                    let items: Vec<&ReviewItem> = verdict.items.iter().collect();
                     findings::open(task, judged, verdict, &items, measure)
                 })
             }
@@ -255,9 +255,9 @@ const FOLDED: usize = 1_200;
 /// Splits the items into comments on lines that the diff shows, highest severity first, and items that stay in the
 /// body.
 pub(crate) fn split<'a>(
-    items: &'a [Issue],
+    items: &'a [ReviewItem],
     in_diff: &dyn Fn(&str, u32) -> bool,
-) -> (Vec<InlineComment>, Vec<&'a Issue>) {
+) -> (Vec<InlineComment>, Vec<&'a ReviewItem>) {
     let mut inline = Vec::new();
     let mut rest = Vec::new();
     for item in items {
@@ -273,7 +273,7 @@ pub(crate) fn split<'a>(
     (inline.into_iter().map(|(_, comment)| comment).collect(), rest)
 }
 
-fn body(item: &Issue) -> String {
+fn body(item: &ReviewItem) -> String {
     let head = format!(
         "**{}** [{}] {}",
         items::word(item.severity),
@@ -342,7 +342,7 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
     };
     let (recurred, silent) = parted(&before.items, &now.items);
     let (_, new) = parted(&now.items, &before.items);
-    let list = |title: &str, items: &[&Issue]| {
+    let list = |title: &str, items: &[&ReviewItem]| {
         let lines = bullets(items, measure.rows.min(60), |item| {
             let place = items::place(item).map_or_else(String::new, |place| format!("{place}: "));
             format!("{place}{}", untrusted::inline(&problems::problem(item), measure.text.min(600)))
@@ -362,9 +362,9 @@ fn compared(before: &Turn, turn: &Turn, measure: &Measure) -> String {
 }
 
 /// Splits the items into those that are also in `others`, and the rest.
-fn parted<'a>(items: &'a [Issue], others: &[Issue]) -> (Vec<&'a Issue>, Vec<&'a Issue>) {
+fn parted<'a>(items: &'a [ReviewItem], others: &[ReviewItem]) -> (Vec<&'a ReviewItem>, Vec<&'a ReviewItem>) {
     let others = others.get(..COMPARED.min(others.len())).unwrap_or_default();
-    let again = |item: &Issue| {
+    let again = |item: &ReviewItem| {
         let pair = [(TurnNumber(1), std::slice::from_ref(item)), (TurnNumber(2), others)];
         !recurring::recurring(&pair).is_empty()
     };

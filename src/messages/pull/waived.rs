@@ -13,7 +13,7 @@ use domain::{
     evidence::Excuse,
     feature::{Feature, WaivedConclusion, WaveGate},
     ids::User,
-    problem::Issue,
+    problem::ReviewItem,
     task::{State, Task, Turn, WaivedFact, Waiver},
 };
 
@@ -147,7 +147,7 @@ fn fact(fact: &WaivedFact) -> Option<String> {
         WaivedFact::Test(_) => return None,
         WaivedFact::Criterion(unmet) | WaivedFact::Gate(unmet) => evidence::unmet(unmet),
         WaivedFact::Finding(item) => problems::placed(item),
-        WaivedFact::Objection(problem) => problems::problem(&Issue::must_fix(problem.clone())).into_owned(),
+        WaivedFact::Objection(problem) => problems::problem(&ReviewItem::must_fix(problem.clone())).into_owned(),
         WaivedFact::Breach(breach) => problems::breach(breach),
         WaivedFact::Question(title) => format!("the question {title}"),
         WaivedFact::Request { by } => format!("the request for changes of {by} is open"),
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_title_counts_each_fact_once_and_names_who_waived_it() {
         let test = |name: &str| WaivedFact::Test(name.to_owned());
-        let finding = |text: &str| WaivedFact::Finding(Issue::remark("design", text));
+        let finding = |text: &str| WaivedFact::Finding(ReviewItem::must_fix_remark("design", text));
         let table = [
             (vec![], None),
             (vec![test("a")], Some("Holds, but for 1 test that @x waived")),

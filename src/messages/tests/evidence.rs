@@ -15,7 +15,7 @@ use domain::{
     feature::{PreFlight, TestsBefore},
     ids::{ReviewId, TaskId},
     plan::{Check, Criterion},
-    problem::{Issue, Severity},
+    problem::{ReviewItem, Severity},
     task,
     task::{Origin, Task, Turn},
 };
@@ -93,12 +93,12 @@ pub(super) fn broken(say: Words<'_>) -> Vec<GateResult> {
         skipped: vec![say("a::three")],
     };
     let base_tests = Finding { names: Some(names), ..ran(say, "cargo test", 101, counts(7, 2, 1)) };
-    let skipped = Issue {
+    let skipped = ReviewItem {
         file: Some(say("src/auth.rs")),
         line: Some(40),
-        ..Issue::remark("integrity", &say("test skipped: `#[ignore]` on `auth::expired`"))
+        ..ReviewItem::must_fix_remark("integrity", &say("test skipped: `#[ignore]` on `auth::expired`"))
     };
-    let differs = Issue { severity: Severity::ShouldFix, file: Some(say("src/tokens.rs")), ..skipped.clone() };
+    let differs = ReviewItem { severity: Severity::ShouldFix, file: Some(say("src/tokens.rs")), ..skipped.clone() };
     vec![
         result(Gate::BaseTests, Required, Evidence::Failed(base_tests)),
         result(Gate::RedBeforeGreen, Informational, Evidence::Absent(Absence::NotReached)),
@@ -190,7 +190,7 @@ fn the_review_of_a_turn_says_what_changed_since_the_one_before() {
     task.turns[second].gates = Some(world::gates(&decent, 0));
     let mut items = world::items(&decent);
     items.remove(0);
-    items.push(Issue::remark("test", "The new test proves nothing"));
+    items.push(ReviewItem::must_fix_remark("test", "The new test proves nothing"));
     if let Some(verdict) = &mut task.turns[second].verdict {
         verdict.items = items;
     }
@@ -230,11 +230,11 @@ fn annotations_stay_under_the_limits_whatever_was_found() {
     let task = &mut feature.tasks[1];
     let issue = |line: u32| {
         let words = "@ada fixes #1 \u{202e}".repeat(if line == 1 { 20_000 } else { 200 });
-        Issue {
+        ReviewItem {
             suggestion: Some(words.clone()),
             line: Some(line),
             file: Some("./src/auth.rs".to_owned()),
-            ..Issue::remark(&words, &words)
+            ..ReviewItem::must_fix_remark(&words, &words)
         }
     };
     if let Some(verdict) = &mut task.turns[0].verdict {

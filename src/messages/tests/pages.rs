@@ -19,7 +19,7 @@ use domain::{
         yaml::PlanHeader,
     },
     plan_block::find_plan_block,
-    problem::{Breach, Issue, Severity},
+    problem::{Breach, ReviewItem, Severity},
     task,
     task::Work,
 };
@@ -201,11 +201,11 @@ fn of_many_items_only_the_heaviest_stand_in_the_open() {
     let turn = &mut feature.tasks[1].turns[1];
     turn.gates = None;
     let verdict = turn.verdict.as_mut().unwrap();
-    let item = |severity, number: usize| Issue {
+    let item = |severity, number: usize| ReviewItem {
         severity,
         file: None,
         line: None,
-        ..Issue::remark("design", &format!("{severity:?} {number}"))
+        ..ReviewItem::must_fix_remark("design", &format!("{severity:?} {number}"))
     };
     let severities = [Severity::NiceToHave, Severity::ShouldFix, Severity::MustFix];
     verdict.items =

@@ -16,7 +16,7 @@ use domain::{
     inquiry::{Answer, Inquirer, Inquiries, Inquiry, Round},
     isolation::Level,
     plan::{Check, Criterion, Factors, Plan, PlannedTask, Risk, TaskType, TestEffort},
-    problem::{Issue, Severity},
+    problem::{ReviewItem, Severity},
     report::{Discrepancy, PlayerReport},
     task,
     task::{MergePolicy, Task, Turn, TurnInput, TurnKind, Waiver, Work},
@@ -119,24 +119,24 @@ pub(super) fn gates(say: Words<'_>, exit_code: i32) -> GateReport {
     }
 }
 
-pub(super) fn items(say: Words<'_>) -> Vec<Issue> {
-    let item = |severity, category: &str, description: &str| Issue {
+pub(super) fn items(say: Words<'_>) -> Vec<ReviewItem> {
+    let item = |severity, category: &str, description: &str| ReviewItem {
         severity,
         file: Some(say("src/auth.rs")),
         line: Some(12),
-        ..Issue::remark(&say(category), &say(description))
+        ..ReviewItem::must_fix_remark(&say(category), &say(description))
     };
     vec![
-        Issue {
+        ReviewItem {
             suggestion: Some(say("    tokens.remove(&old)?;")),
             ..item(Severity::MustFix, "correctness", "A token can be used twice")
         },
-        Issue { line: Some(900), ..item(Severity::MustFix, "test", "No test for an expired token") },
-        Issue {
+        ReviewItem { line: Some(900), ..item(Severity::MustFix, "test", "No test for an expired token") },
+        ReviewItem {
             suggestion: Some(say("Name it after what it returns")),
             ..item(Severity::ShouldFix, "design", "The name `get` says nothing")
         },
-        Issue { file: None, line: None, ..item(Severity::NiceToHave, "design", "The module could be split") },
+        ReviewItem { file: None, line: None, ..item(Severity::NiceToHave, "design", "The module could be split") },
     ]
 }
 
@@ -337,7 +337,7 @@ pub(super) fn busy(say: Words<'_>) -> Feature {
     third.waived = vec![Waiver {
         by: user("ida"),
         facts: vec![
-            task::WaivedFact::Finding(Issue::remark("design", &say("the clock is read"))),
+            task::WaivedFact::Finding(ReviewItem::must_fix_remark("design", &say("the clock is read"))),
             task::WaivedFact::Test(say("auth::clock")),
         ],
     }];

@@ -6,7 +6,7 @@ use crate::{
     evidence::GateReport,
     feature::Feature,
     ids::TurnNumber,
-    problem::Issue,
+    problem::ReviewItem,
     recurring,
     recurring::Recurring,
     task::{State, Task},
@@ -68,7 +68,7 @@ pub struct BlockedReport {
     /// Issues that came up in more than one turn, most frequent first.
     pub recurring: Vec<Recurring>,
     /// The items of the last verdict on a turn that changed something.
-    pub last_feedback: Vec<Issue>,
+    pub last_feedback: Vec<ReviewItem>,
     /// The last results of the Gates; `None` if none ran.
     pub gates: Option<GateReport>,
     /// If a person can approve the work as it is.
@@ -85,7 +85,7 @@ impl BlockedReport {
         let State::Blocked { reason } = &task.state else {
             return None;
         };
-        let items: Vec<(TurnNumber, &[Issue])> = task
+        let items: Vec<(TurnNumber, &[ReviewItem])> = task
             .turns_of_attempt()
             .filter_map(|turn| Some((turn.number, turn.verdict.as_ref()?.items.as_slice())))
             .collect();

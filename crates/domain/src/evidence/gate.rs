@@ -6,7 +6,7 @@ use crate::{
     integrity::Weight,
     isolation::Level,
     plan::{Check, Criterion},
-    problem::Issue,
+    problem::ReviewItem,
     question::Question,
     test_outcome::IntendedChange,
 };
@@ -59,7 +59,7 @@ pub struct GateResult {
     pub evidence: Evidence,
     pub weight: Weight,
     /// The findings place by place. If there are any, they say more than the evidence's sentence.
-    pub items: Vec<Issue>,
+    pub items: Vec<ReviewItem>,
 }
 
 /// The Gates other than set-up and tests.

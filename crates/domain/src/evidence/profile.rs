@@ -3,7 +3,7 @@
 use crate::{
     evidence::{Absence, Counts, Evidence, Finding, Gate, GateReport, GateResult, TestNames, Weight},
     plan::TaskType,
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
 };
 use serde::{Deserialize, Serialize};
 
@@ -76,17 +76,17 @@ pub fn profile(kind: TaskType, gates: &GateReport) -> Profile {
 
 /// Returns the issues that the Gates require the Player to fix, and those that they only show, by place if the places
 /// are known. A missing test command comes first, because it makes the other Gates fail.
-pub fn items(kind: TaskType, gates: &GateReport) -> Vec<Issue> {
+pub fn items(kind: TaskType, gates: &GateReport) -> Vec<ReviewItem> {
     let (absent, failed): (Vec<_>, Vec<_>) =
         open_gates(kind, gates).into_iter().partition(|open| open.unmet.is_absent());
     let mut items = Vec::new();
     if !failed.is_empty() && absent.iter().any(|open| open.unmet.lacks_test_command()) {
         // The Player can fix this too: tests that a common runner finds need no setting.
-        items.push(Issue::must_fix(Problem::NoTestCommand));
+        items.push(ReviewItem::must_fix(Problem::NoTestCommand));
     }
     for open in failed {
         match open.places {
-            [] => items.push(Issue::must_fix(Problem::Unmet(open.unmet))),
+            [] => items.push(ReviewItem::must_fix(Problem::Unmet(open.unmet))),
             places => items.extend_from_slice(places),
         }
     }
@@ -102,7 +102,7 @@ pub(crate) struct OpenGate<'a> {
     /// The result of its command, if it ran and tests may be named in it.
     pub finding: Option<&'a Finding>,
     /// The findings place by place.
-    pub places: &'a [Issue],
+    pub places: &'a [ReviewItem],
 }
 
 /// Returns each Gate that keeps work from being approved.

@@ -9,7 +9,7 @@ use crate::{
     },
     ids::{Sha, TaskId},
     plan::{Check, Criterion, Factors, PlannedTask, TaskType, TestEffort},
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
     task::{Conflict, Draft, DraftSubject, Goal, HumanReview, Origin, Task},
 };
 use text::shorten;
@@ -58,7 +58,7 @@ pub(super) fn sync(feature: &Feature, files: Vec<String>, other: Sha) -> Task {
 /// Returns a task that answers a person's request for changes on the feature pull request. Each item is a criterion.
 pub(super) fn review(feature: &Feature, review: &HumanReview) -> Task {
     let (id, login) = (next(feature, TaskId::Review), &review.by.login);
-    let remark = |item: &Issue| DraftCriterion {
+    let remark = |item: &ReviewItem| DraftCriterion {
         goal: Goal::Remark(item.clone()),
         check: known_check(feature, item.file.as_deref()),
     };
@@ -179,7 +179,7 @@ fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
 }
 
 /// Returns the criterion that a test of the base passes again, or that a check of the repository's own CI does.
-fn of_item(feature: &Feature, item: &Issue) -> Option<DraftCriterion> {
+fn of_item(feature: &Feature, item: &ReviewItem) -> Option<DraftCriterion> {
     if let Problem::Ci { .. } = &item.problem {
         return Some(DraftCriterion::with_known_check(feature, Goal::Remark(item.clone())));
     }

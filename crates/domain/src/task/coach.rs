@@ -9,7 +9,7 @@ use crate::{
     effect::{DismissedWhy, Effect, TaskWork},
     evidence::{GateReport, GateResult, Profile, profile},
     ids::{Emission, Millis, Sha, TurnNumber, User},
-    problem::Issue,
+    problem::ReviewItem,
     question::arrange,
     recurring::same_issues_three_turns,
     report::Discrepancy,
@@ -196,7 +196,7 @@ pub(super) fn announce(task: &mut Task) -> Vec<Effect> {
 /// Starts the next turn after feedback, unless the last three turns ended with the same issues or no turn is left.
 pub(super) fn next_or_blocked(task: Task, at: Millis, effects: Vec<Effect>) -> Step {
     let verdicts = task.turns_of_attempt().filter_map(|turn| turn.verdict.as_ref());
-    let items: Vec<&[Issue]> = verdicts.map(|verdict| verdict.items.as_slice()).collect();
+    let items: Vec<&[ReviewItem]> = verdicts.map(|verdict| verdict.items.as_slice()).collect();
     if same_issues_three_turns(&items) {
         return block(task, BlockReason::SameIssues, effects);
     }

@@ -7,7 +7,7 @@ use crate::{
     evidence::{GateReport, GateResult},
     ids::{Emission, PullNumber, ReviewId, Sha, TaskId, User},
     inquiry::Inquiries,
-    problem::Issue,
+    problem::ReviewItem,
     report::{Discrepancy, LeftOut, PlayerReport},
     task::task::HumanReview,
 };
@@ -137,7 +137,7 @@ pub enum PlayerOutcome {
         /// New files that ignore rules kept out of the commit.
         left_out: Vec<LeftOut>,
         /// Why the commit must not be pushed, as issues for the Player.
-        items: Vec<Issue>,
+        items: Vec<ReviewItem>,
     },
     /// The branch's head is not the stored one: a person pushed in the meantime.
     Overtaken {

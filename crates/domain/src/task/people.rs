@@ -7,7 +7,7 @@ use crate::{
     evidence::{Profile, profile},
     ids::{Millis, PullNumber, ReviewId, Sha, TurnNumber, User},
     inquiry::{Answer, Round},
-    problem::{Issue, Severity},
+    problem::{ReviewItem, Severity},
     task::{
         coach::{announce, approve, dismiss},
         event::PersonDid,
@@ -348,7 +348,7 @@ impl Task {
     }
 
     /// Returns the secret that the Gates found in the branch's head, if any. No person can waive it.
-    pub fn secret(&self) -> Option<&Issue> {
+    pub fn secret(&self) -> Option<&ReviewItem> {
         let gates = self.turn_of_head().and_then(|turn| turn.gates.as_ref())?;
         let mut items = gates.more.iter().flat_map(|result| &result.items);
         items.find(|item| item.severity == Severity::MustFix && item.is_never_waived())

@@ -7,7 +7,7 @@ use crate::{
     design::{Design, PreLoop},
     ids::{Emission, Millis, Sha, TurnNumber},
     inquiry::{Answer, Inquirer, Inquiries, Respondent, Round},
-    problem::Issue,
+    problem::ReviewItem,
     report::{Discrepancy, PlayerReport},
     task::{
         coach::{announce, next_or_blocked},
@@ -128,7 +128,7 @@ fn no_change(mut task: Task, base: Sha, report: PlayerReport, at: Millis) -> Ste
 }
 
 /// Handles a commit that must not be pushed: the turn counts, and its feedback says why.
-fn keep_unpushed(mut task: Task, base: Sha, report: PlayerReport, items: Vec<Issue>, at: Millis) -> Step {
+fn keep_unpushed(mut task: Task, base: Sha, report: PlayerReport, items: Vec<ReviewItem>, at: Millis) -> Step {
     let verdict = contract::verdict_on_forbidden(items);
     close_turn(&mut task, Work::Held, base, report, verdict, at);
     let effects = announce(&mut task);

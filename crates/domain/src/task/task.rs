@@ -10,7 +10,7 @@ use crate::{
     ids::{Emission, Millis, PullNumber, ReviewId, Sha, TaskId, TurnNumber, User},
     inquiry::{Hearing, Inquiries, Respondent, Round},
     plan::PlannedTask,
-    problem::Issue,
+    problem::ReviewItem,
     report::{Discrepancy, LeftOut, PlayerReport},
     task::waiver::Waiver,
 };
@@ -225,8 +225,8 @@ impl Task {
 
     /// Returns the issues that the Player has to fix in this turn: those of earlier turns, back to the last with a
     /// change, and the files that were left out there.
-    pub fn to_mend(&self, turn: TurnNumber) -> Vec<Issue> {
-        let mut items: Vec<Issue> = Vec::new();
+    pub fn to_mend(&self, turn: TurnNumber) -> Vec<ReviewItem> {
+        let mut items: Vec<ReviewItem> = Vec::new();
         for before in self.turns_of_attempt().rev().filter(|before| before.number != turn) {
             let Some(verdict) = &before.verdict else { continue };
             for item in verdict.items.iter().cloned().chain(claims::left_out_items(&before.left_out)) {
@@ -466,7 +466,7 @@ pub struct Guidance {
 pub struct HumanReview {
     pub id: ReviewId,
     pub by: User,
-    pub items: Vec<Issue>,
+    pub items: Vec<ReviewItem>,
 }
 
 /// A merge conflict that the Player has to resolve.
@@ -543,9 +543,9 @@ pub enum Goal {
     /// This Gate passes.
     Gate(Gate),
     /// The test of the base that this item is about holds again.
-    Restored(Issue),
+    Restored(ReviewItem),
     /// This remark is answered.
-    Remark(Issue),
+    Remark(ReviewItem),
     /// All Gates pass.
     AllGates,
     /// This many more criteria hold, for which there was no room.

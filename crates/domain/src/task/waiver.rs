@@ -4,7 +4,7 @@ use crate::{
     decision::Verdict,
     evidence::{Gate, GateReport, OpenGate, Part, Unmet, open_gates, repeated_test_failures},
     ids::User,
-    problem::{Breach, Contract, Issue, Problem, Severity},
+    problem::{Breach, Contract, Problem, ReviewItem, Severity},
     task::task::{Task, Turn},
 };
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub enum WaivedFact {
     /// Another Gate is not met.
     Gate(Unmet),
     /// Another finding of the Gates.
-    Finding(Issue),
+    Finding(ReviewItem),
     /// The Coach wants this to be mended.
     Objection(Problem),
     /// The turn broke a contract.
@@ -123,7 +123,7 @@ fn failing_tests(gates: &GateReport, open: &OpenGate<'_>) -> Vec<String> {
 }
 
 fn findings(open: OpenGate<'_>) -> Vec<WaivedFact> {
-    let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
+    let must_fix = |item: &&ReviewItem| item.severity == Severity::MustFix;
     let places = open.places.iter().filter(must_fix).cloned();
     let places: Vec<WaivedFact> = places.map(WaivedFact::Finding).collect();
     if places.is_empty() { vec![WaivedFact::Gate(open.unmet)] } else { places }
@@ -133,7 +133,7 @@ fn findings(open: OpenGate<'_>) -> Vec<WaivedFact> {
 /// that only repeat findings of Gates and Coach. If there are neither, adds the verdict's items.
 fn add_verdict(gates: &mut Vec<WaivedFact>, verdict: &Verdict) {
     let are_gates_passed = gates.is_empty();
-    let must_fix = |item: &&Issue| item.severity == Severity::MustFix;
+    let must_fix = |item: &&ReviewItem| item.severity == Severity::MustFix;
     let issues = verdict.decision.iter().flat_map(|decision| &decision.issues);
     let mut facts: Vec<WaivedFact> =
         issues.filter(must_fix).map(|item| WaivedFact::Objection(item.problem.clone())).collect();

@@ -9,7 +9,7 @@ use domain::{
     evidence::{Absence, Evidence, Finding, Gate, GateReport, GateResult, Weight, repeated_test_failures},
     integrity::Rule,
     plan::Criterion,
-    problem::{Issue, Severity},
+    problem::{ReviewItem, Severity},
 };
 
 /// The most Gates that get actions; the others are in the table.
@@ -150,7 +150,7 @@ fn actions_for(result: &GateResult, finding: &Finding) -> Vec<String> {
     }
 }
 
-fn integrity(items: &[Issue]) -> Vec<String> {
+fn integrity(items: &[ReviewItem]) -> Vec<String> {
     let mut found = items.iter().filter(|item| item.severity == Severity::MustFix);
     let Some(first) = found.next() else {
         return vec!["Read what integrity found, and resume with guidance on it".to_owned()];
@@ -178,7 +178,7 @@ fn integrity(items: &[Issue]) -> Vec<String> {
     ]
 }
 
-fn place(item: &Issue) -> String {
+fn place(item: &ReviewItem) -> String {
     let file = item.file.as_deref().unwrap_or("the diff");
     match item.line {
         Some(line) => code(&format!("{file}:{line}")),

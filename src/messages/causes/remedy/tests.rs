@@ -7,7 +7,7 @@ use domain::{
     ids::{Millis, TaskId, TurnNumber, User, UserId},
     inquiry::Inquiries,
     integrity::{Detail, Rule},
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
 };
 use std::collections::BTreeSet;
 use text::mistake::SettingsMistake;
@@ -31,15 +31,19 @@ fn green() -> GateReport {
     GateReport::new(None, Evidence::Passed(finding("cargo test", "", &[])))
 }
 
-fn with(gate: Gate, evidence: Evidence, items: Vec<Issue>) -> GateReport {
+fn with(gate: Gate, evidence: Evidence, items: Vec<ReviewItem>) -> GateReport {
     let mut report = green();
     report.more.push(GateResult { gate, evidence, weight: Weight::Required, items });
     report
 }
 
-fn item(rule: Rule, code: &str) -> Issue {
+fn item(rule: Rule, code: &str) -> ReviewItem {
     let what = Detail::Code(code.to_owned());
-    Issue { file: Some("src/a.rs".to_owned()), line: Some(7), ..Issue::must_fix(Problem::Rule { rule, what }) }
+    ReviewItem {
+        file: Some("src/a.rs".to_owned()),
+        line: Some(7),
+        ..ReviewItem::must_fix(Problem::Rule { rule, what })
+    }
 }
 
 fn open_check(name: &str, state: CheckState) -> OpenCheck {

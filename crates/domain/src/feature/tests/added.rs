@@ -17,7 +17,7 @@ use crate::{
     },
     ids::{Emission, TaskId},
     plan::{Check, Criterion, TaskType},
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
     task,
     task::{DraftSubject, Goal, MergePolicy, Origin, PersonDid, TurnKind},
     test_outcome::TestOutcome,
@@ -383,7 +383,7 @@ fn failed_ci_on_the_feature_pull_request_opens_repairs_and_then_blocks() {
     let fix = story.task(FIX);
     let goals = &fix.draft.as_ref().unwrap().criteria;
     assert!(
-        matches!(goals.as_slice(), [Goal::Remark(Issue { problem: Problem::Ci { check, output }, .. })]
+        matches!(goals.as_slice(), [Goal::Remark(ReviewItem { problem: Problem::Ci { check, output }, .. })]
             if check == "build" && output == "line 3 is too long"),
         "{goals:?}"
     );
@@ -542,7 +542,7 @@ fn numbers_of_added_tasks_count_per_feature_and_kind() {
 
 #[test]
 fn a_test_of_the_base_that_the_whole_feature_weakened_is_a_criterion_of_the_repair() {
-    let weakened = Issue::must_fix(Problem::Outcome { outcome: TestOutcome::Weakened, test: "adds".to_owned() });
+    let weakened = ReviewItem::must_fix(Problem::Outcome { outcome: TestOutcome::Weakened, test: "adds".to_owned() });
     let mut report = green();
     report.more.push(GateResult {
         gate: Gate::BaseTests,

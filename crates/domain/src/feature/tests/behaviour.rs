@@ -10,7 +10,7 @@ use crate::{
         tests::samples::*,
     },
     ids::{PullNumber, TurnNumber},
-    problem::{Issue, Problem},
+    problem::{Problem, ReviewItem},
     task,
     task::{MergeState, PersonDid, PlayerOutcome, TurnKind},
 };
@@ -107,7 +107,7 @@ fn a_turn_without_a_change_leaves_what_there_is_to_mend() {
     let now = story.task(ONE).last_turn().unwrap().number;
     let told = story.task(ONE).to_mend(now);
     assert_eq!(told[0].problem, Problem::NoChange);
-    let blue = |item: &Issue| item.problem.words().is_some_and(|words| words.contains("the button is blue"));
+    let blue = |item: &ReviewItem| item.problem.words().is_some_and(|words| words.contains("the button is blue"));
     assert!(told.iter().any(blue), "{told:?}");
     unchanged(&mut story);
     let blocked = BlockedReport::of_task(story.task(ONE), Cost::default()).unwrap();

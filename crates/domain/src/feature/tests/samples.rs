@@ -20,7 +20,7 @@ use crate::{
         UserId,
     },
     plan::{Check, Criterion, Factors, Plan, PlannedTask, TaskType, TestEffort},
-    problem::Issue,
+    problem::ReviewItem,
     report::PlayerReport,
     task,
     task::{HumanReview, MergePolicy, PersonDid, PlayerOutcome, WaivedFact},
@@ -186,7 +186,7 @@ pub fn approval() -> Judgement {
 }
 
 pub fn objection(category: &str, words: &str) -> WaivedFact {
-    WaivedFact::Objection(Issue::remark(category, words).problem)
+    WaivedFact::Objection(ReviewItem::must_fix_remark(category, words).problem)
 }
 
 pub fn feedback(words: &str) -> Judgement {
@@ -195,7 +195,7 @@ pub fn feedback(words: &str) -> Judgement {
         decision: None,
         breaches: Vec::new(),
         open_questions: Vec::new(),
-        items: vec![Issue::remark("test", words)],
+        items: vec![ReviewItem::must_fix_remark("test", words)],
     }))
 }
 
@@ -216,10 +216,10 @@ pub fn review_of_feature(id: u64) -> Box<HumanReview> {
     Box::new(HumanReview {
         id: ReviewId(id),
         by: person(3),
-        items: vec![Issue {
+        items: vec![ReviewItem {
             file: Some("src/a.rs".to_owned()),
             line: Some(3),
-            ..Issue::remark("review", "name it better")
+            ..ReviewItem::must_fix_remark("review", "name it better")
         }],
     })
 }
