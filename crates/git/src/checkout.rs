@@ -10,7 +10,7 @@ use crate::{
     mirror::{Mirror, Shared, make_skeleton},
     names::RepoPath,
     process::GitCall,
-    put::put,
+    put::write_or_remove,
     read::Blob,
     unsettled::Mark,
     walk::{Stamp, WalkError, open_root, walk},
@@ -306,7 +306,8 @@ impl Mirror {
         let shared = Arc::clone(&self.shared);
         let laying = blocking(move || {
             for (path, content) in &laid {
-                put(&work, path.as_path(), content.as_ref()).map_err(|error| WalkError::Io(path.clone(), error))?;
+                write_or_remove(&work, path.as_path(), content.as_ref())
+                    .map_err(|error| WalkError::Io(path.clone(), error))?;
             }
             shared.hand_over(&home).map_err(failed_at_top)
         });

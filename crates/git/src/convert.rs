@@ -11,7 +11,7 @@ use crate::{
     mirror::{Mirror, make_bare},
     names::RepoPath,
     process::GitCall,
-    put::put,
+    put::write_or_remove,
     read::{blob_sizes, entries, read_blobs},
 };
 use domain::ids::Sha;
@@ -198,7 +198,7 @@ async fn write_files(folder: &Path, files: Vec<(RepoPath, Vec<u8>, u32)>) -> Res
     let writing = blocking(move || {
         fs::create_dir_all(&folder)?;
         let mut files = files.into_iter();
-        files.try_for_each(|(path, bytes, mode)| put(&folder, path.as_path(), Some(&(bytes, mode))))
+        files.try_for_each(|(path, bytes, mode)| write_or_remove(&folder, path.as_path(), Some(&(bytes, mode))))
     });
     writing.await.map_err(|error| failed()(error.into()))?.map_err(failed())
 }

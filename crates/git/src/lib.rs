@@ -68,7 +68,7 @@ pub use own::{GiveOutcome, NameIs, NoRepository, OwnHead, OwnRepository};
 pub use pack::{PackOutcome, Unpacked};
 pub use policy::{ForbiddenChange, Policy};
 pub use push::{Lease, PushError, PushOutcome};
-pub use put::{folder_in_the_way, put};
+pub use put::{folder_in_the_way, write_or_remove};
 pub use read::{Blob, CommitInfo, FileContent, FileList, TreeEntry};
 pub use remote::{ForgeAccess, NotAForgeUrl, Remote};
 pub use retention::ForgetOutcome;

@@ -23,32 +23,33 @@ pub fn folder_in_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
         .find(|folder| fs::symlink_metadata(folder).is_ok_and(|meta| !meta.is_dir()))
 }
 
-/// Writes `meant` (bytes and mode) at `path`, or removes the file there if it is `None`. Replaces anything in the way.
-pub fn put(root: &Path, path: &Path, meant: Option<&(Vec<u8>, u32)>) -> io::Result<()> {
+/// Writes `content` (bytes and mode) at `path`, or removes what is there if it is `None`. Replaces anything in the way by
+/// folders, also for a removal: a caller that then writes at `path` must not follow a symbolic link to elsewhere.
+pub fn write_or_remove(root: &Path, path: &Path, content: Option<&(Vec<u8>, u32)>) -> io::Result<()> {
     let whole = root.join(path);
     match folder_in_the_way(root, path) {
-        Some(odd) => fs::remove_file(odd)?,
-        None if meant.is_none() && is_missing(&whole) => return Ok(()),
+        Some(obstacle) => fs::remove_file(obstacle)?,
+        None if content.is_none() && is_missing(&whole) => return Ok(()),
         None => {}
     }
     if let Some(folder) = path.parent() {
         let mut above = root.to_path_buf();
-        opened(&above)?;
+        make_accessible(&above)?;
         for part in folder {
             above.push(part);
             match fs::create_dir(&above) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                Ok(()) | Err(_) => opened(&above)?,
+                Ok(()) | Err(_) => make_accessible(&above)?,
             }
         }
     }
     match fs::symlink_metadata(&whole) {
-        Ok(found) if found.is_dir() => take_away(&whole)?,
+        Ok(found) if found.is_dir() => remove_folder(&whole)?,
         Ok(_) => fs::remove_file(&whole)?,
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    let Some((bytes, mode)) = meant else { return Ok(()) };
+    let Some((bytes, mode)) = content else { return Ok(()) };
     if *mode == LINK {
         return symlink(std::ffi::OsStr::from_bytes(bytes), &whole);
     }
@@ -63,7 +64,7 @@ fn is_missing(path: &Path) -> bool {
 }
 
 /// Gives us all permissions on a folder of ours.
-fn opened(folder: &Path) -> io::Result<()> {
+fn make_accessible(folder: &Path) -> io::Result<()> {
     let rights = fs::symlink_metadata(folder)?.permissions();
     match rights.mode() & 0o700 {
         0o700 => Ok(()),
@@ -72,11 +73,11 @@ fn opened(folder: &Path) -> io::Result<()> {
 }
 
 /// Removes a folder with everything in it, even if its permissions forbid it.
-fn take_away(folder: &Path) -> io::Result<()> {
-    opened(folder)?;
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    make_accessible(folder)?;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_type()?.is_dir() { take_away(&entry.path())? } else { fs::remove_file(entry.path())? }
+        if entry.file_type()?.is_dir() { remove_folder(&entry.path())? } else { fs::remove_file(entry.path())? }
     }
     fs::remove_dir(folder)
 }

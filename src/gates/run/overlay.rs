@@ -5,7 +5,7 @@ use crate::gates::run::{
     context::{GateError, host, off_thread},
 };
 use domain::ids::Sha;
-use git::{Blob, Mirror, RawChange, RepoPath, put};
+use git::{Blob, Mirror, RawChange, RepoPath, write_or_remove};
 use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeSet,
@@ -145,7 +145,7 @@ pub(super) async fn lay_files(work: &Path, files: Vec<(PathBuf, IntendedFile)>) 
     let laid = off_thread(move || {
         for (path, meant) in files {
             let done = if is_inside(&path) {
-                put(&root, &path, meant.as_ref())
+                write_or_remove(&root, &path, meant.as_ref())
             } else {
                 Err(io::Error::other("it is not a path inside the repository"))
             };

@@ -8,7 +8,7 @@ use crate::gates::run::{
     stamp::{Stamp, outlive},
 };
 use domain::ids::Sha;
-use git::{Blob, Mirror, folder_in_the_way, put};
+use git::{Blob, Mirror, folder_in_the_way, write_or_remove};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
@@ -87,7 +87,7 @@ impl StateBefore {
             let mut touched = SetUpTraces::default();
             for (path, meant) in meant {
                 if !is_intact(&root, &path, meant.as_ref())? {
-                    put(&root, &path, meant.as_ref())
+                    write_or_remove(&root, &path, meant.as_ref())
                         .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
                     touched.rewritten.push(path.to_string_lossy().into_owned());
                 } else if meant.is_some_and(|(_, mode)| mode == 0o100_644) && is_executable(&root.join(&path)) {
@@ -201,13 +201,13 @@ mod tests {
         ];
         let path = Path::new("tests/a");
         for (number, spoil) in spoil.into_iter().enumerate() {
-            put(&root, path, None).ok();
+            write_or_remove(&root, path, None).ok();
             fs::create_dir_all(root.join("tests")).unwrap();
             fs::write(root.join(path), "true").unwrap();
             assert!(is_intact(&root, path, Some(&file("true"))).unwrap());
             spoil(&root.join(path), &elsewhere);
             assert!(!is_intact(&root, path, Some(&file("true"))).unwrap(), "{number}");
-            put(&root, path, Some(&file("true"))).unwrap();
+            write_or_remove(&root, path, Some(&file("true"))).unwrap();
             assert!(is_intact(&root, path, Some(&file("true"))).unwrap(), "{number}");
             assert_eq!(fs::read(elsewhere.join("a")).unwrap(), b"kept");
         }
@@ -220,19 +220,19 @@ mod tests {
         let link = (b"a".to_vec(), LINK);
         fs::write(root.join("l"), "a").unwrap();
         assert!(!is_intact(root, Path::new("l"), Some(&link)).unwrap());
-        put(root, Path::new("l"), Some(&link)).unwrap();
+        write_or_remove(root, Path::new("l"), Some(&link)).unwrap();
         assert!(is_intact(root, Path::new("l"), Some(&link)).unwrap());
         fs::create_dir_all(root.join("gone")).unwrap();
         fs::write(root.join("gone/x"), "x").unwrap();
         assert!(!is_intact(root, Path::new("gone/x"), None).unwrap());
-        put(root, Path::new("gone/x"), None).unwrap();
+        write_or_remove(root, Path::new("gone/x"), None).unwrap();
         assert!(is_intact(root, Path::new("gone/x"), None).unwrap());
         assert!(is_intact(root, Path::new("never/was"), None).unwrap());
         fs::write(root.join("script"), "s").unwrap();
         let script = (b"s".to_vec(), 0o100_755);
         assert!(is_intact(root, Path::new("script"), Some(&file("s"))).unwrap());
         assert!(!is_intact(root, Path::new("script"), Some(&script)).unwrap());
-        put(root, Path::new("script"), Some(&script)).unwrap();
+        write_or_remove(root, Path::new("script"), Some(&script)).unwrap();
         assert!(is_intact(root, Path::new("script"), Some(&script)).unwrap());
         assert!(is_intact(root, Path::new("script"), Some(&file("s"))).unwrap());
     }

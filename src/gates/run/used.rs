@@ -11,7 +11,7 @@ use crate::gates::run::{
     put_back::committed,
     stamp::{Stamp, outlive},
 };
-use git::{Blob, Mirror, put};
+use git::{Blob, Mirror, write_or_remove};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
@@ -137,7 +137,7 @@ fn undo(root: &Path, before: &Stamps, entry: &Path, own: &BTreeSet<PathBuf>) -> 
         return Ok(None);
     };
     for path in &repair.take_away {
-        put(root, path, None)?;
+        write_or_remove(root, path, None)?;
     }
     let mut back = BTreeSet::new();
     for path in repair.put_back {

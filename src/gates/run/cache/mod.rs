@@ -29,7 +29,7 @@ use crate::gates::{
     },
 };
 use domain::ids::Sha;
-use git::{Mirror, put};
+use git::{Mirror, write_or_remove};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeSet,
@@ -195,7 +195,7 @@ impl Snapshot {
         if fs::symlink_metadata(&left).is_err() {
             return Ok(false);
         }
-        put(around, path, None)?;
+        write_or_remove(around, path, None)?;
         Copier::default().copy(&left, &around.join(path))?;
         Ok(true)
     }
