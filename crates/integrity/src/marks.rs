@@ -11,9 +11,9 @@ use crate::{
 pub(crate) fn new_marks<'a>(
     reading: &Reading<'a>,
     facts: &[Fact],
-    of: Purpose,
+    purpose: Purpose,
 ) -> Vec<(&'a ChangedFile<'a>, &'a Mark)> {
-    let is_wanted = |mark: &&Mark| facts.contains(&mark.fact) && mark.of == of;
+    let is_wanted = |mark: &&Mark| facts.contains(&mark.fact) && mark.purpose == purpose;
     let mut new: Vec<(&ChangedFile<'a>, &Mark)> = Vec::new();
     let mut dropped: Vec<&Mark> = Vec::new();
     for file in reading.files {

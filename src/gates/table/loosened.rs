@@ -119,7 +119,7 @@ impl Outlines {
         let mut found = Vec::new();
         for (path, was) in &self.before {
             let Some(is) = self.after.get(path) else { continue };
-            let is_helper = |function: &&Function| function.of == Purpose::Tests && !function.name.is_empty();
+            let is_helper = |function: &&Function| function.purpose == Purpose::Tests && !function.name.is_empty();
             for old in was.functions.iter().filter(is_helper) {
                 let mut same = is.functions.iter().filter(|new| new.name == old.name);
                 let Some(new) = same.next().filter(|new| new.words != old.words) else {

@@ -108,8 +108,7 @@ pub struct Function {
     /// The words of its body.
     pub words: Vec<String>,
     pub checks: Vec<Check>,
-    /// Its owner: the product or the tests.
-    pub of: Purpose,
+    pub purpose: Purpose,
     /// How its result depends on its arguments.
     pub answer: Answer,
     /// Its parameters, except its own object.
@@ -123,7 +122,7 @@ pub struct Function {
     pub class: Option<String>,
 }
 
-/// The owner of a piece of code.
+/// What a piece of code is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// The product; it is shipped.
@@ -223,8 +222,7 @@ pub struct Mark {
     /// The name of the function, test or class that contains it, or that it is.
     pub owner: String,
     pub class: Option<Class>,
-    /// Its owner: the product or the tests.
-    pub of: Purpose,
+    pub purpose: Purpose,
 }
 
 /// Returns the first `most` characters of a text.
@@ -366,7 +364,7 @@ impl<'a> Reader<'a> {
         if self.source.role != Role::Source {
             return;
         }
-        let of_tests = |at: &At<'a>| self.of(*at) == Purpose::Tests;
+        let of_tests = |at: &At<'a>| self.purpose(*at) == Purpose::Tests;
         let definitions = firsts(found, Capture::TestMacro).filter(of_tests);
         let definitions: Vec<String> = definitions.flat_map(At::words).collect();
         let calls = firsts(found, Capture::TestMaker).filter(of_tests);
@@ -379,7 +377,7 @@ impl<'a> Reader<'a> {
             .collect();
     }
 
-    fn of(&self, at: At<'_>) -> Purpose {
+    fn purpose(&self, at: At<'_>) -> Purpose {
         let is_tests = self.source.role != Role::Source || self.test_code.iter().any(|code| code.holds(at));
         if is_tests { Purpose::Tests } else { Purpose::Product }
     }
@@ -418,7 +416,7 @@ impl<'a> Reader<'a> {
                     line: at.line(),
                     words,
                     checks: self.checks(body),
-                    of: Purpose::Tests,
+                    purpose: Purpose::Tests,
                     ..Function::default()
                 });
                 continue;
@@ -476,8 +474,8 @@ impl<'a> Reader<'a> {
             let Some(body) = one.first(Capture::FunctionBody).filter(|_| !is_test(at)) else {
                 continue;
             };
-            let (name, of) = (title(one.first(Capture::FunctionName)), self.of(at));
-            if of == Purpose::Product || self.source.role != Role::Source {
+            let (name, purpose) = (title(one.first(Capture::FunctionName)), self.purpose(at));
+            if purpose == Purpose::Product || self.source.role != Role::Source {
                 outline.defines.push(name.clone());
             }
             if firsts(found, Capture::Test).any(|test| test.holds(at)) {
@@ -488,7 +486,7 @@ impl<'a> Reader<'a> {
                 line: at.line(),
                 words: body.words(),
                 checks: self.checks(body),
-                of,
+                purpose,
                 answer: self.answer(at, one.first(Capture::FunctionValue)),
                 parameters: self.parameter_names(at).into_iter().map(str::to_owned).collect(),
                 unread: self.unread(at, body),
@@ -563,7 +561,7 @@ impl<'a> Reader<'a> {
             }
         }
         marks.sort_by_key(|(index, _)| *index);
-        let of_product = |function: &&Function| function.of == Purpose::Product;
+        let of_product = |function: &&Function| function.purpose == Purpose::Product;
         let lines: Vec<u32> = outline.functions.iter().filter(of_product).map(|one| one.line).collect();
         marks.retain(|(_, mark)| mark.fact != Fact::Empty || lines.contains(&mark.line));
         outline.marks = marks.into_iter().map(|(_, mark)| mark).collect();
@@ -581,7 +579,7 @@ impl<'a> Reader<'a> {
             key: shorten(&at.phrase(), 400),
             owner: owner.map(|(_, name)| name.clone()).unwrap_or_default(),
             class: self.class_around(at).cloned(),
-            of: self.of(at),
+            purpose: self.purpose(at),
         }
     }
 
@@ -592,7 +590,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the fixed results for fixed inputs, and the variables that hold data.
     fn data(&self, found: &[QueryMatch<'a>], outline: &mut Outline) {
-        let of_product = |at: &At<'a>| self.of(*at) == Purpose::Product;
+        let of_product = |at: &At<'a>| self.purpose(*at) == Purpose::Product;
         let variables = firsts(found, Capture::Variable).filter(of_product);
         outline.variables = variables.map(|at| at.text().to_owned()).collect();
         let answers = merged(found, Capture::Answer).into_iter().filter(|(at, _)| of_product(at));

@@ -13,7 +13,7 @@ pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::CannotFail, appl
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let of_tests = |file: &ChangedFile<'_>| -> Vec<String> {
-        let functions = file.after.functions.iter().filter(|function| function.of == Purpose::Tests);
+        let functions = file.after.functions.iter().filter(|function| function.purpose == Purpose::Tests);
         functions.map(|function| function.name.clone()).collect()
     };
     let helpers: BTreeSet<String> = reading.files.iter().flat_map(of_tests).collect();

@@ -102,7 +102,8 @@ fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<V
         let [input, result] = &both;
         is_number && !wanted.contains(value) && tests.iter().any(|words| expects(words, input, result))
     };
-    let of_product = new_functions(file).filter(|one| one.of == Purpose::Product && one.answer == Answer::Constant);
+    let of_product =
+        new_functions(file).filter(|one| one.purpose == Purpose::Product && one.answer == Answer::Constant);
     let new = of_product.filter(is_expected);
     new.map(|function| at_place(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }

@@ -29,7 +29,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let calls = sources().any(rewrites) || leaves_planned_code(reading);
     let is_left = |name: &str| calls && places.get(name) == Some(&1) && !wanted.contains(name);
     let in_one = |file: &'_ ChangedFile<'_>| -> Vec<Violation> {
-        let of_product = |new: &&Function| new.of == Purpose::Product && in_tests.contains(&new.name);
+        let of_product = |new: &&Function| new.purpose == Purpose::Product && in_tests.contains(&new.name);
         let new = new_functions(file).filter(of_product);
         let found = new.filter_map(|new| {
             let before = || file.before.functions.iter().filter(|old| old.name == new.name);

@@ -1,4 +1,5 @@
-//! A test computes the expected value in the same way as the product, so a mistake in the product is also in the test.
+//! A new helper function of the tests has the same names, numbers and texts as a new function of the product, so a mistake
+//! is in both.
 
 use crate::{
     changed_file::{ChangedFile, Reading},
@@ -17,10 +18,10 @@ pub(super) static RULE: ReadingRule =
 const FEWEST: usize = 4;
 
 fn check(reading: &Reading<'_>) -> Vec<Violation> {
-    let new = |of: Purpose| {
+    let new = |purpose: Purpose| {
         let files = reading.files.iter();
         let functions = files.flat_map(|file| new_functions(file).map(move |function| (file, function)));
-        functions.filter(move |(_, function)| function.of == of)
+        functions.filter(move |(_, function)| function.purpose == purpose)
     };
     let product: Vec<Vec<&str>> = new(Purpose::Product).map(|(_, function)| content(function)).collect();
     let repeats = |(_, function): &(&ChangedFile<'_>, &Function)| {

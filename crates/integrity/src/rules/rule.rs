@@ -53,8 +53,8 @@ pub(super) fn at_first_change(file: &FileChange) -> Violation {
 }
 
 /// Creates a violation at each new mark.
-pub(super) fn at_marks(reading: &Reading<'_>, fact: Fact, of: Purpose) -> Vec<Violation> {
-    new_marks(reading, &[fact], of).into_iter().map(|(file, mark)| at_mark(file, mark)).collect()
+pub(super) fn at_marks(reading: &Reading<'_>, fact: Fact, purpose: Purpose) -> Vec<Violation> {
+    new_marks(reading, &[fact], purpose).into_iter().map(|(file, mark)| at_mark(file, mark)).collect()
 }
 
 pub(super) fn at_mark(file: &ChangedFile<'_>, mark: &Mark) -> Violation {

@@ -34,7 +34,7 @@ fn is_filled_in(reading: &Reading<'_>, mark: &Mark) -> bool {
 
 /// Finds new or changed functions that return the same value for all arguments.
 fn ignoring(file: &ChangedFile<'_>) -> Vec<Violation> {
-    let ignores = |function: &&Function| function.of == Purpose::Product && function.answer == Answer::Ignores;
+    let ignores = |function: &&Function| function.purpose == Purpose::Product && function.answer == Answer::Ignores;
     let new = new_functions(file).filter(ignores);
     new.map(|function| at_place(file.path, function.line, Detail::Function(function.name.clone()))).collect()
 }
