@@ -253,7 +253,7 @@ fn listen(beside: &Beside, number: usize) -> String {
 
 async fn roll(what: &str, database: Database) {
     let beside = beside().await;
-    beside.forge.retry_deliveries(false);
+    beside.forge.set_retry_until_acknowledged(false);
     let mut rolled = Rolled::start(&beside, database).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     let mona = beside.forge.as_user(MONA).unwrap();

@@ -124,7 +124,7 @@ impl Lane {
         for (name, value) in SETTINGS {
             world.set(name, value);
         }
-        world.forge.retry_deliveries(false);
+        world.forge.set_retry_until_acknowledged(false);
         let mut fleet = Fleet::start(world, &programs(round, 0)).await;
         let mut wrong = None;
         for (step, (deed, strikes)) in story.moves.iter().zip(&round.strikes).enumerate() {

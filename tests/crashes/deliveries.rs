@@ -40,7 +40,7 @@ async fn what_is_said_while_the_service_is_dead_is_heard_when_it_lives() {
 async fn caught_world() -> World {
     let story = Story::caught();
     let mut world = World::new(&story).await;
-    world.forge.retry_deliveries(true);
+    world.forge.set_retry_until_acknowledged(true);
     world.start();
     story.moves[0].play(&world).await;
     let running = tokio::time::timeout(WATCHDOG, world.rest_or_started()).await.unwrap();
@@ -68,7 +68,7 @@ async fn what_is_said_while_the_service_drains_is_stored_and_heard_at_the_next_s
         tokio::task::yield_now().await;
     }
     // GitHub sends nothing twice.
-    world.forge.retry_deliveries(false);
+    world.forge.set_retry_until_acknowledged(false);
     let cancel = Move::Comment(MONA, ISSUE, "/autobuild cancel");
     cancel.play(&world).await;
     world.forge.deliveries_idle().await;
@@ -135,7 +135,7 @@ async fn a_server_whose_disk_is_full_takes_no_writes() {
 async fn what_was_said_while_the_service_was_down_is_fetched_at_the_next_start() {
     let mut world = caught_world().await;
     world.kill().await;
-    world.forge.retry_deliveries(false);
+    world.forge.set_retry_until_acknowledged(false);
     let cancel = Move::Comment(MONA, ISSUE, "/autobuild cancel");
     cancel.play(&world).await;
     world.forge.deliveries_idle().await;

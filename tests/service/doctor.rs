@@ -192,7 +192,7 @@ async fn each_row_of_the_service_is_seen_broken() {
     let report = read(&alone.output().await.unwrap());
     stands(&report, "Coach App", "warning", "reviews are comments");
     // No service listens, so nothing arrived.
-    beside.forge.retry_deliveries(false);
+    beside.forge.set_retry_until_acknowledged(false);
     beside.forge.redirect("autobuild", "http://127.0.0.1:1/").unwrap();
     beside.forge.redeliver_failed().await;
     let headers = vec![("date".to_owned(), "Tue, 15 Nov 1994 12:45:26 GMT".to_owned())];

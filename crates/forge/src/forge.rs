@@ -84,7 +84,7 @@ impl Forge {
         let base = format!("http://{address}");
         let mut site = Site::new(state, folder, base, post, options.saving);
         site.readers = options.readers;
-        site.retry_deliveries(options.retry_until_acknowledged);
+        site.set_retry_until_acknowledged(options.retry_until_acknowledged);
         let site = Arc::new(site);
         let stop = CancellationToken::new();
         let tasks = vec![
@@ -103,7 +103,7 @@ impl Forge {
         for (repo, owner) in self.site.read(repos) {
             self.site.finish_move(repo, Actor::person(owner)).await?;
         }
-        let retries = self.site.retries_deliveries();
+        let retries = self.site.retries_until_acknowledged();
         self.site.change(|state| {
             let due = state.deliveries.values().filter(|one| one.outcome == Outcome::Due);
             let mut due: Vec<u64> = due.map(|one| one.id).collect();

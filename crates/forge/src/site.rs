@@ -223,11 +223,11 @@ impl Site {
         Ok(clean)
     }
 
-    pub(super) fn retries_deliveries(&self) -> bool {
+    pub(super) fn retries_until_acknowledged(&self) -> bool {
         self.retries.load(Ordering::Relaxed)
     }
 
-    pub(super) fn retry_deliveries(&self, retry: bool) {
+    pub(super) fn set_retry_until_acknowledged(&self, retry: bool) {
         self.retries.store(retry, Ordering::Relaxed);
     }
 

@@ -89,8 +89,8 @@ impl Forge {
     }
 
     /// Sets if deliveries are repeated until acknowledged.
-    pub fn retry_deliveries(&self, retry: bool) {
-        self.site.retry_deliveries(retry);
+    pub fn set_retry_until_acknowledged(&self, retry: bool) {
+        self.site.set_retry_until_acknowledged(retry);
     }
 
     /// Returns the folder of the bare repository of `owner/name`.

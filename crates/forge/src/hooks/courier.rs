@@ -141,7 +141,7 @@ async fn deliver(site: &Arc<Site>, client: &HookClient, delivery: &Delivery) {
             Some(hook) => send(client, &hook, delivery).await,
             None => Outcome::Failed("the App has no hook".to_owned()),
         };
-        let done = outcome.acknowledged() || !site.retries_deliveries();
+        let done = outcome.acknowledged() || !site.retries_until_acknowledged();
         site.finish_delivery(delivery.id, outcome);
         if done {
             return;
