@@ -9,16 +9,16 @@ pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>
     let is_wanted = |at: At<'_>| at.is(&FUNCTIONS) && names.contains(at.field_text("name"));
     ReturnValueChanges::of_bodies(source.root, is_wanted, |function, body| {
         let results = results(function);
-        let (written, gives, rest) = match results.as_slice() {
+        let (result_type, targets, more_results) = match results.as_slice() {
             [only] => (only, "made", ""),
             [first, error] if error == "error" => (first, "made, err", ", err"),
             _ => return None,
         };
-        let [_, other] = basic_values(written)?;
-        let calls = format!("{gives} := func() {} {}()", function.field_text("result"), body.text());
+        let [_, other] = basic_values(result_type)?;
+        let calls = format!("{targets} := func() {} {}()", function.field_text("result"), body.text());
         Some([
-            format!("{{ {calls}; return {other}{rest} }}"),
-            format!("{{ {calls}; _ = made; return *new({written}){rest} }}"),
+            format!("{{ {calls}; return {other}{more_results} }}"),
+            format!("{{ {calls}; _ = made; return *new({result_type}){more_results} }}"),
         ])
     })
 }

@@ -11,7 +11,7 @@ const NOTHING: &str = concat!("\n", include_str!("nothing.js"));
 
 pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>) -> Option<ReturnValueChanges> {
     let is_named = |at: At<'_>| name_of(at).is_some_and(|name| names.contains(name.text()));
-    let is_wanted = |at: At<'_>| at.is_one_of(FUNCTIONS) && gives(at) && is_named(at);
+    let is_wanted = |at: At<'_>| at.is_one_of(FUNCTIONS) && returns_its_value(at) && is_named(at);
     let is_typed = ["ts", "tsx", "mts", "cts"].contains(&source.path.rsplit('.').next()?);
     let changes = ReturnValueChanges::of_bodies(source.root, is_wanted, |function, body| {
         let made = wrapped(function, body);
@@ -25,10 +25,10 @@ pub(super) fn change_return_values(source: &Source<'_>, names: &BTreeSet<String>
 }
 
 /// `true` if a function returns its value directly or as a promise: it is not a generator, setter or constructor.
-fn gives(function: At<'_>) -> bool {
-    let makes = |part: At<'_>| matches!(part.kind(), "*" | "set");
+fn returns_its_value(function: At<'_>) -> bool {
+    let is_star_or_set = |part: At<'_>| matches!(part.kind(), "*" | "set");
     !function.kind().starts_with("generator")
-        && !function.parts().any(makes)
+        && !function.parts().any(is_star_or_set)
         && function.field_text("name") != "constructor"
 }
 
