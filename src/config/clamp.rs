@@ -37,8 +37,12 @@ fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value:
     if most == unlimited || (*value != unlimited && *value <= most) {
         return None;
     }
-    let asked = std::mem::replace(value, most);
-    (asked != unlimited).then(|| Excess::Number { setting, asked: asked.to_string(), given: most.to_string() })
+    let requested = std::mem::replace(value, most);
+    (requested != unlimited).then(|| Excess::Number {
+        setting,
+        requested: requested.to_string(),
+        used: most.to_string(),
+    })
 }
 
 #[cfg(test)]
@@ -67,7 +71,7 @@ mod tests {
         let mut settings = settings(text);
         let found = allowance().clamp(&mut settings);
         let shown = found.into_iter().map(|excess| match excess {
-            Excess::Number { setting, asked, given } => format!("{setting} {asked} {given}"),
+            Excess::Number { setting, requested, used } => format!("{setting} {requested} {used}"),
             Excess::Hosts { closed, .. } => {
                 format!("hosts {}", closed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
             }

@@ -45,7 +45,7 @@ impl Engine {
         let default = self.fetch_default(installation, id, None).await?;
         match repo.content(SETTINGS_FILE, &default.head, MAX_WORKFLOW).await? {
             Content::Missing => {}
-            Content::File(_) | Content::TooLarge | Content::NoFile => return Ok(OnboardingOutcome::HadSettings),
+            Content::File(_) | Content::TooLarge | Content::NotAFile => return Ok(OnboardingOutcome::HadSettings),
         }
         if let Some(pull) = repo.find_pull(BRANCH).await? {
             return Ok(OnboardingOutcome::Proposed(pull.number));

@@ -211,7 +211,7 @@ impl Engine {
             Content::Missing => SettingsFile::Missing,
             Content::File(bytes) => SettingsFile::Text(String::from_utf8_lossy(&bytes).into_owned()),
             Content::TooLarge => SettingsFile::TooLarge,
-            Content::NoFile => SettingsFile::NoFile,
+            Content::NotAFile => SettingsFile::NoFile,
         })
     }
 

@@ -16,7 +16,7 @@ pub enum Content {
     /// A file larger than the limit.
     TooLarge,
     /// A folder, a submodule, or a symbolic link that leads to no file of the repository.
-    NoFile,
+    NotAFile,
 }
 
 /// GitHub answers with an object, or with a list for a folder.
@@ -38,7 +38,7 @@ struct EntryWire {
 }
 
 #[derive(Deserialize)]
-struct FileWire {
+struct TreeEntryWire {
     path: String,
     #[serde(rename = "type")]
     kind: String,
@@ -49,7 +49,7 @@ impl Repo<'_> {
     pub async fn content(&self, path: &str, at: &Sha, most: usize) -> Result<Content, GithubError> {
         let tail = format!("/contents/{}?ref={at}", branch_path(path));
         match self.get::<ContentWire>(Rights::Read, &tail).await {
-            Ok(ContentWire::Folder(_)) => Ok(Content::NoFile),
+            Ok(ContentWire::Folder(_)) => Ok(Content::NotAFile),
             Ok(ContentWire::Entry(entry)) => content(entry, most),
             Err(GithubError::NotFound) => Ok(Content::Missing),
             Err(error) if error.says("too_large") => Ok(Content::TooLarge),
@@ -67,13 +67,13 @@ impl Repo<'_> {
     /// Returns the files of a commit. For a very large repository, only those that GitHub lists.
     pub async fn files(&self, at: &Sha) -> Result<Vec<String>, GithubError> {
         let tail = format!("/git/trees/{at}?recursive=1");
-        let found: Vec<FileWire> = self.get_at(Rights::Read, &tail, "/tree").await?;
+        let found: Vec<TreeEntryWire> = self.get_at(Rights::Read, &tail, "/tree").await?;
         let files = found.into_iter().filter(|entry| entry.kind == "blob");
         Ok(files.map(|entry| entry.path).collect())
     }
 
     /// Returns `true` if `head` is `base` or a descendant of it.
-    pub async fn stands_on(&self, head: &Sha, base: &Sha) -> Result<bool, GithubError> {
+    pub async fn is_at_or_after(&self, head: &Sha, base: &Sha) -> Result<bool, GithubError> {
         let tail = format!("/compare/{base}...{head}?per_page=1");
         match self.get_at::<String>(Rights::Read, &tail, "/status").await {
             Ok(status) => Ok(matches!(status.as_str(), "ahead" | "identical")),
@@ -86,15 +86,15 @@ impl Repo<'_> {
 
 fn content(entry: EntryWire, most: usize) -> Result<Content, GithubError> {
     if entry.kind != "file" {
-        return Ok(Content::NoFile);
+        return Ok(Content::NotAFile);
     }
     // From 1 MB on, GitHub returns only the size, with the encoding `none`.
     if entry.size > most || entry.encoding.as_deref() != Some("base64") {
         return Ok(Content::TooLarge);
     }
     let text = entry.content.unwrap_or_default();
-    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let decoded = BASE64_STANDARD.decode(digits);
+    let base64: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let decoded = BASE64_STANDARD.decode(base64);
     decoded.map(Content::File).map_err(|error| GithubError::Malformed { source: error.into() })
 }
 
@@ -104,7 +104,7 @@ mod tests {
 
     fn read(text: &str) -> Content {
         match serde_json::from_str(text).unwrap() {
-            ContentWire::Folder(_) => Content::NoFile,
+            ContentWire::Folder(_) => Content::NotAFile,
             ContentWire::Entry(entry) => content(entry, 10).unwrap(),
         }
     }
@@ -120,10 +120,10 @@ mod tests {
         let larger = r#"{"type":"file","encoding":"none","size":9,"content":""}"#;
         assert_eq!(read(larger), Content::TooLarge);
         let link = r#"{"type":"symlink","target":"../../etc/passwd","size":16}"#;
-        assert_eq!(read(link), Content::NoFile);
+        assert_eq!(read(link), Content::NotAFile);
         let submodule = r#"{"type":"submodule","submodule_git_url":"https://example.com/x","size":0}"#;
-        assert_eq!(read(submodule), Content::NoFile);
-        assert_eq!(read(r#"[{"type":"file","size":1}]"#), Content::NoFile);
-        assert_eq!(read("[]"), Content::NoFile);
+        assert_eq!(read(submodule), Content::NotAFile);
+        assert_eq!(read(r#"[{"type":"file","size":1}]"#), Content::NotAFile);
+        assert_eq!(read("[]"), Content::NotAFile);
     }
 }

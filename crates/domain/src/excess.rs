@@ -10,9 +10,9 @@ pub enum Excess {
         /// The setting, such as `budget.usd_per_task`.
         setting: &'static str,
         /// The number in the settings, in digits.
-        asked: String,
+        requested: String,
         /// The number that is used instead, in digits.
-        given: String,
+        used: String,
     },
     /// Hosts of `network.allow` that stay closed.
     Hosts {

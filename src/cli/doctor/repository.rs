@@ -300,7 +300,7 @@ fn ci_files<'a>(paths: &[&String], contents: &'a Contents<'_>) -> Result<exposur
         let text = match contents.get(path.as_str()) {
             Some(Ok(Content::File(bytes))) => Some(text(bytes)),
             Some(Ok(Content::TooLarge)) => None,
-            Some(Ok(Content::NoFile | Content::Missing)) | None => Some(String::new()),
+            Some(Ok(Content::NotAFile | Content::Missing)) | None => Some(String::new()),
             Some(Err(why)) => return Err(why),
         };
         Ok(((*path).clone(), text))
@@ -365,7 +365,7 @@ fn settings_file(content: Option<&Result<Content, Unasked>>, offer: &Offer) -> (
         Some(Err(why)) => return (unanswered(Topic::SettingsFile, why), RepositorySettings::default()),
         Some(Ok(Content::File(bytes))) => RepositorySettings::parse(&text(bytes), offer),
         Some(Ok(Content::TooLarge)) => Err(vec![SettingsMistake::TooLarge { most: MAX_BYTES }]),
-        Some(Ok(Content::NoFile)) => Err(vec![SettingsMistake::NoFile]),
+        Some(Ok(Content::NotAFile)) => Err(vec![SettingsMistake::NoFile]),
     };
     match read {
         Ok(settings) => {
@@ -403,7 +403,7 @@ fn labels_row(known: &[(&str, Result<bool, Unasked>)]) -> Row {
 fn chosen_test(settings: &RepositorySettings, paths: &[String], contents: &Contents<'_>) -> Row {
     let read = |path: &str| match contents.get(path)? {
         Ok(Content::File(bytes)) => Some(text(bytes)),
-        Ok(Content::TooLarge | Content::NoFile | Content::Missing) | Err(_) => None,
+        Ok(Content::TooLarge | Content::NotAFile | Content::Missing) | Err(_) => None,
     };
     let chosen = gates::choose(settings, &runners::detect::Repository::new(paths, &read));
     let unread = contents.values().find_map(|content| content.as_ref().err());
@@ -485,8 +485,8 @@ pub(super) async fn in_front() -> Vec<Row> {
             .then(|| std::fs::read_to_string(&file).ok())?
     };
     let has_settings = paths.iter().any(|path| path == SETTINGS_FILE);
-    let settings =
-        has_settings.then(|| Ok(text(SETTINGS_FILE).map_or(Content::NoFile, |text| Content::File(text.into_bytes()))));
+    let settings = has_settings
+        .then(|| Ok(text(SETTINGS_FILE).map_or(Content::NotAFile, |text| Content::File(text.into_bytes()))));
     let (settings_row, settings) = settings_file(settings.as_ref(), &Offer::default());
     let chosen = gates::choose(&settings, &runners::detect::Repository::new(&paths, &text));
     vec![row, settings_row, test_command(&chosen, &paths)]

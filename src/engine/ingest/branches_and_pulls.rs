@@ -178,5 +178,5 @@ async fn stands_on_integration(
         return Ok(false);
     };
     let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
-    Ok(repo.stands_on(head, &integration.base).await?)
+    Ok(repo.is_at_or_after(head, &integration.base).await?)
 }

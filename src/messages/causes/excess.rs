@@ -5,8 +5,8 @@ use domain::{excess::Excess, network::HostRule, registries};
 /// Names the value in the settings, and the value that applies instead.
 pub fn excess(excess: &Excess) -> String {
     match excess {
-        Excess::Number { setting, asked, given } => {
-            format!("`{setting}` is {asked} in the settings. This server allows at most {given}, so {given} holds.")
+        Excess::Number { setting, requested, used } => {
+            format!("`{setting}` is {requested} in the settings. This server allows at most {used}, so {used} holds.")
         }
         Excess::Hosts { closed, allowed } => {
             format!(
@@ -54,7 +54,7 @@ mod tests {
     fn each_excess_says_what_holds() {
         let hosts = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
         let number =
-            Excess::Number { setting: "budget.usd_per_task", asked: "70.5".to_owned(), given: "20".to_owned() };
+            Excess::Number { setting: "budget.usd_per_task", requested: "70.5".to_owned(), used: "20".to_owned() };
         let some = Excess::Hosts {
             closed: hosts(&["evil.example", "*.example"]),
             allowed: hosts(&["*.corp.example", "pypi.org"]),

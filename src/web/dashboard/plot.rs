@@ -28,14 +28,14 @@ impl Plot<'_> {
         let amounts = self.spent.iter().map(|(_, micros)| *micros);
         let total = amounts.fold(0, u64::saturating_add);
         let top = total.max(self.limit.unwrap_or(0)).max(1);
-        let said = match self.limit {
+        let summary = match self.limit {
             Some(limit) => format!("{} of {}", dollars(total), dollars(limit)),
             None => format!("{}, no limit", dollars(total)),
         };
         let (from, to) = self.edges;
         html! {
             figure.plot {
-                figcaption { b { (self.title) } ": " (said) }
+                figcaption { b { (self.title) } ": " (summary) }
                 svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) preserveAspectRatio="none" aria-hidden="true" {
                     path.spent d=(format!("{} V{HEIGHT} H0 Z", self.line(top))) {}
                     path.line d=(self.line(top)) {}
