@@ -89,7 +89,7 @@ pub enum CriterionMet {
     NotMet,
 }
 
-/// The Coach's statement about the tests. It is shown and never relied on.
+/// The Coach's statement about the tests. It is stored, and nothing relies on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoachTests {
     pub command: String,

@@ -118,7 +118,7 @@ pub fn parse_supplement(answer: &serde_json::Value, numbered: NumberedItems<'_>)
     let mut supplement = reading.value(supplement, |supplement, ignored| supplement.ignored = ignored)?;
     supplement.criteria.truncate(MOST_FINDINGS);
     for finding in &mut supplement.criteria {
-        shorten_to(&mut finding.evidence, MOST_TEXT);
+        shorten_to(&mut finding.evidence, LONGEST_TEXT);
     }
     Ok(supplement)
 }
@@ -142,8 +142,8 @@ fn question_answer(item: &Field<'_>, questions: usize) -> Option<QuestionAnswer>
     let verdict = fields.required("verdict").and_then(|field| field.word(&AnswerVerdict::ALL));
     let (mut because, mut quote) = (fields.text("because"), fields.text("quote"));
     fields.end();
-    shorten_to(&mut because, MOST_TEXT);
-    shorten_to(&mut quote, MOST_TEXT);
+    shorten_to(&mut because, LONGEST_TEXT);
+    shorten_to(&mut quote, LONGEST_TEXT);
     Some(QuestionAnswer { question: question?, verdict: verdict?, because, quote })
 }
 
@@ -324,19 +324,21 @@ fn issue_schema() -> serde_json::Value {
     })
 }
 
+/// The most entries of lists.
 const MOST_ISSUES: usize = 100;
 const MOST_FINDINGS: usize = 500;
 const MOST_FAILURES: usize = 50;
-const MOST_SUMMARY: usize = 20_000;
-const MOST_TEXT: usize = 4_000;
-const MOST_NAME: usize = 500;
+/// The most characters of texts.
+const LONGEST_SUMMARY: usize = 20_000;
+const LONGEST_TEXT: usize = 4_000;
+const LONGEST_NAME: usize = 500;
 
 /// Removes repeated issues, and shortens every list and text to its limit.
 pub(super) fn bounded(mut decision: CoachDecision) -> CoachDecision {
-    shorten_to(&mut decision.summary, MOST_SUMMARY);
-    shorten_to(&mut decision.feedback, MOST_SUMMARY);
+    shorten_to(&mut decision.summary, LONGEST_SUMMARY);
+    shorten_to(&mut decision.feedback, LONGEST_SUMMARY);
     for finding in &mut decision.criteria {
-        shorten_to(&mut finding.evidence, MOST_TEXT);
+        shorten_to(&mut finding.evidence, LONGEST_TEXT);
     }
     if decision.criteria.len() > MOST_FINDINGS {
         let rank = |finding: &CriterionFinding| (finding.met == CriterionMet::Met, finding.criterion);
@@ -345,10 +347,10 @@ pub(super) fn bounded(mut decision: CoachDecision) -> CoachDecision {
         decision.criteria.truncate(MOST_FINDINGS);
     }
     if let Some(tests) = &mut decision.tests {
-        shorten_to(&mut tests.command, MOST_NAME);
+        shorten_to(&mut tests.command, LONGEST_NAME);
         tests.failures.truncate(MOST_FAILURES);
         for name in &mut tests.failures {
-            shorten_to(name, MOST_NAME);
+            shorten_to(name, LONGEST_NAME);
         }
     }
     decision.issues = issues(decision.issues);
@@ -381,16 +383,17 @@ fn issues(all: Vec<ReviewItem>) -> Vec<ReviewItem> {
 fn short(issue: &ReviewItem) -> ReviewItem {
     let mut issue = issue.clone();
     if let Problem::Remark { category, text } = &mut issue.problem {
-        shorten_to(category, MOST_NAME);
-        shorten_to(text, MOST_TEXT);
+        shorten_to(category, LONGEST_NAME);
+        shorten_to(text, LONGEST_TEXT);
     }
     for text in [&mut issue.file, &mut issue.suggestion].into_iter().flatten() {
-        shorten_to(text, MOST_TEXT);
+        shorten_to(text, LONGEST_TEXT);
     }
     issue
 }
 
 fn shorten_to(text: &mut String, most: usize) {
+    // A text has at least as many bytes as characters, so most texts need no counting and no copy.
     if text.len() > most {
         *text = shorten::middle(text, most);
     }
@@ -621,10 +624,10 @@ mod tests {
             let kept = bounded(hostile);
             assert_eq!(kept.issues.len(), 101);
             assert_eq!(kept.issues[0].severity, Severity::MustFix);
-            assert!(kept.issues[0].problem.words().unwrap().chars().count() <= MOST_TEXT);
+            assert!(kept.issues[0].problem.words().unwrap().chars().count() <= LONGEST_TEXT);
             let more = Problem::MoreIssues { named: 10_001, kept: MOST_ISSUES };
             assert_eq!(kept.issues[100].problem, more);
-            assert!(kept.summary.chars().count() <= MOST_SUMMARY);
+            assert!(kept.summary.chars().count() <= LONGEST_SUMMARY);
         }
 
         #[test]

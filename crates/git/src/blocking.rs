@@ -1,4 +1,4 @@
-//! Runs blocking work on a thread of its own, and passes a panic on to the caller.
+//! Runs blocking work on tokio's threads for such work, and passes a panic on to the caller.
 
 use tokio::task::JoinError;
 

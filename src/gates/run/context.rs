@@ -94,8 +94,8 @@ pub enum GateError {
     Git(#[from] GitError),
 }
 
-/// Runs `work` on a thread that may block.
-pub(super) async fn off_thread<T: Send + 'static>(
+/// Runs blocking work on tokio's threads for such work.
+pub(super) async fn blocking_io<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     blocking(work).await.unwrap_or_else(|error| Err(error.into()))

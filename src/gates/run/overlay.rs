@@ -2,7 +2,7 @@
 
 use crate::gates::run::{
     checkout::SandboxedCheckout,
-    context::{GateError, host, off_thread},
+    context::{GateError, blocking_io, host},
 };
 use domain::ids::Sha;
 use git::{Blob, Mirror, RawChange, RepoPath, write_or_remove};
@@ -142,7 +142,7 @@ pub(super) async fn in_work_tree(
 
 pub(super) async fn lay_files(work: &Path, files: Vec<(PathBuf, IntendedFile)>) -> Result<(), GateError> {
     let root = work.to_path_buf();
-    let laid = off_thread(move || {
+    let laid = blocking_io(move || {
         for (path, meant) in files {
             let done = if is_inside(&path) {
                 write_or_remove(&root, &path, meant.as_ref())

@@ -3,7 +3,7 @@
 
 use crate::gates::run::{
     checkout::SandboxedCheckout,
-    context::{GateError, host, off_thread},
+    context::{GateError, blocking_io, host},
     overlay::{IntendedFile, Overlay, in_work_tree},
     stamp::{Stamp, outlive},
 };
@@ -45,7 +45,7 @@ pub(crate) async fn note_state(place: &SandboxedCheckout, overlay: Option<&Overl
     let tracked = place.tracked();
     let paths: BTreeSet<PathBuf> = tracked.into_iter().chain(laid.keys().cloned()).collect();
     let (root, home) = (place.path().to_path_buf(), place.home());
-    let noting = off_thread(move || {
+    let noting = blocking_io(move || {
         let stamped = paths.into_iter().map(|path| (path.clone(), stamp(&root.join(path))));
         let stamps: BTreeMap<PathBuf, Option<Stamp>> = stamped.collect();
         outlive(stamps.values().flatten(), &home)?;
@@ -64,7 +64,7 @@ impl StateBefore {
     pub(crate) async fn put_back(self, place: &SandboxedCheckout, mirror: &Mirror) -> Result<SetUpTraces, GateError> {
         let (root, commit) = (place.path().to_path_buf(), place.head());
         let Self { stamps, mut laid } = self;
-        let looking = off_thread(move || {
+        let looking = blocking_io(move || {
             let differs = |(path, before): &(PathBuf, Option<Stamp>)| stamp(&root.join(path)) != *before;
             let touched = stamps.into_iter().filter(differs).map(|(path, _)| path);
             Ok(touched.collect::<BTreeSet<PathBuf>>())
@@ -83,7 +83,7 @@ impl StateBefore {
         }
         let meant = in_work_tree(mirror, commit, meant.into_iter()).await?;
         let root = place.path().to_path_buf();
-        let putting = off_thread(move || {
+        let putting = blocking_io(move || {
             let mut touched = SetUpTraces::default();
             for (path, meant) in meant {
                 if !is_intact(&root, &path, meant.as_ref())? {

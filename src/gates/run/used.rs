@@ -6,7 +6,7 @@
 use crate::gates::run::{
     cache::Snapshot,
     checkout::SandboxedCheckout,
-    context::{GateError, off_thread},
+    context::{GateError, blocking_io},
     overlay::{IntendedFile, Overlay, in_work_tree, lay_files},
     put_back::committed,
     stamp::{Stamp, outlive},
@@ -46,7 +46,7 @@ impl Stamps {
     /// that every later write is visible. `None` if there are too many files, or they cannot be read.
     pub(crate) async fn of(place: &SandboxedCheckout) -> Option<Self> {
         let root = place.around().to_path_buf();
-        let looking = off_thread(move || {
+        let looking = blocking_io(move || {
             let stamps = Self::look(&root)?;
             if let (Some(stamps), Some(beside)) = (&stamps, root.parent()) {
                 outlive(stamps.0.values(), beside)?;
@@ -112,7 +112,7 @@ impl UsedCheckout {
         let entry = snapshot.entry.to_path_buf();
         let root = checkout.around().to_path_buf();
         let own: BTreeSet<PathBuf> = checkout.tracked().into_iter().collect();
-        let undone = off_thread(move || undo(&root, &before, &entry, &own)).await;
+        let undone = blocking_io(move || undo(&root, &before, &entry, &own)).await;
         let undone = undone.unwrap_or_else(|error| {
             tracing::debug!(%error, "a checkout could not be put back");
             None

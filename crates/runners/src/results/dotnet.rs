@@ -23,7 +23,7 @@ pub(super) static DOTNET: Runner = Runner {
 };
 
 /// Reads `Passed! - Failed: 0, Passed: 3, Skipped: 0, Total: 3, Duration: 5 ms - a.dll (net8.0)`, one for each project.
-/// Longer output has a line such as ` Passed a.B.Adds [5 ms]` for each test, then `Total tests: 3` and the lines below
+/// Longer output has a line such as `  Passed a.B.Adds [5 ms]` for each test, then `Total tests: 3` and the lines below
 /// it.
 fn dotnet(text: &str) -> Option<Tally> {
     let mut tally = Tally::default();

@@ -24,7 +24,7 @@ use crate::gates::{
     run::{
         cache::{copy::Copier, key::CacheKey},
         checkout::SandboxedCheckout,
-        context::{GateContext, GateError, off_thread},
+        context::{GateContext, GateError, blocking_io},
         overlay::Overlay,
     },
 };
@@ -107,7 +107,7 @@ pub(crate) async fn keep(
     let key = CacheKey::of(&context.caches, mirror, &commit, chosen, &place.visible_path()).await?;
     let caches = context.caches.clone();
     let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
-    let keeping = off_thread(move || {
+    let keeping = blocking_io(move || {
         let entry = key.entry(&commit);
         if entry.exists() {
             return Ok(());
@@ -132,7 +132,7 @@ pub(crate) async fn inspect(
 ) -> SetUpFiles {
     let (work, home) = (place.path().to_path_buf(), place.home());
     let (left, tracked) = (left.clone(), tracked.clone());
-    let looking = off_thread(move || SetUpFiles::look(&work, &home, &left, &tracked));
+    let looking = blocking_io(move || SetUpFiles::look(&work, &home, &left, &tracked));
     looking.await.unwrap_or_else(|error| {
         tracing::debug!(%error, "what set-up left could not be looked through");
         SetUpFiles::OfFiles
@@ -155,7 +155,7 @@ impl Snapshot {
     ) -> Option<Self> {
         let (below, commit) = (context.folder.clone(), place.head().clone());
         let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
-        let copying = off_thread(move || {
+        let copying = blocking_io(move || {
             fs::create_dir_all(&below)?;
             let folder = tempfile::Builder::new().prefix("prepared-").tempdir_in(below)?;
             let rewritten = times::rewritten(&work, &tracked)?;
@@ -211,7 +211,7 @@ impl Snapshot {
         let (entry, commit) = (self.entry.clone(), place.head());
         let changed = changed(mirror, &entry, commit, overlay).await;
         let (work, home, tracked) = (place.path().to_path_buf(), place.home(), place.tracked());
-        match off_thread(move || take_out(&entry, &work, &home, changed, &tracked)).await {
+        match blocking_io(move || take_out(&entry, &work, &home, changed, &tracked)).await {
             Ok(()) => Ok(CacheFill::Yes),
             Err(error) => {
                 tracing::warn!(%error, "a build cache could not be used");

@@ -5,7 +5,7 @@
 
 use crate::gates::run::{
     checkout::SandboxedCheckout,
-    context::{GateError, host, off_thread},
+    context::{GateError, blocking_io, host},
 };
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
 use std::{
@@ -45,7 +45,7 @@ pub(super) fn set(path: &Path, accessed: Time, modified: Time) -> io::Result<()>
 /// Makes all files and folders of a fresh checkout old, if Cargo builds any of them.
 pub(crate) async fn age(place: &SandboxedCheckout) -> Result<(), GateError> {
     let (work, tracked) = (place.path().to_path_buf(), place.tracked());
-    let aging = off_thread(move || {
+    let aging = blocking_io(move || {
         if has_packages(&tracked) { date(&work, tracked.iter().map(PathBuf::as_path), OLD) } else { Ok(()) }
     });
     aging.await.map_err(host("setting times in a checkout"))

@@ -1,6 +1,6 @@
 //! Finds the files that commands left in a checkout and that are not part of the commit.
 
-use crate::gates::run::context::{GateError, host, off_thread};
+use crate::gates::run::context::{GateError, blocking_io, host};
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -26,7 +26,7 @@ impl UntrackedFiles {
     /// Searches a checkout whose commit has these paths.
     pub(crate) async fn of(work: &Path, tracked: &BTreeSet<String>) -> Result<Self, GateError> {
         let (work, tracked) = (work.to_path_buf(), tracked.clone());
-        let looking = off_thread(move || Self::look_through(&work, &tracked));
+        let looking = blocking_io(move || Self::look_through(&work, &tracked));
         looking.await.map_err(host("looking through a checkout"))
     }
 
