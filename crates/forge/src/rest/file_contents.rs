@@ -52,13 +52,14 @@ pub(super) async fn contents(call: &RepoCall<'_>, path: &str) -> Answered {
 
 impl ContentRequest<'_> {
     async fn file(&self, entry: &TreeEntry) -> Answered {
-        let more = match entry.size {
-            0..=INLINE => {
-                let encoded = BASE64_STANDARD.encode(self.bare.blob(&entry.id).await?);
-                json!({"content": github::lines_of(60, &encoded), "encoding": "base64"})
-            }
-            ..=MOST => json!({"content": "", "encoding": "none"}),
-            _ => return Err(too_large()),
+        if entry.size > MOST {
+            return Err(too_large());
+        }
+        let more = if entry.size > INLINE {
+            json!({"content": "", "encoding": "none"})
+        } else {
+            let encoded = BASE64_STANDARD.encode(self.bare.blob(&entry.id).await?);
+            json!({"content": github::lines_of(60, &encoded), "encoding": "base64"})
         };
         self.show_entry("file", &entry.id, entry.size, more)
     }
