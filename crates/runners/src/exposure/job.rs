@@ -79,8 +79,10 @@ const TAKING: [&str; 18] = [
 const TAKING_OF_GIT: [&str; 11] =
     ["am", "apply", "checkout", "cherry-pick", "clone", "fetch", "merge", "pull", "restore", "switch", "worktree"];
 
-/// Words of steps that fetch what another run made, in lower case.
-const TAKING_ARTIFACTS: [&str; 3] = ["action-download-artifact", "run download", "actions/artifacts"];
+/// Words of steps that look for work of others by themselves, in lower case: what another run made, or the heads of pull
+/// requests.
+const TAKING_WORK: [&str; 6] =
+    ["action-download-artifact", "run download", "actions/artifacts", "pr checkout", "refs/pull", "origin pull/"];
 
 /// `true` if a text in lower case names a way to get the head.
 fn names_head(text: &str) -> bool {
@@ -110,8 +112,8 @@ pub(super) struct Judge<'f> {
     /// `true` if a step fetches the head, or may.
     pub(super) takes_head: bool,
     pub(super) unknown_steps: BTreeSet<UnknownStep>,
-    /// `true` if a step fetches what another run made.
-    pub(super) takes_artifacts: bool,
+    /// `true` if a step looks for work of others by itself.
+    pub(super) takes_work: bool,
 }
 
 impl<'f> Judge<'f> {
@@ -125,7 +127,7 @@ impl<'f> Judge<'f> {
             grants: BTreeSet::new(),
             takes_head: false,
             unknown_steps: BTreeSet::new(),
-            takes_artifacts: false,
+            takes_work: false,
         }
     }
 
@@ -224,7 +226,7 @@ impl<'f> Judge<'f> {
             if !known::is_harmless_action(uses, script, &self.scope) {
                 self.unknown_steps.insert(UnknownStep::Action { uses: uses.to_owned() });
             }
-            self.takes_artifacts |=
+            self.takes_work |=
                 uses.contains("download-artifact") && with.is_some_and(|with| entry(with, "run-id").is_some());
             let mut inputs = ["ref", "repository"].into_iter().filter_map(|name| entry(with?, name));
             let is_chosen = inputs.any(|input| input.text().is_none_or(|text| text.contains("${{")));
@@ -343,7 +345,7 @@ impl<'f> Judge<'f> {
                 self.grants.extend(secrets(text, key == "if"));
                 let text = text.to_lowercase();
                 self.takes_head |= !CHOOSING.contains(&key) && names_head(&text);
-                self.takes_artifacts |= TAKING_ARTIFACTS.iter().any(|word| text.contains(word))
+                self.takes_work |= TAKING_WORK.iter().any(|word| text.contains(word))
                     || text.contains("actions/runs/") && text.contains("/artifacts");
             }
             Shape::List(items) => items.iter().for_each(|item| self.under(key, item)),

@@ -62,8 +62,19 @@ fn is_harmless_command(words: &[Option<String>]) -> bool {
             OF_GH.iter().any(|(known, commands)| known == group && lists(commands, command))
         }
         [Some(program), Some(command), ..] if program == "git" => lists(OF_GIT, command),
-        [Some(program), ..] => lists(PROGRAMS, program),
+        [Some(program), arguments @ ..] => lists(PROGRAMS, program) && !runs_a_name(program, arguments),
         [None, ..] | [] => false,
+    }
+}
+
+/// `true` if a builtin takes the name of a variable from a value: bash runs the commands in the index of `a[$(make)]`.
+fn runs_a_name(program: &str, arguments: &[Option<String>]) -> bool {
+    match program {
+        "declare" | "local" | "read" | "unset" => arguments.contains(&None),
+        "[" | "printf" | "test" => {
+            arguments.windows(2).any(|pair| matches!(pair, [Some(option), None] if option == "-v"))
+        }
+        _ => false,
     }
 }
 
@@ -174,6 +185,11 @@ mod tests {
             "echo ${{ toJSON(github) }}",
             "echo \"${{ github['event'].issue.title }}\"",
             "echo 'x",
+            "unset \"$T\"",
+            "read -r \"$T\" < f",
+            "if [ -v \"$T\" ]; then echo; fi",
+            "printf -v \"$T\" x",
+            "echo $((T + 1))",
         ] {
             assert!(!is_harmless_script(script, &Scope::default()), "{script}");
         }

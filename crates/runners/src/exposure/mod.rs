@@ -78,18 +78,18 @@ fn exposure(files: &Files, run_branches: &RunBranches, path: &str, text: Option<
     judge.workflow(path, &workflow, None);
     // Without rights or secrets it does not matter what a step does.
     let may_take_head = judge.takes_head || !judge.unknown_steps.is_empty() && !judge.grants.is_empty();
-    let takes_artifacts = judge.takes_artifacts && !judge.grants.is_empty();
+    let takes_work = judge.takes_work && !judge.grants.is_empty();
     let runs = |trigger: &Trigger| trigger.starts_on_head() || may_take_head;
     let triggers = match start {
         Start::By(triggers) => {
             let triggers: BTreeSet<Trigger> = triggers.into_iter().filter(runs).collect();
-            let takes_work_alone = takes_artifacts && trigger::starts_alone(on);
+            let takes_work_alone = takes_work && trigger::starts_alone(on);
             (!triggers.is_empty() || takes_work_alone).then_some(triggers)?
         }
         Start::Unknown => BTreeSet::new(),
     };
     let starts_elsewhere = !triggers.is_empty() && !triggers.iter().any(|trigger| trigger.starts_on_head());
-    let is_doubtful = starts_elsewhere && !judge.takes_head && !takes_artifacts;
+    let is_doubtful = starts_elsewhere && !judge.takes_head && !takes_work;
     let doubts = if is_doubtful { judge.unknown_steps } else { BTreeSet::new() };
     Some(WorkflowExposure { path: path.to_owned(), triggers, grants: judge.grants, doubts })
 }

@@ -327,11 +327,13 @@ fn many_values_and_many_steps_are_judged_together() {
 }
 
 #[test]
-fn a_workflow_of_the_clock_that_takes_what_other_runs_made_is_not_harmless() {
+fn a_workflow_of_the_clock_that_looks_for_work_of_others_is_not_harmless() {
     let taking = [
         "uses: dawidd6/action-download-artifact@v6",
         "run: gh run download $ID",
         "uses: actions/download-artifact@v5\n        with: {run-id: '1'}",
+        "run: for n in $(gh pr list -q .[].number --json number); do gh pr checkout $n; make test; done",
+        "run: git fetch origin '+refs/pull/*/head:refs/remotes/pr/*' && git checkout pr/7 && ./build.sh",
     ];
     for step in taking {
         let [found] = &judged(&[(CI, &privileged("schedule", step))])[..] else { panic!("{step}") };
