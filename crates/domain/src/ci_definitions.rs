@@ -12,7 +12,7 @@ use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 /// the root, as in a `.gitignore`, and of those that services read in folders. None matches a folder of source code, such as
 /// `zuul-core`.
 const OF_CI: &str = "
-    .appveyor.y*ml .azure-pipelines .azuredevops .buildkite .build.y*ml .builds .circleci .cirrus.y*ml .cirrus.star
+    .appveyor.y*ml .azure-pipelines .azuredevops bamboo-specs .buildkite .build.y*ml .builds .circleci .cirrus.y*ml .cirrus.star
     .codefresh .drone.y*ml .drone.star .drone.jsonnet .evergreen.y*ml .forgejo .gitea .gitlab-ci*.y*ml .harness .jenkins
     .packit.y*ml .pipelines .semaphore .taskcluster.y*ml .teamcity .tekton .travis.y*ml .vela.y*ml .woodpecker
     .woodpecker.y*ml .zuul.d .zuul.y*ml */jenkinsfile appveyor*.y*ml azure-pipelines*.y*ml bitbucket-pipelines.y*ml
@@ -23,8 +23,9 @@ const OF_CI: &str = "
 /// The files of services that deploy, and build each branch to show it. Issues ask for changes of them, for example a
 /// redirect, so Players may change them. They may not add one, which could start a service that nobody approved.
 const OF_DEPLOYMENT: &str = "
-    .do **/.platform.app.y*ml .platform/*.y*ml .upsun amplify.y*ml apphosting.y*ml heroku.y*ml **/netlify.toml
-    railway.json railway.toml render.y*ml **/vercel.json
+    .do .lagoon.y*ml **/.platform.app.y*ml .platform/*.y*ml .tugboat .upsun amplify.y*ml apphosting.y*ml heroku.y*ml
+    **/netlify.toml now.json railway.json railway.toml render.y*ml **/vercel.json **/wrangler.json **/wrangler.jsonc
+    **/wrangler.toml
 ";
 
 static DEFINITIONS_OF_CI: LazyLock<Option<ProtectedPaths>> = LazyLock::new(|| matcher(OF_CI));
@@ -82,6 +83,8 @@ mod tests {
             ("netlify.toml", Some("netlify.toml")),
             (".readthedocs.yaml", None),
             (".vela.yml", Some(".vela.yml")),
+            ("bamboo-specs/bamboo.yml", Some("bamboo-specs")),
+            ("apps/edge/wrangler.jsonc", Some("apps/edge/wrangler.jsonc")),
             ("vercel.json", Some("vercel.json")),
             (".do/app.yaml", Some(".do")),
             ("apps/web/vercel.json", Some("apps/web/vercel.json")),

@@ -5,7 +5,7 @@
 //! and nobody would read the warning.
 
 use crate::ci_definitions::deployment;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The program that runs or obeys a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +32,8 @@ pub struct ObeyedFile {
     pub depth: usize,
     /// Its path from the repository's root, up to the name that the program knows.
     pub path: String,
+    /// The number of other places that have a changed file or folder of this kind.
+    pub others: usize,
 }
 
 /// The names of files and folders, in lower case. They count in any folder, since any folder can be opened. A star stands
@@ -40,7 +42,7 @@ const NAMES: [(FileUser, &str); 6] = [
     (
         FileUser::Editor,
         ".vscode .devcontainer .devcontainer.json .idea .fleet .zed .vs .exrc .vimrc .lvimrc .nvimrc .nvim.lua \
-         .dir-locals.el .dir-locals-2.el .gitpod.yml .gitpod .replit .idx .codesandbox devfile.yaml .helix .nova \
+         .dir-locals.el .dir-locals-2.el .gitpod.yml .gitpod .replit .idx .codesandbox devfile.yaml .devfile.yaml .helix .nova .vim .clj-kondo \
          .ycm_extra_conf.py .pylintrc pylintrc .flake8 .rubocop.yml .bsp hie.yaml .formatter.exs .lazy.lua \
          .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project .eslintrc* eslint.config.* \
          .prettierrc* prettier.config.* .stylelintrc* stylelint.config.* tailwind.config.* svelte.config.* \
@@ -52,15 +54,15 @@ const NAMES: [(FileUser, &str); 6] = [
         FileUser::Shell,
         ".envrc .direnv .autoenv .autoenv.zsh .autoenv_leave.zsh .mise .mise.toml mise.toml .mise.local.toml \
          mise.local.toml .config/mise .config/mise.toml mise/config.toml .env .rtx.toml .tool-versions .rvmrc \
-         .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc .rprofile .renviron *-gdb.py .prototools \
-         .sdkmanrc sitecustomize.py usercustomize.py flake.nix shell.nix devenv.nix devenv.yaml devbox.json",
+         .gdbinit .lldbinit .pdbrc .ghci .ocamlinit .iex.exs .irbrc .pryrc .rdbgrc .byebugrc .erlang .octaverc startup.m .rprofile .renviron *-gdb.py .prototools \
+         .sdkmanrc .venv .flox .shadowenv.d pkgx.yaml bin/hermit.hcl .lazygit.yml sitecustomize.py usercustomize.py flake.nix shell.nix devenv.nix devenv.yaml devbox.json",
     ),
     (
         FileUser::Git,
         ".husky .huskyrc .githooks .git-hooks .lefthook lefthook.yml lefthook.yaml lefthook.toml lefthook.json .lefthook.* lefthook-local.* \
          .pre-commit-config.yaml .pre-commit-hooks.yaml .overcommit.yml .simple-git-hooks.json simple-git-hooks.json \
          .simple-git-hooks.cjs simple-git-hooks.cjs hk.pkl prek.toml captainhook.json .trunk .lintstagedrc* \
-         .gitconfig .lfsconfig .hg .jj .sl commitlint.config.* .commitlintrc* lint-staged.config.*",
+         .rusty-hook.toml grumphp.yml .arcconfig .reviewboardrc .gitconfig .lfsconfig .hg .jj .sl commitlint.config.* .commitlintrc* lint-staged.config.*",
     ),
     (
         FileUser::PackageManager,
@@ -75,29 +77,40 @@ const NAMES: [(FileUser, &str); 6] = [
          .junie .aider.conf.yml .continue .continuerules .amazonq .augment .augment-guidelines .trae .goosehints \
          .openhands .openhands_instructions .qwen qwen.md .crush.json crush.json crush.md warp.md .aiassistant \
          .factory .rules agent.md .claude-plugin mcp.json .goose .kilocodemodes .qodo .zencoder replit.md iflow.md \
-         .iflow .codebuddy .lingma .tabnine .antigravity",
+         .iflow .codebuddy .lingma .tabnine .antigravity .ruler firebender.json .pi .serena .vibe .coderabbit.yaml",
     ),
     (FileUser::Deployment, ".readthedocs.yml .readthedocs.yaml readthedocs.yml readthedocs.yaml"),
 ];
 
-/// Returns those of these paths that take effect without being called, by program, the shallowest first. A folder is
-/// there once.
+/// Returns those of these paths that take effect without being called, by program, the shallowest first. Of each name that
+/// a program knows there is one, so that no other changed file can hide it in a long list.
 pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>) -> Vec<ObeyedFile> {
-    let found: BTreeSet<ObeyedFile> = paths.into_iter().filter_map(obeyed).collect();
-    found.into_iter().collect()
+    let mut places: BTreeMap<(FileUser, String), BTreeSet<(usize, String)>> = BTreeMap::new();
+    for (by, name, path) in paths.into_iter().filter_map(obeyed) {
+        places.entry((by, name)).or_default().insert((path.matches('/').count(), path));
+    }
+    let mut files: Vec<ObeyedFile> = places
+        .into_iter()
+        .filter_map(|((by, _), mut places)| {
+            let (depth, path) = places.pop_first()?;
+            Some(ObeyedFile { by, depth, path, others: places.len() })
+        })
+        .collect();
+    files.sort();
+    files
 }
 
-/// Returns the part of a path that a program knows. Case does not count, as on the machines of many people.
-fn obeyed(path: &str) -> Option<ObeyedFile> {
-    let deployed = deployment(path).map(|name| ObeyedFile {
-        by: FileUser::Deployment,
-        depth: name.matches('/').count(),
-        path: name.to_owned(),
+/// Returns the program that knows a path, the name by which it does, and the path up to that name. Case does not count, as on
+/// the machines of many people.
+fn obeyed(path: &str) -> Option<(FileUser, String, String)> {
+    let deployed = deployment(path).map(|path| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        (FileUser::Deployment, name.to_owned(), path.to_owned())
     });
     deployed.or_else(|| find_by_name(path))
 }
 
-fn find_by_name(path: &str) -> Option<ObeyedFile> {
+fn find_by_name(path: &str) -> Option<(FileUser, String, String)> {
     let parts: Vec<&str> = path.split('/').collect();
     (0..parts.len()).find_map(|depth| {
         let path = parts.get(..=depth)?.join("/");
@@ -109,9 +122,9 @@ fn find_by_name(path: &str) -> Option<ObeyedFile> {
             (None, Some(start)) => is_last && last.starts_with(start),
             (None, None) => lower.strip_suffix(name).is_some_and(|above| above.is_empty() || above.ends_with('/')),
         };
-        let mut table = NAMES.iter();
-        let (by, _) = table.find(|(_, names)| names.split_whitespace().any(is_named))?;
-        Some(ObeyedFile { by: *by, depth, path })
+        let mut named = NAMES.iter().flat_map(|(by, names)| names.split_whitespace().map(move |name| (*by, name)));
+        let (by, name) = named.find(|(_, name)| is_named(name))?;
+        Some((by, name.to_owned(), path))
     })
 }
 
@@ -153,7 +166,6 @@ mod tests {
             found,
             [
                 (".VSCode", FileUser::Editor),
-                (".vscode", FileUser::Editor),
                 ("hie.yaml", FileUser::Editor),
                 ("rust-analyzer.toml", FileUser::Editor),
                 ("team.code-workspace", FileUser::Editor),
@@ -171,6 +183,15 @@ mod tests {
                 ("apps/web/netlify.toml", FileUser::Deployment),
             ]
         );
+    }
+
+    #[test]
+    fn many_files_of_one_name_hide_no_other() {
+        let many: Vec<String> = (0..50).map(|number| format!("a/{number}/.flake8")).collect();
+        let paths = many.iter().map(String::as_str).chain(["web/app/.vscode/tasks.json"]);
+        let found = obeyed_files(paths);
+        let found: Vec<(&str, usize)> = found.iter().map(|file| (file.path.as_str(), file.others)).collect();
+        assert_eq!(found, [("a/0/.flake8", 49), ("web/app/.vscode", 0)]);
     }
 
     #[test]

@@ -3,11 +3,14 @@
 use crate::messages::form::measure::{Measure, codes};
 use domain::obeyed::{FileUser, ObeyedFile};
 
-/// The most paths that are named for one kind of program.
-const MOST: usize = 8;
+/// The most paths that are named for one kind of program: more than it knows names.
+const MOST: usize = 120;
 
-/// Names the files, grouped by the kind of program that runs or obeys them; empty if there are none. Every kind is
-/// named, even if there are many files.
+/// The most characters of a path that are shown. With as many paths as there are names, the text still fits.
+const LONGEST_PATH: usize = 100;
+
+/// Names the files, grouped by the kind of program that runs or obeys them; empty if there are none. All are named, however
+/// small the measure is.
 pub(crate) fn warning(files: &[ObeyedFile], measure: &Measure) -> String {
     if files.is_empty() {
         return String::new();
@@ -15,7 +18,13 @@ pub(crate) fn warning(files: &[ObeyedFile], measure: &Measure) -> String {
     let lines = files.chunk_by(|one, other| one.by == other.by).filter_map(|same| {
         let by = program(same.first()?.by);
         let paths: Vec<&str> = same.iter().map(|file| file.path.as_str()).collect();
-        Some(format!("> - {by}: {}", codes(&paths, measure.rows.min(MOST), measure.text.min(200))))
+        let others: usize = same.iter().map(|file| file.others).sum();
+        let others = match others {
+            0 => String::new(),
+            1 => ", and another file of these names".to_owned(),
+            others => format!(", and {others} other files of these names"),
+        };
+        Some(format!("> - {by}: {}{others}", codes(&paths, MOST, measure.text.min(LONGEST_PATH))))
     });
     let list: Vec<String> = lines.collect();
     format!(

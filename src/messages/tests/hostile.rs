@@ -31,7 +31,7 @@ use text::mistake::{Position, SettingsMistake};
 fn everything(say: Words<'_>, mut add: impl FnMut(&str, String)) {
     let feature = world::busy(say);
     let links = world::links();
-    let obeyed = [ObeyedFile { by: FileUser::Editor, depth: 0, path: say(".vscode") }];
+    let obeyed = [ObeyedFile { by: FileUser::Editor, depth: 0, path: say(".vscode"), others: 0 }];
     add("living", messages::living(&feature, &Spending::default(), &links));
     let answered = world::answered(&feature, say);
     add("answered", messages::living(&answered, &Spending::default(), &links));
