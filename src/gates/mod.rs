@@ -30,6 +30,7 @@ mod wave;
 
 pub use checks::is_called;
 pub use commands::{CommandChoice, choose, is_installed, runners_here};
+pub(crate) use files::read as read_regular_file;
 pub use preflight::{missing_programs, preflight, results_at_start};
 pub use probe::probe;
 pub use run::cache::{forget_caches_of, forget_unused_caches};

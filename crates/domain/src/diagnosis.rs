@@ -90,9 +90,9 @@ impl Row {
         }
     }
 
-    /// Returns the row with each text on one line and passed through `mask`.
+    /// Returns the row with each text on one line, without characters that act on a terminal, and passed through `mask`.
     pub fn masked(&self, mask: impl Fn(&str) -> String) -> Self {
-        let clean = |text: &str| mask(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+        let clean = |words: &str| mask(&text::clean::clean(words).split_whitespace().collect::<Vec<_>>().join(" "));
         Self {
             topic: self.topic,
             of: self.of.as_deref().map(clean),

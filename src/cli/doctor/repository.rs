@@ -479,10 +479,9 @@ pub(super) async fn in_front() -> Vec<Row> {
         }
     };
     let text = |path: &str| {
-        let file = local_repository.own.work_tree.join(path);
-        std::fs::metadata(&file)
-            .is_ok_and(|found| found.is_file() && found.len() <= 256 * 1024)
-            .then(|| std::fs::read_to_string(&file).ok())?
+        // A link could lead to a file outside, whose lines the rows would show.
+        let bytes = gates::read_regular_file(&local_repository.own.work_tree, path, 256 * 1024).ok()?;
+        String::from_utf8(bytes).ok()
     };
     let has_settings = paths.iter().any(|path| path == SETTINGS_FILE);
     let settings = has_settings
