@@ -2,7 +2,7 @@
 
 use crate::config::{
     budgets::Budget,
-    repository_keys::KEYS,
+    repository_keys::{KEYS, LONGEST_LABEL},
     repository_values::{
         Checks, Commands, CommitsBy, Coverage, Inquiring, Network, PreLoop, Remarks, RoleTimeouts, TestDemand,
     },
@@ -179,11 +179,12 @@ impl RepositorySettings {
     }
 
     /// Returns the label that a settings file names, even if the file has mistakes elsewhere: the person who sets that
-    /// label must learn about them.
+    /// label must learn about them. A label that GitHub cannot have is a mistake itself, which the usual label shows.
     pub fn label_in(text: &str) -> Option<String> {
         let node = Node::from_yaml(text, MAX_BYTES).ok()?;
         let (_, label) = node.entries()?.iter().find(|(key, _)| key.name == "label")?;
-        label.text().map(str::to_owned)
+        let label = label.text()?.to_owned();
+        (1..=LONGEST_LABEL).contains(&label.chars().count()).then_some(label)
     }
 
     /// Returns every pattern of paths that no Player may change.

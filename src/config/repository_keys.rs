@@ -16,13 +16,16 @@ use serde_json::{Value as Json, json};
 /// The largest number of a setting that counts something.
 const MOST: i64 = 0xFFFF_FFFF;
 
+/// The most characters of a label's name, as on GitHub.
+pub(crate) const LONGEST_LABEL: usize = 50;
+
 macro_rules! keys {
     ($($name:literal: $shape:expr, $about:literal;)*) => { [$(SettingKey { name: $name, shape: $shape, about: $about }),*] };
 }
 
 /// Every key of the file.
 pub(crate) static KEYS: &[SettingKey] = &keys! {
-    "label": Text(50), "The label that starts a Feature.";
+    "label": Text(LONGEST_LABEL), "The label that starts a Feature.";
     "plan_approval": Approval, "When a plan waits for approval: never, always, or from this complexity (1 to 10).";
     "max_turns": Whole(1, MOST), "Turns of a task before it is blocked.";
     "max_tasks": Whole(1, MOST), "Tasks that a plan may have.";
