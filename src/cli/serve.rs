@@ -199,7 +199,7 @@ async fn look_around(
         // The set-up page, on which a person makes these, shows their state itself.
         rows.retain(|row| !matches!(row.topic, Topic::CoachApp | Topic::Deliveries | Topic::Installation));
     }
-    doctor::log_rows(&rows, &secrets);
+    doctor::log_rows(&rows, role, &secrets);
     show_machine(setup.as_deref(), &rows, &secrets);
 }
 
@@ -290,7 +290,7 @@ impl OpenProcess {
             let (settings, secrets, setup) = (settings.clone(), secrets.clone(), self.setup.clone());
             tokio::spawn(async move {
                 let rows = doctor::rows_before_start(&Ok(settings), None).await;
-                doctor::log_rows(&rows, &secrets);
+                doctor::log_rows(&rows, ProcessRole::Everything, &secrets);
                 show_machine(setup.as_deref(), &rows, &secrets);
             });
             return self.rest().await;

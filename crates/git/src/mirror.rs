@@ -168,7 +168,7 @@ pub struct Mirror {
     pub(crate) dir: Arc<Path>,
     /// The lock to hold while changing refs.
     pub(crate) writing: Arc<tokio::sync::Mutex<()>>,
-    /// `true` once this process has checked the mirror's folder.
+    /// `true` once this process has removed the locks of an earlier one.
     checked: Arc<Mutex<bool>>,
     pub(crate) shared: Arc<Shared>,
 }
@@ -273,14 +273,14 @@ impl Mirror {
     /// Makes sure that the mirror's folder exists and is usable, also after a crash.
     pub(crate) fn ready(&self) -> Result<(), GitError> {
         let mut checked = self.checked.lock();
-        if *checked {
-            return Ok(());
-        }
+        // Looked at each time: a person may remove the folder while the service runs.
         if !is_complete(&self.dir) {
             make_bare(&self.dir, None).map_err(GitError::io(format!("making {}", self.dir.display())))?;
         }
-        remove_stale_locks(&self.dir, 0);
-        *checked = true;
+        if !*checked {
+            remove_stale_locks(&self.dir, 0);
+            *checked = true;
+        }
         Ok(())
     }
 }

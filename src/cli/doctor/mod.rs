@@ -99,7 +99,7 @@ pub(super) fn for_role(mut rows: Vec<Row>, role: ProcessRole) -> Vec<Row> {
 }
 
 /// Logs the short form for a service: the rows that are not OK, and a summary line.
-pub(super) fn log_rows(rows: &[Row], secrets: &Secrets) {
+pub(super) fn log_rows(rows: &[Row], role: ProcessRole, secrets: &Secrets) {
     for row in rows.iter().map(|row| row.masked(|text| secrets.mask(text))) {
         let remedy: String = row.remedy.iter().map(|remedy| format!(" -> {remedy}")).collect();
         match row.status {
@@ -108,7 +108,9 @@ pub(super) fn log_rows(rows: &[Row], secrets: &Secrets) {
             RowStatus::Broken => tracing::error!("{}: {}{remedy}", row.what(), row.found),
         }
     }
-    tracing::info!("doctor: {} All rows are at /doctor.", messages::summary_of_rows(rows));
+    let place =
+        if role.is_reached() { "All rows are at /doctor." } else { "`autobuild worker --check` prints all rows." };
+    tracing::info!("doctor: {} {place}", messages::summary_of_rows(rows));
 }
 
 /// Returns the rows for a service that is about to start.

@@ -216,6 +216,15 @@ async fn a_checkout_has_the_refs_of_a_clone_and_only_the_tags_of_its_history() {
 }
 
 #[tokio::test]
+async fn a_mirror_that_was_removed_is_made_again() {
+    let world = World::with(&[("a", "1")]).await;
+    let head = world.main().await;
+    fs::remove_dir_all(world.mirror.dir()).unwrap();
+    world.fetch().await;
+    assert_eq!(world.main().await, head);
+}
+
+#[tokio::test]
 async fn what_a_killed_git_left_does_not_stop_the_next_start() {
     let world = World::with(&[("a", "1")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
