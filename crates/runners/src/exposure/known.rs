@@ -33,6 +33,13 @@ const OF_GIT: &str = "add commit config diff log push rev-parse show status tag"
 /// Words by which a step changes the programs that the steps after it find, or what these load.
 const OF_SURROUNDINGS: [&str; 2] = ["PATH", "_ENV"];
 
+/// Places in which bash takes a value for arithmetic or for the name of a variable, and runs the commands in its index:
+/// `a[$(make)]`.
+const EVALUATING: [&str; 8] = ["((", "$[", "-v $", "-v \"$", "declare $", "declare \"$", "read $", "read \"$"];
+
+/// Comparisons that are arithmetic inside `[[`.
+const OF_NUMBERS: [&str; 6] = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
+
 /// Names by which a script of `actions/github-script` runs or loads something.
 const RUNNING: [&str; 6] = ["exec", "require", "__original_require__", "import", "eval", "Function"];
 
@@ -49,7 +56,7 @@ fn lists(words: &str, word: &str) -> bool {
 /// `true` if a script only calls known programs, and no text of the event becomes part of it.
 pub(super) fn is_harmless_script(script: &str, scope: &Scope) -> bool {
     let Some(script) = without_expressions(script, scope) else { return false };
-    if OF_SURROUNDINGS.iter().any(|word| script.contains(word)) {
+    if OF_SURROUNDINGS.iter().any(|word| script.contains(word)) || evaluates(&script) {
         return false;
     }
     let commands = shell::commands(&script);
@@ -62,20 +69,16 @@ fn is_harmless_command(words: &[Option<String>]) -> bool {
             OF_GH.iter().any(|(known, commands)| known == group && lists(commands, command))
         }
         [Some(program), Some(command), ..] if program == "git" => lists(OF_GIT, command),
-        [Some(program), arguments @ ..] => lists(PROGRAMS, program) && !runs_a_name(program, arguments),
+        [Some(program), ..] => lists(PROGRAMS, program),
         [None, ..] | [] => false,
     }
 }
 
-/// `true` if a builtin takes the name of a variable from a value: bash runs the commands in the index of `a[$(make)]`.
-fn runs_a_name(program: &str, arguments: &[Option<String>]) -> bool {
-    match program {
-        "declare" | "local" | "read" | "unset" => arguments.contains(&None),
-        "[" | "printf" | "test" => {
-            arguments.windows(2).any(|pair| matches!(pair, [Some(option), None] if option == "-v"))
-        }
-        _ => false,
-    }
+/// `true` if bash may run commands in the value of a variable.
+fn evaluates(script: &str) -> bool {
+    let script = script.split_whitespace().collect::<Vec<_>>().join(" ");
+    let has = |words: &[&str]| words.iter().any(|word| script.contains(word));
+    has(&EVALUATING) || script.contains("[[") && has(&OF_NUMBERS)
 }
 
 /// `true` if an action of another repository is known to run nothing. `script` is the input of that name.
@@ -185,8 +188,8 @@ mod tests {
             "echo ${{ toJSON(github) }}",
             "echo \"${{ github['event'].issue.title }}\"",
             "echo 'x",
-            "unset \"$T\"",
-            "read -r \"$T\" < f",
+            "read \"$T\" < f",
+            "if [[ $T -eq 1 ]]; then echo; fi",
             "if [ -v \"$T\" ]; then echo; fi",
             "printf -v \"$T\" x",
             "echo $((T + 1))",
