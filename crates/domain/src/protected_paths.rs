@@ -4,7 +4,13 @@ use ignore::{
     Match,
     gitignore::{Gitignore, GitignoreBuilder},
 };
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+/// The most links that are followed from one protected link. Systems follow 40.
+const MOST_STEPS: usize = 100;
 
 /// A pattern that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,9 +18,13 @@ use std::path::Path;
 pub struct NotAPattern(String);
 
 /// The patterns of a repository's protected paths, written as in a `.gitignore`, such as `.github/workflows/**` or
-/// `CLAUDE.md`.
+/// `CLAUDE.md`, and the places to which protected links lead.
 #[derive(Clone, Debug)]
-pub struct ProtectedPaths(Gitignore);
+pub struct ProtectedPaths {
+    patterns: Gitignore,
+    /// The protected link and its target, by the path of the target in lower case.
+    targets: BTreeMap<String, String>,
+}
 
 impl ProtectedPaths {
     /// Reads the patterns. Case counts for nothing: on some file systems, `claude.md` is read as `CLAUDE.md`.
@@ -33,17 +43,82 @@ impl ProtectedPaths {
             }
             builder.add_line(None, pattern).map_err(|_| refused())?;
         }
-        let protected = builder.build().map_err(|error| NotAPattern(error.to_string()))?;
-        Ok(Self(protected))
+        let patterns = builder.build().map_err(|error| NotAPattern(error.to_string()))?;
+        Ok(Self { patterns, targets: BTreeMap::new() })
     }
 
-    /// Returns the pattern that protects a path, given relative to the repository's root.
+    /// Also protects what protected links of a commit lead to, with the links between: whoever changes `docs/guide.md`
+    /// changes what agents read in `CLAUDE.md` if that is a link to it. `links` are all links of the commit and their
+    /// targets.
+    pub fn with_links(mut self, links: &BTreeMap<String, String>) -> Self {
+        let protected = links.keys().filter(|link| self.of_pattern(Path::new(link)).is_some());
+        let targets: Vec<(String, String)> = protected
+            .flat_map(|link| {
+                followed(links, link).into_iter().map(move |path| (path.to_lowercase(), format!("{link} -> {path}")))
+            })
+            .collect();
+        self.targets.extend(targets);
+        self
+    }
+
+    /// Returns the pattern, or the protected link, that protects a path, given relative to the repository's root.
     pub fn protecting(&self, path: &Path) -> Option<&str> {
-        match self.0.matched_path_or_any_parents(path, false) {
+        self.of_pattern(path).or_else(|| {
+            let lower = path.to_str()?.to_lowercase();
+            let ends = lower.match_indices('/').map(|(end, _)| end).chain([lower.len()]);
+            let mut above = ends.filter_map(|end| lower.get(..end));
+            above.find_map(|path| self.targets.get(path)).map(String::as_str)
+        })
+    }
+
+    fn of_pattern(&self, path: &Path) -> Option<&str> {
+        match self.patterns.matched_path_or_any_parents(path, false) {
             Match::Ignore(glob) => Some(glob.original()),
             Match::None | Match::Whitelist(_) => None,
         }
     }
+}
+
+/// Returns the other paths on the way from a link to the file or folder that it finally leads to, and that path. A path
+/// outside the repository is left out.
+fn followed(links: &BTreeMap<String, String>, link: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut path = link.to_owned();
+    for _ in 0..MOST_STEPS {
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        let parts = ends.filter_map(|end| Some((path.get(..end)?, path.get(end..)?)));
+        let Some((at, target, rest)) = parts.filter_map(|(at, rest)| Some((at, links.get(at)?, rest))).next() else {
+            break;
+        };
+        let folder = at.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let Some(next) = within(&format!("{folder}/{target}{rest}")).filter(|_| !target.starts_with('/')) else {
+            break;
+        };
+        // Whoever moves a link between leads the protected one elsewhere.
+        if at != link {
+            found.insert(at.to_owned());
+        }
+        if !found.insert(next.clone()) {
+            break;
+        }
+        path = next;
+    }
+    found
+}
+
+/// Returns a path without `.` and `..`; `None` if it is the root or leaves it.
+fn within(path: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
 }
 
 #[cfg(test)]
@@ -58,6 +133,34 @@ mod tests {
         assert!(protected(".github/workflows/ci.yml") && protected("sub/CLAUDE.md") && protected(".autobuild/x/y"));
         assert!(protected("src/claude.md") && protected(".GitHub/workflows/ci.yml"));
         assert!(!protected(".github/other.yml") && !protected("src/claude.rs") && !protected("docs/autobuild"));
+        let links = [
+            ("CLAUDE.md", "docs/guide.md"),
+            (".claude", "./tools/ai/"),
+            ("AGENTS.md", "mid.md"),
+            ("mid.md", "linked/words.md"),
+            ("linked", "real"),
+            ("sub/CLAUDE.md", "../../outside.md"),
+            ("web/CLAUDE.md", "/etc/passwd"),
+            ("loop.md", "loop.md"),
+            ("other.md", "free.md"),
+        ];
+        let links = links.map(|(link, target)| (link.to_owned(), target.to_owned())).into();
+        let rules = ["CLAUDE.md", "AGENTS.md", ".claude", "loop.md"].map(str::to_owned);
+        let paths = ProtectedPaths::new(&rules).unwrap().with_links(&links);
+        for (path, by) in [
+            ("docs/Guide.md", Some("CLAUDE.md -> docs/guide.md")),
+            ("tools/ai/settings.json", Some(".claude -> tools/ai")),
+            ("mid.md", Some("AGENTS.md -> mid.md")),
+            ("real/words.md", Some("AGENTS.md -> real/words.md")),
+            ("linked", Some("AGENTS.md -> linked")),
+            ("linked/words.md", Some("AGENTS.md -> linked")),
+            ("docs/guide.md.txt", None),
+            ("tools/air.rs", None),
+            ("outside.md", None),
+            ("free.md", None),
+        ] {
+            assert_eq!(paths.protecting(Path::new(path)), by, "{path}");
+        }
         for wrong in ["!x", "#x", " "] {
             assert!(ProtectedPaths::new(&[wrong.to_owned()]).is_err(), "{wrong:?}");
         }

@@ -6,7 +6,7 @@ use crate::{
     diff::RawChange,
     error::GitError,
     names::RepoPath,
-    read::{entries, read_blobs},
+    read::{entries, links, read_blobs},
 };
 use domain::{ci_definitions::deployment, problem::Forbidden, protected_paths::ProtectedPaths};
 use std::collections::HashSet;
@@ -48,7 +48,9 @@ impl Policy {
 
     /// Returns every reason not to push the commit.
     pub async fn check(&self, commit: &Prepared) -> Result<Vec<ForbiddenChange>, GitError> {
-        let paths = commit.changes().iter().filter_map(|change| self.check_path(change));
+        let links = links(commit.repository(), &format!("{}^1", commit.sha())).await?;
+        let protected = self.protected.clone().with_links(&links);
+        let paths = commit.changes().iter().filter_map(|change| check_path(&protected, change));
         let mut findings: Vec<ForbiddenChange> = paths.collect();
         findings.extend(filtered(commit).await?);
         let (news, olds) = contents(commit).await?;
@@ -88,22 +90,22 @@ impl Policy {
         }));
         findings
     }
+}
 
-    fn check_path(&self, change: &RawChange) -> Option<ForbiddenChange> {
-        let path = change.path.clone();
-        if let Some(pattern) = self.protected.protecting(path.as_path()) {
-            let pattern = pattern.to_owned();
-            return Some(ForbiddenChange::file(path, Forbidden::Protected(pattern)));
-        }
-        // Whoever approved the plan knew the services of the default branch. A new file could start another.
-        let new = path.as_path().to_str().filter(|_| change.old_mode == 0);
-        if let Some(name) = new.and_then(deployment).map(str::to_owned) {
-            return Some(ForbiddenChange::file(path, Forbidden::Protected(name)));
-        }
-        let submodule = change.new_mode == 0o160_000 || change.old_mode == 0o160_000;
-        let is_forbidden = submodule || path.as_bytes() == b".gitmodules";
-        is_forbidden.then(|| ForbiddenChange::file(path, Forbidden::Submodule))
+fn check_path(protected: &ProtectedPaths, change: &RawChange) -> Option<ForbiddenChange> {
+    let path = change.path.clone();
+    if let Some(pattern) = protected.protecting(path.as_path()) {
+        let pattern = pattern.to_owned();
+        return Some(ForbiddenChange::file(path, Forbidden::Protected(pattern)));
     }
+    // Whoever approved the plan knew the services of the default branch. A new file could start another.
+    let new = path.as_path().to_str().filter(|_| change.old_mode == 0);
+    if let Some(name) = new.and_then(deployment).map(str::to_owned) {
+        return Some(ForbiddenChange::file(path, Forbidden::Protected(name)));
+    }
+    let submodule = change.new_mode == 0o160_000 || change.old_mode == 0o160_000;
+    let is_forbidden = submodule || path.as_bytes() == b".gitmodules";
+    is_forbidden.then(|| ForbiddenChange::file(path, Forbidden::Submodule))
 }
 
 /// Returns the files that a filter would store in its own form. A moved or copied file that the filter has stored

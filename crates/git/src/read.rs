@@ -2,7 +2,7 @@
 
 use crate::{error::GitError, failure::local_failure, mirror::Mirror, names::RepoPath, process::GitCall};
 use domain::{ci::without_held_line, ids::Sha};
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 /// The largest commit object that is read, in bytes.
 const COMMIT_CAP: usize = 4 << 20;
@@ -10,6 +10,8 @@ const COMMIT_CAP: usize = 4 << 20;
 const BLOBS_ROOM: u64 = 192 << 20;
 /// The limit on git's output for them, headers included, in bytes.
 const BLOBS_CAP: usize = 256 << 20;
+/// The longest target of a link, in bytes: Linux refuses longer paths.
+const LONGEST_TARGET: u64 = 4_096;
 
 /// The content of a file at a commit; for a symbolic link, its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +122,12 @@ impl Mirror {
         Ok(FileList { entries: all.iter().take(cap).cloned().collect(), truncated: all.len() > cap })
     }
 
+    /// Returns the symbolic links of a commit, with their targets.
+    pub async fn links(&self, sha: &Sha) -> Result<BTreeMap<String, String>, GitError> {
+        self.ready()?;
+        links(&self.dir, sha.as_str()).await
+    }
+
     async fn all_files(&self, sha: &Sha) -> Result<Arc<[TreeEntry]>, GitError> {
         self.ready()?;
         let key = (Arc::clone(&self.dir), sha.clone());
@@ -220,6 +228,20 @@ pub(crate) async fn entries(git_dir: &Path, source: &str) -> Result<Vec<TreeEntr
     let lines = output.stdout.split(|byte| *byte == 0).filter(|line| !line.is_empty());
     let entry = |line| tree_entry(line).ok_or_else(|| GitError::unexpected("ls-tree", "a line"));
     lines.map(entry).collect()
+}
+
+/// Returns the symbolic links of a commit, with their targets. One with a target that no system follows is left out.
+pub(crate) async fn links(git_dir: &Path, commit: &str) -> Result<BTreeMap<String, String>, GitError> {
+    let mut links = entries(git_dir, commit).await?;
+    links.retain(|entry| entry.mode == 0o120_000);
+    let oids: Vec<&str> = links.iter().map(|link| link.oid.as_str()).collect();
+    let sizes = blob_sizes(git_dir, &oids).await?;
+    let mut sizes = sizes.into_iter().map(|size| size.is_some_and(|size| size <= LONGEST_TARGET));
+    links.retain(|_| sizes.next().is_some_and(|fits| fits));
+    let oids: Vec<&str> = links.iter().map(|link| link.oid.as_str()).collect();
+    let targets = read_blobs(git_dir, &oids, BLOBS_CAP).await?;
+    let text = |target: Vec<u8>| String::from_utf8_lossy(&target).into_owned();
+    Ok(links.iter().map(|link| link.path.to_string()).zip(targets.into_iter().map(text)).collect())
 }
 
 /// Returns the sizes of blobs in bytes, in order; `None` for an object that is no blob.

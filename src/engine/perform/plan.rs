@@ -55,7 +55,7 @@ pub(super) async fn plan(context: &EffectContext<'_>, emission: Emission) -> Res
     let paths = gates::commands::paths(&branch.mirror, &branch.head).await?;
     let paths: BTreeSet<String> = paths.into_iter().collect();
     let chosen = gates::commands::choose_at(&branch.mirror, &branch.head, &read.settings).await?;
-    let protected = protected_paths(&read.settings)?;
+    let protected = protected_paths(&read.settings)?.with_links(&branch.mirror.links(&branch.head).await?);
     let plan_context = PlanContext {
         max_tasks: usize::try_from(read.settings.max_tasks).unwrap_or(usize::MAX),
         header: &PlanHeader::planned(feature.key.name(), context.engine.now().rfc3339()),

@@ -179,6 +179,30 @@ async fn links_are_taken_as_links_and_never_followed() {
 }
 
 #[tokio::test]
+async fn what_a_protected_link_leads_to_is_protected() {
+    let world = World::with(&[("docs/guide.md", "x"), ("tools/ai/hooks", "x"), ("a", "1")]).await;
+    let people = world.people();
+    symlink("docs/guide.md", people.join("CLAUDE.md")).unwrap();
+    symlink("tools/ai", people.join(".claude")).unwrap();
+    git(&people, &["add", "-A"]);
+    git(&people, &["commit", "-q", "-m", "links"]);
+    git(&people, &["push", "-q", "origin", "HEAD:main"]);
+    world.fetch().await;
+    let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
+    for path in ["a", "docs/guide.md", "tools/ai/hooks"] {
+        write(checkout.path(), path, b"obey me");
+    }
+    let prepared = commit(&world, &checkout).await;
+    let protected = ProtectedPaths::new(&["CLAUDE.md", ".claude"].map(str::to_owned)).unwrap();
+    let findings = Policy::new(protected, Secrets::default()).check(&prepared).await.unwrap();
+    let by = |path: &str, link: &str| ForbiddenChange::file(path, Forbidden::Protected(link.to_owned()));
+    assert_eq!(
+        findings,
+        [by("docs/guide.md", "CLAUDE.md -> docs/guide.md"), by("tools/ai/hooks", ".claude -> tools/ai")]
+    );
+}
+
+#[tokio::test]
 async fn a_checkout_replaced_by_something_else_is_not_read() {
     let world = World::with(&[("a", "1")]).await;
     let checkout = world.mirror.checkout(&world.main().await).await.unwrap();
