@@ -10,48 +10,17 @@ impl Allowance {
     /// there.
     pub fn clamp(&self, settings: &mut RepositorySettings) -> Vec<Excess> {
         let (most, budget) = (&self.most, &mut settings.budget);
-        let usual = RepositorySettings::default();
         let numbers = [
-            lower("max_turns", &mut settings.max_turns, usual.max_turns, most.turns),
-            lower("max_tasks", &mut settings.max_tasks, usual.max_tasks, most.tasks),
-            lower(
-                "max_parallel_tasks",
-                &mut settings.max_parallel_tasks,
-                usual.max_parallel_tasks,
-                most.parallel_tasks,
-            ),
-            lower("agent_turns", &mut settings.agent_turns, usual.agent_turns, most.agent_turns),
-            lower("budget.usd_per_task", &mut budget.usd_per_task, usual.budget.usd_per_task, most.budget.usd_per_task),
-            lower(
-                "budget.usd_per_feature",
-                &mut budget.usd_per_feature,
-                usual.budget.usd_per_feature,
-                most.budget.usd_per_feature,
-            ),
-            lower(
-                "budget.tokens_per_task",
-                &mut budget.tokens_per_task,
-                usual.budget.tokens_per_task,
-                most.budget.tokens_per_task,
-            ),
-            lower(
-                "budget.tokens_per_feature",
-                &mut budget.tokens_per_feature,
-                usual.budget.tokens_per_feature,
-                most.budget.tokens_per_feature,
-            ),
-            lower(
-                "budget.hours_per_task",
-                &mut budget.hours_per_task,
-                usual.budget.hours_per_task,
-                most.budget.hours_per_task,
-            ),
-            lower(
-                "budget.hours_per_feature",
-                &mut budget.hours_per_feature,
-                usual.budget.hours_per_feature,
-                most.budget.hours_per_feature,
-            ),
+            lower("max_turns", &mut settings.max_turns, most.turns),
+            lower("max_tasks", &mut settings.max_tasks, most.tasks),
+            lower("max_parallel_tasks", &mut settings.max_parallel_tasks, most.parallel_tasks),
+            lower("agent_turns", &mut settings.agent_turns, most.agent_turns),
+            lower("budget.usd_per_task", &mut budget.usd_per_task, most.budget.usd_per_task),
+            lower("budget.usd_per_feature", &mut budget.usd_per_feature, most.budget.usd_per_feature),
+            lower("budget.tokens_per_task", &mut budget.tokens_per_task, most.budget.tokens_per_task),
+            lower("budget.tokens_per_feature", &mut budget.tokens_per_feature, most.budget.tokens_per_feature),
+            lower("budget.hours_per_task", &mut budget.hours_per_task, most.budget.hours_per_task),
+            lower("budget.hours_per_feature", &mut budget.hours_per_feature, most.budget.hours_per_feature),
         ];
         let (_, closed) = cut(&settings.network.allow, &self.network.allow);
         let hosts = (!closed.is_empty()).then(|| Excess::Hosts {
@@ -62,19 +31,14 @@ impl Allowance {
     }
 }
 
-/// Lowers a number to the maximum; in both, 0 means no limit. A number that is the `usual` one was not asked for.
-fn lower<T: Copy + Default + Display + PartialOrd>(
-    setting: &'static str,
-    value: &mut T,
-    usual: T,
-    most: T,
-) -> Option<Excess> {
+/// Lowers a number to the maximum; in both, 0 means no limit.
+fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value: &mut T, most: T) -> Option<Excess> {
     let unlimited = T::default();
     if most == unlimited || (*value != unlimited && *value <= most) {
         return None;
     }
     let requested = std::mem::replace(value, most);
-    (requested != unlimited && requested != usual).then(|| Excess::Number {
+    (requested != unlimited).then(|| Excess::Number {
         setting,
         requested: requested.to_string(),
         used: most.to_string(),
@@ -139,14 +103,6 @@ mod tests {
         assert_eq!(held.max_turns, 4);
         let budget = held.budget;
         assert_eq!((budget.usd_per_task, budget.usd_per_feature, budget.hours_per_task), (0.0, 20.0, 1.5));
-    }
-
-    #[test]
-    fn what_a_repository_did_not_set_is_lowered_silently() {
-        let few = LargestValues { tasks: 3, ..LargestValues::SERVER };
-        let mut usual = RepositorySettings::default();
-        assert_eq!(Allowance { most: few, ..Allowance::default() }.clamp(&mut usual), Vec::new());
-        assert_eq!(usual.max_tasks, 3);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! changed the file.
 
 use crate::{
-    config::{Offer, RepositorySettings, SETTINGS_FILE},
+    config::{Allowance, Offer, RepositorySettings, SETTINGS_FILE},
     engine::{Engine, job::EffectError, repository::DefaultBranch},
     github::{Content, model::Repository},
     store::{KnownSettings, SettingsStatus, StoreError},
@@ -265,11 +265,21 @@ impl Engine {
         let offer = allowance.offer(self.agents.names());
         let settings = parsed(file, &offer).map(|settings| {
             let mut settings = self.settings.overrides.above(source.repo, settings);
-            let excess = allowance.clamp(&mut settings);
+            let excess = clamped(allowance, file, &mut settings);
             Settings { settings, excess }
         });
         ReadSettings { labels: labels(file, &offer), settings }
     }
+}
+
+/// Limits settings to the allowance, and returns what exceeded it. Nobody asked for what a repository without settings has.
+fn clamped(allowance: &Allowance, file: &SettingsFile, settings: &mut RepositorySettings) -> Vec<Excess> {
+    let mut excess = allowance.clamp(settings);
+    if matches!(file, SettingsFile::Missing) {
+        let usual = allowance.clamp(&mut RepositorySettings::default());
+        excess.retain(|one| !usual.contains(one));
+    }
+    excess
 }
 
 /// Returns `true` if the settings of this repository apply to others of its owner.
@@ -309,6 +319,7 @@ fn labels(file: &SettingsFile, offer: &Offer) -> Labels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::LargestValues;
 
     fn request_of(text: &str, label: &str) -> Option<PlanKind> {
         let offer = Offer { agents: Vec::new(), models: Vec::new() };
@@ -331,5 +342,20 @@ mod tests {
         assert_eq!(request_of(text, "build-me"), Some(PlanKind::Plan));
         assert_eq!(request_of(text, "autobuild"), None);
         assert_eq!(request_of("label: [unclosed", "autobuild"), Some(PlanKind::Plan));
+        for wrong in [String::new(), "x".repeat(51)] {
+            let text = format!("label: '{wrong}'");
+            assert_eq!(request_of(&text, "autobuild"), Some(PlanKind::Plan), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_what_a_file_asks_for_exceeds_the_allowance() {
+        let few = LargestValues { tasks: 3, ..LargestValues::SERVER };
+        let allowance = Allowance { most: few, ..Allowance::default() };
+        for (file, expected) in [(SettingsFile::Missing, 0), (SettingsFile::Text("max_tasks: 20".to_owned()), 1)] {
+            let mut settings = RepositorySettings::default();
+            assert_eq!(clamped(&allowance, &file, &mut settings).len(), expected, "{file:?}");
+            assert_eq!(settings.max_tasks, 3);
+        }
     }
 }
