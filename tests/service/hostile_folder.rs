@@ -97,6 +97,23 @@ async fn no_program_that_a_folder_names_is_started_by_looking_at_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn doctor_shows_nothing_outside_the_folder_and_nothing_that_acts_on_a_terminal() {
+    let own = Own::new(None).await;
+    fs::write(own.folder.path().join("netrc"), "machine x password canary\n").unwrap();
+    let settings = own.repository.join(".github/autobuild.yml");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    let _ = fs::remove_file(&settings);
+    symlink("../../netrc", &settings).unwrap();
+    own.git("add -A && git -c user.name=me -c user.email=me@example.com commit -q -m Link").await;
+    let said = whole(&own.autobuild("", &["doctor"]).output().await.unwrap());
+    assert!(said.contains("is not a file") && !said.contains("canary"), "{said}");
+    fs::remove_file(&settings).unwrap();
+    own.commits_settings("mode: \"\\e]0;owned\\a\\u202e\"\n").await;
+    let said = whole(&own.autobuild("", &["doctor"]).output().await.unwrap());
+    assert!(said.contains("]0;owned") && !said.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_state_that_came_with_the_folder_is_refused() {
     let own = Own::new(None).await;
     let agent = own.agent();
