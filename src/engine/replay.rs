@@ -64,7 +64,7 @@ pub struct LoggedDelivery {
     pub at: Millis,
 }
 
-/// What became of deliveries that a walk wanted.
+/// The outcome of a walk for the deliveries that it wanted.
 #[derive(Default)]
 struct Fetched {
     new: u64,

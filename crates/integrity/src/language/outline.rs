@@ -122,7 +122,7 @@ pub struct Function {
     pub class: Option<String>,
 }
 
-/// What a piece of code is for.
+/// The use of a piece of code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
     /// The product; it is shipped.
