@@ -48,8 +48,9 @@ pub(super) fn questions(change: &Change, rows: &[TestRow]) -> Vec<Question> {
     questions.into_values().collect()
 }
 
-/// Returns a question for each old test file without a parser, if more changed than lines added at its end. These are
-/// scripts of the test command, and tests of a suite without names. No run shows the fate of a single check in them.
+/// Returns a question for each old test file without a parser. These are scripts of the test command, and tests of a
+/// suite without names. No run shows the fate of a single check in them, and a line at the end of a script decides what
+/// the whole script reports.
 pub(super) fn of_files(change: &Change, side: &TestSide<'_>, naming: Naming) -> Vec<Question> {
     let scripts = side.scripts();
     let is_of_tests = |file: &&FileChange| {
@@ -61,7 +62,7 @@ pub(super) fn of_files(change: &Change, side: &TestSide<'_>, naming: Naming) -> 
         let (before, after) = (text(&file.before)?, text(&file.after).unwrap_or_default());
         let lines = changed_lines(before, after);
         let place = (file.path.clone(), first_changed_line(file).unwrap_or(1));
-        (!after.starts_with(before)).then(|| question_on_lines(&file.path, place, &lines))
+        (before != after).then(|| question_on_lines(&file.path, place, &lines))
     });
     asked.collect()
 }
