@@ -10,6 +10,7 @@ pub mod fields;
 pub mod hex;
 pub mod json;
 pub mod markdown;
+pub mod mention;
 pub mod mistake;
 pub mod nearest;
 pub mod node;

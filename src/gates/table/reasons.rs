@@ -15,6 +15,7 @@ use domain::{
 use integrity::{FileChange, FileContent, language, language::Role};
 use runners::test_index::TestSite;
 use std::collections::{BTreeMap, BTreeSet};
+use text::mention::mentions;
 
 /// Names shorter than this are also common words.
 const SHORTEST_NAME: usize = 4;
@@ -63,7 +64,7 @@ fn of_plan(task: &PlannedTask, row: &TestRow) -> Vec<Reason> {
     let own = name.rsplit([':', '/', '>', '›', '.']).next().unwrap_or(name).trim();
     let criteria = task.acceptance_criteria.iter().map(|criterion| &criterion.text);
     let mut texts = [&task.name, &task.description].into_iter().chain(criteria);
-    if own.len() >= SHORTEST_NAME && texts.any(|text| text.contains(own)) {
+    if own.len() >= SHORTEST_NAME && texts.any(|text| mentions(text, own)) {
         reasons.push(Reason::NamedByTask);
     }
     reasons

@@ -10,6 +10,7 @@ use crate::{
 };
 use domain::integrity::{Detail, Rule};
 use std::collections::BTreeMap;
+use text::mention::mentions;
 
 pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::HardCoded, applies: &[Role::Source], check };
 
@@ -63,7 +64,7 @@ fn first_of_tests<'a>(group: &[&'a FixedAnswer], tests: &[Vec<&str>], wanted: &s
     }
     let is_wanted = |answer: &FixedAnswer| {
         let mut literals = answer.input.iter().chain(&answer.result);
-        literals.all(|literal| wanted.contains(literal.as_str()))
+        literals.all(|literal| mentions(wanted, literal))
     };
     let is_telling = |answer: &&FixedAnswer| [&answer.input, &answer.result].iter().all(|side| tells(side));
     group.into_iter().filter(is_telling).find(|answer| !is_wanted(answer))
@@ -100,7 +101,7 @@ fn constants(file: &ChangedFile<'_>, tests: &[Vec<&str>], wanted: &str) -> Vec<V
         let is_number = value.len() > 1 && value.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
         let both = [vec![function.name.clone()], vec![value.to_owned()]];
         let [input, result] = &both;
-        is_number && !wanted.contains(value) && tests.iter().any(|words| expects(words, input, result))
+        is_number && !mentions(wanted, value) && tests.iter().any(|words| expects(words, input, result))
     };
     let of_product =
         new_functions(file).filter(|one| one.purpose == Purpose::Product && one.answer == Answer::Constant);
