@@ -156,6 +156,10 @@ impl Caller {
                 Actor { user: narrowed.bot, app: Some(narrowed.app) }
             }
         };
+        // An administrator may still rename, delete or open an archived repository.
+        if known.archived && right.write && right.role < Role::Admin {
+            return Err(Refusal::new(403, "Repository was archived so is read-only."));
+        }
         Ok(Access { repo, by })
     }
 }

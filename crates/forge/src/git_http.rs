@@ -118,21 +118,17 @@ fn enter(site: &Site, request: &GitRequest, caller: &Caller) -> Result<Access> {
     };
     site.read(|state| {
         let repo = state.repo_once_named(&request.owner, &request.name).ok_or_else(hidden)?;
-        let at = caller.enter(state, repo.id, right);
-        let at = at.map_err(|refusal| match refusal.status {
+        caller.enter(state, repo.id, right).map_err(|refusal| match refusal.status {
             401 if anonymous => hidden(),
             404 => hidden(),
+            403 if repo.archived => refusal,
             403 => {
                 let who = caller.user().map(|id| state.login(id)).unwrap_or_default();
                 let full = format!("{}/{}", request.owner, request.name);
                 Refusal::new(403, format!("Permission to {full}.git denied to {who}."))
             }
             _ => refusal,
-        })?;
-        if request.push && repo.archived {
-            return Err(Refusal::new(403, "This repository was archived so it is read-only."));
-        }
-        Ok(at)
+        })
     })
 }
 

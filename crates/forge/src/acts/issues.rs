@@ -1,7 +1,7 @@
 //! Opens, changes, closes, moves and removes issues.
 
 use crate::{
-    acts::limits::{check_body, check_writable},
+    acts::limits::check_body,
     feed::FeedEvent,
     json,
     refusal::{Refusal, Result},
@@ -22,7 +22,6 @@ pub(crate) struct IssueChange {
 impl State {
     /// Opens an issue; returns its number. Each label sends an event of its own, as on GitHub.
     pub(crate) fn open_issue(&mut self, at: Access, title: &str, body: Option<&str>, labels: &[String]) -> Result<u64> {
-        check_writable(self.repo(at.repo)?)?;
         if !self.repo(at.repo)?.settings.has_issues {
             return Err(Refusal::new(410, "Issues are disabled for this repo"));
         }
@@ -62,7 +61,6 @@ impl State {
 
     /// Changes an issue or the issue side of a pull request.
     pub(crate) fn change_issue(&mut self, at: Access, number: u64, change: &IssueChange) -> Result {
-        check_writable(self.repo(at.repo)?)?;
         check_body("Issue", "body", change.body.as_deref().unwrap_or_default())?;
         if change.title.as_deref().is_some_and(|title| title.trim().is_empty()) {
             return Err(Refusal::invalid("Issue", "title", "missing_field"));

@@ -1,9 +1,6 @@
-//! The checks that all acts share: the length of texts, and that the repository is writable.
+//! The longest texts that all acts accept.
 
-use crate::{
-    refusal::{Refusal, Result},
-    state::Repo,
-};
+use crate::refusal::{Refusal, Result};
 
 /// The longest text that GitHub accepts, in characters.
 const LONGEST_BODY: usize = 65_536;
@@ -21,13 +18,6 @@ pub(super) fn check_body(resource: &str, field: &str, body: &str) -> Result {
 pub(super) fn check_review_body(body: &str) -> Result {
     if body.chars().count() > LONGEST_BODY {
         return Err(Refusal::sentence(TOO_LONG));
-    }
-    Ok(())
-}
-
-pub(super) fn check_writable(repo: &Repo) -> Result {
-    if repo.archived {
-        return Err(Refusal::new(403, "Repository was archived so is read-only."));
     }
     Ok(())
 }

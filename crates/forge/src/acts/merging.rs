@@ -1,7 +1,6 @@
 //! Merges pull requests, or refuses for the same reasons as GitHub.
 
 use crate::{
-    acts::limits::check_writable,
     refusal::{Refusal, Result},
     site::Site,
     state::{Access, Pull, Repo, ReviewState, Role, RuleKind, State},
@@ -106,7 +105,6 @@ pub(super) fn ident(state: &State, user: u64, seconds: i64) -> Ident {
 
 fn candidate(state: &State, repo: u64, number: u64, order: &MergeOrder, method: &str) -> Result<Candidate> {
     let known = state.repo(repo)?;
-    check_writable(known)?;
     let (issue, pull) = state.pull(repo, number)?;
     if pull.merged.is_some() || !issue.open {
         return Err(refused(NOT_MERGEABLE));

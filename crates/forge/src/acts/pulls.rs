@@ -1,10 +1,7 @@
 //! Opens and changes pull requests: title, state, base, head, draft.
 
 use crate::{
-    acts::{
-        issues::IssueChange,
-        limits::{check_body, check_writable},
-    },
+    acts::{issues::IssueChange, limits::check_body},
     feed::FeedEvent,
     json,
     refusal::{OrNotFound, Refusal, Result},
@@ -84,7 +81,6 @@ impl State {
     /// Returns head branch, head commit and base commit of a new pull request, or the reason why it may not be opened.
     fn ends_of(&self, repo: u64, new: &NewPull) -> Result<(String, String, String)> {
         let repo = self.repo(repo)?;
-        check_writable(repo)?;
         if new.draft {
             check_drafts(repo)?;
         }

@@ -59,6 +59,32 @@ async fn a_review_with_one_bad_line_is_refused_whole() {
 }
 
 #[tokio::test]
+async fn an_archived_repository_takes_no_write() {
+    let (world, token, number, head) = with_pull().await;
+    let bob = world.forge.as_user("bob").unwrap();
+    let at = |path: &str| format!("/repos/{REPO}/{path}");
+    let issue = |path: &str| at(&format!("issues/{number}/{path}"));
+    let (_, comment) = world.raw("POST", &issue("comments"), Some(&token), json!({"body": "hm"})).await;
+    let comment = at(&format!("issues/comments/{}", comment["id"]));
+    world.forge.as_user("ann").unwrap().archive_repo(REPO).unwrap();
+    let calls = [
+        ("POST", issue("reactions"), json!({"content": "eyes"})),
+        ("PATCH", comment, json!({"body": "no"})),
+        ("POST", issue("labels"), json!({"labels": ["late"]})),
+        ("POST", at(&format!("pulls/{number}/reviews")), json!({"event": "COMMENT", "body": "x"})),
+        ("PUT", at(&format!("pulls/{number}/merge")), json!({})),
+        ("POST", at("check-runs"), json!({"name": "x", "head_sha": head})),
+        ("POST", at("git/refs"), json!({"ref": "refs/heads/late", "sha": head})),
+    ];
+    for (method, path, body) in calls {
+        let (status, body) = world.raw(method, &path, Some(&token), body).await;
+        assert_eq!(status, 403, "{method} {path}: {body}");
+        assert_eq!(body["message"], "Repository was archived so is read-only.");
+    }
+    assert!(bob.push(REPO, "work", "Late", &[("late", Some("1"))]).await.is_err());
+}
+
+#[tokio::test]
 async fn texts_over_the_limit_are_refused() {
     let (world, token, number, _) = with_pull().await;
     let long = "é".repeat(65_537);
