@@ -170,8 +170,9 @@ impl OwnRepository {
             return Ok(None);
         };
         let call = GitCall::in_folder(&self.work_tree, "symbolic-ref");
-        let named = call.args(["-q", "--short", "HEAD"]).run().await?;
-        Ok(Some(OwnHead { sha, branch: (named.code == 0).then(|| named.text()) }))
+        // Not `--short`: beside a tag of the same name, git calls the branch `heads/main`.
+        let named = call.args(["-q", "HEAD"]).run().await?.text();
+        Ok(Some(OwnHead { sha, branch: named.strip_prefix("refs/heads/").map(str::to_owned) }))
     }
 
     /// Returns the person's `user.name` from their own git settings.
@@ -292,6 +293,24 @@ impl OwnRepository {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_tag_with_the_name_of_the_branch_does_not_change_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        let git = |command: &'static str, args: &[&str]| GitCall::in_folder(&path, command).args(args);
+        git("init", &["-q", "-b", "fix/a"]).ok().await.unwrap();
+        let repository = OwnRepository { git_folder: path.join(".git"), work_tree: path.clone() };
+        assert_eq!(repository.head().await.unwrap(), None);
+        let names = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
+        let commit = git("commit", &["-q", "--allow-empty", "-m", "one"]);
+        names.iter().fold(commit, |call, name| call.env(name, "ann")).ok().await.unwrap();
+        git("tag", &["fix/a"]).ok().await.unwrap();
+        let head = repository.head().await.unwrap().unwrap();
+        assert_eq!(head.branch.as_deref(), Some("fix/a"));
+        git("checkout", &["-q", "--detach"]).ok().await.unwrap();
+        assert_eq!(repository.head().await.unwrap().unwrap().branch, None);
+    }
 
     /// Git before 2.54 knows no such hooks, so the test asks for the setting that a later one would obey.
     #[tokio::test]
