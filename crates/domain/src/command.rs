@@ -329,7 +329,12 @@ fn turns(option: &str) -> Option<u32> {
 
 /// Returns the guidance unchanged except for the removed option and one blank before it.
 fn without(rest: &str, option: &str) -> Option<String> {
-    let (before, after) = rest.split_once(option)?;
+    let mut places =
+        rest.match_indices(option).filter_map(|(at, _)| Some((rest.get(..at)?, rest.get(at + option.len()..)?)));
+    let is_word = |(before, after): &(&str, &str)| {
+        !before.ends_with(|end: char| !end.is_whitespace()) && !after.starts_with(|start: char| !start.is_whitespace())
+    };
+    let (before, after) = places.find(is_word)?;
     let before = before.strip_suffix(' ').unwrap_or(before);
     not_blank(&format!("{before}{after}"))
 }
@@ -386,6 +391,10 @@ mod tests {
             ("/autobuild resume --max-turns=3", resume(None, Some(3))),
             ("/autobuild resume use  two   spaces", resume(Some("use  two   spaces"), None)),
             ("/autobuild resume a --max-turns=2 b", resume(Some("a b"), Some(2))),
+            (
+                "/autobuild resume as before (--max-turns=30) but --max-turns=3",
+                resume(Some("as before (--max-turns=30) but"), Some(3)),
+            ),
             (
                 "/autobuild resume --max-turns=100\nline `1`\n\n```\n/autobuild cancel\n```",
                 resume(Some("line `1`\n\n```\n/autobuild cancel\n```"), Some(100)),
