@@ -8,6 +8,7 @@ use crate::{
     question::{AnswerVerdict, QuestionAnswer},
 };
 use serde_json::json;
+use std::collections::BTreeSet;
 use text::{
     fields::{Field, Fields, Reading},
     mistake::Mistakes,
@@ -358,23 +359,14 @@ pub(super) fn bounded(mut decision: CoachDecision) -> CoachDecision {
 }
 
 fn issues(all: Vec<ReviewItem>) -> Vec<ReviewItem> {
-    let total = all.len();
-    let mut all: Vec<&ReviewItem> = all.iter().collect();
-    if total > MOST_ISSUES {
-        all.sort_by_key(|issue| issue.severity);
-    }
-    let mut kept: Vec<ReviewItem> = Vec::new();
-    for issue in all {
-        if kept.len() >= MOST_ISSUES {
-            break;
-        }
-        let issue = short(issue);
-        if !kept.contains(&issue) {
-            kept.push(issue);
-        }
-    }
-    if total > MOST_ISSUES && kept.len() >= MOST_ISSUES {
-        let more = Problem::MoreIssues { named: total, kept: MOST_ISSUES };
+    // Looked up as text: to compare each with all others takes too long if there are tens of thousands.
+    let mut texts = BTreeSet::new();
+    let mut kept: Vec<ReviewItem> = all.iter().map(short).filter(|issue| texts.insert(format!("{issue:?}"))).collect();
+    let named = kept.len();
+    if named > MOST_ISSUES {
+        kept.sort_by_key(|issue| issue.severity);
+        kept.truncate(MOST_ISSUES);
+        let more = Problem::MoreIssues { named, kept: MOST_ISSUES };
         kept.push(ReviewItem { severity: Severity::NiceToHave, ..ReviewItem::must_fix(more) });
     }
     kept
@@ -621,6 +613,7 @@ mod tests {
             };
             hostile.issues = (0..10_000).map(nice).collect();
             hostile.issues.push(ReviewItem::must_fix_remark("correctness", &"wrong ".repeat(10_000)));
+            hostile.issues.extend_from_within(..5_000);
             let kept = bounded(hostile);
             assert_eq!(kept.issues.len(), 101);
             assert_eq!(kept.issues[0].severity, Severity::MustFix);
