@@ -135,10 +135,7 @@ async fn pushed(
     feature: &Feature,
 ) -> Result<Option<Event>, EffectError> {
     let repo = engine.autobuild.repo(origin.installation, origin.repo.id);
-    let head = match push.kind {
-        PushKind::Deleted => None,
-        PushKind::Created | PushKind::FastForward | PushKind::Forced => repo.branch_head(&push.branch).await?,
-    };
+    let head = repo.branch_head(&push.branch).await?;
     Ok(match (task, head) {
         // GitHub closes the pull request of a deleted task branch and sends an event for that.
         (Some(_), None) => None,
