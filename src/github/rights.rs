@@ -114,7 +114,6 @@ mod tests {
         let [main, coach] = manifests();
         assert_eq!(main.name, "AutoBuild");
         assert_eq!(main.default_permissions, owned(AUTOBUILD_PERMISSIONS));
-        assert_eq!(main.default_events, AUTOBUILD_EVENTS);
         assert!(main.hook_attributes.active && !main.public);
         assert_eq!(coach.name, "AutoBuild Coach");
         assert_eq!(coach.default_permissions, owned(COACH_PERMISSIONS));
