@@ -85,7 +85,7 @@ async function refusals(browser, forge, data) {
     };
     await page.goto(link);
     for (let tries = 0; tries < 50 && /still looked at/.test(await page.textContent("main")); tries += 1) await page.reload();
-    await reads("a missing agent is told first", "agent", /agent claude broken: .*?install Claude Code/);
+    await reads("a missing agent is told first", "agent", /agent claude broken: .*?npm install -g @anthropic-ai\/claude-code/);
     await looked(page, "0-agent");
     // The App is made, and the browser comes back with something else than GitHub gave it.
     const create = async (change) => {
