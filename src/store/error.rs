@@ -52,7 +52,45 @@ pub enum StoreFailure {
     Database,
 }
 
+/// What keeps AutoBuild from using its database, by what ends it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The address names no database.
+    Address,
+    /// Another process uses the file.
+    InUse,
+    /// A newer program wrote it.
+    Newer,
+    /// The file is damaged, or no database.
+    Damaged,
+    /// Its disk is full.
+    Full,
+    /// It may lose an acknowledged commit.
+    NotDurable,
+    /// This user, or this role, may not write.
+    NoRights,
+    /// The server only answers reads.
+    ReadOnly,
+    /// The server does not know the user, the password or the database.
+    Credentials,
+    /// The server does not answer.
+    Unreachable,
+    /// None of these.
+    Other,
+}
+
 impl StoreError {
+    /// Returns what keeps the database from being used.
+    pub fn obstacle(&self) -> Obstacle {
+        match self {
+            Self::Busy(cause) | Self::Unavailable(cause) | Self::CannotWrite(cause) | Self::Refused(cause) => {
+                obstacle(cause)
+            }
+            Self::Newer { .. } => Obstacle::Newer,
+            Self::Unreadable { .. } | Self::TooLarge(_) | Self::TooLong { .. } | Self::Closed => Obstacle::Other,
+        }
+    }
+
     /// Returns the cause in the form in which people read it.
     pub fn what_failed(&self) -> StoreFailure {
         match self {
@@ -111,6 +149,44 @@ fn is_full(error: &sqlx::Error) -> bool {
         Some(code) => code == 13,
         None => error.code().is_some_and(|code| code == "53100"),
     })
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
+fn obstacle(error: &sqlx::Error) -> Obstacle {
+    match error {
+        _ if is_full(error) => Obstacle::Full,
+        sqlx::Error::Database(refusal) => match (sqlite_code(refusal.as_ref()), refusal.code()) {
+            (Some(code), _) => obstacle_of_sqlite(code),
+            (None, Some(code)) => obstacle_of_postgres(&code),
+            (None, None) => Obstacle::Other,
+        },
+        sqlx::Error::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => Obstacle::NoRights,
+        sqlx::Error::Io(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => Obstacle::NoRights,
+        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => {
+            Obstacle::Unreachable
+        }
+        _ => Obstacle::Other,
+    }
+}
+
+fn obstacle_of_sqlite(code: u32) -> Obstacle {
+    match code {
+        3 | 8 | 14 | 23 => Obstacle::NoRights,
+        11 | 26 => Obstacle::Damaged,
+        _ => Obstacle::Other,
+    }
+}
+
+fn obstacle_of_postgres(code: &str) -> Obstacle {
+    match code {
+        "25006" => Obstacle::ReadOnly,
+        "42501" => Obstacle::NoRights,
+        "28000" | "28P01" | "3D000" => Obstacle::Credentials,
+        "XX001" | "XX002" => Obstacle::Damaged,
+        "57P01" | "57P02" | "57P03" => Obstacle::Unreachable,
+        _ if code.starts_with("08") => Obstacle::Unreachable,
+        _ => Obstacle::Other,
+    }
 }
 
 /// Returns the primary code of an SQLite error, which is its low byte: <https://sqlite.org/rescode.html>.
@@ -218,6 +294,22 @@ pub enum LostPromise {
     Sqlite { journal: String, synchronous: i64 },
     #[error("synchronous_commit is off; set it to on for this database")]
     Postgres,
+}
+
+impl OpenError {
+    /// Returns what keeps the database from being used.
+    pub fn obstacle(&self) -> Obstacle {
+        match self {
+            Self::Address(_) => Obstacle::Address,
+            Self::InUse(_) => Obstacle::InUse,
+            Self::File { .. } => Obstacle::NoRights,
+            Self::Newer { .. } => Obstacle::Newer,
+            Self::Older { .. } => Obstacle::Other,
+            Self::Damaged(_) => Obstacle::Damaged,
+            Self::NotDurable(_) => Obstacle::NotDurable,
+            Self::Store(error) => error.obstacle(),
+        }
+    }
 }
 
 impl From<sqlx::Error> for OpenError {

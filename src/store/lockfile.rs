@@ -21,9 +21,7 @@ pub(super) fn take(database: &Path) -> Result<(PathBuf, File), OpenError> {
         std::fs::create_dir_all(folder).map_err(failed(folder))?;
     }
     let database = resolved(database).map_err(failed(database))?;
-    let mut name = database.clone().into_os_string();
-    name.push(".lock");
-    let path = PathBuf::from(name);
+    let path = lock_of(&database);
     let lock = create(&path).map_err(failed(&path))?;
     match lock.try_lock() {
         Ok(()) => {}
@@ -36,6 +34,25 @@ pub(super) fn take(database: &Path) -> Result<(PathBuf, File), OpenError> {
         create(&database).map_err(failed(&database))?;
     }
     Ok((database, lock))
+}
+
+/// Checks that the lock file could be taken by this user, whoever holds it now. Nothing is created.
+pub(super) fn check(database: &Path) -> Result<(), OpenError> {
+    let failed = |path: &Path, source| Err(OpenError::File { path: path.to_owned(), source });
+    let path = match resolved(database) {
+        Ok(database) => lock_of(&database),
+        Err(error) => return failed(database, error),
+    };
+    match OpenOptions::new().write(true).open(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => failed(&path, error),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+fn lock_of(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".lock");
+    PathBuf::from(name)
 }
 
 /// Resolves the path to its canonical form, also if the file does not exist yet.

@@ -108,7 +108,7 @@ impl Store {
             check_server(&mut tx).await?;
         }
         tx.alone(claim::LOCK).await?;
-        tx.run(SET, args![PROBE, ""]).await?;
+        probe(&mut tx).await?;
         tx.commit().await
     }
 
@@ -129,19 +129,25 @@ impl Store {
 }
 
 /// Checks in the transaction that the disk of a PostgreSQL server has room.
-async fn check_server(tx: &mut Tx) -> Result<(), StoreError> {
+pub(super) async fn check_server(tx: &mut Tx) -> Result<(), StoreError> {
     tx.script(SPILL).await
 }
 
-/// Writes to an unnamed file in the SQLite database's folder, at the offset that the grown database would reach.
-async fn check_file(database: PathBuf) -> Result<(), StoreError> {
+/// Writes what the write check writes, if the tables are there.
+pub(super) async fn probe(tx: &mut Tx) -> Result<(), StoreError> {
+    tx.run(SET, args![PROBE, ""]).await.map(drop)
+}
+
+/// Writes to an unnamed file in the SQLite database's folder, at the offset that the grown database would reach. If the
+/// folder is missing, that of its folders counts in which it would be made.
+pub(super) async fn check_file(database: PathBuf) -> Result<(), StoreError> {
     let checked = tokio::task::spawn_blocking(move || write_beyond(&database)).await;
     let failed = |error| StoreError::CannotWrite(Arc::new(sqlx::Error::Io(error)));
     checked.map_err(|error| failed(error.into()))?.map_err(failed)
 }
 
 fn write_beyond(database: &Path) -> io::Result<()> {
-    let folder = database.parent().unwrap_or(Path::new("."));
+    let folder = database.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("."));
     let mut log = database.as_os_str().to_owned();
     log.push("-wal");
     let length = |path: &Path| fs::metadata(path).map_or(0, |meta| meta.len());

@@ -2,6 +2,8 @@
 
 use crate::store::{
     error::{OpenError, StoreError},
+    meta,
+    open::FoundDatabase,
     sql::{Db, Pools, args, statements},
 };
 
@@ -84,6 +86,21 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
     }
     tx.commit().await?;
     Ok(())
+}
+
+/// Fails unless [`up`] and the work after it could write a database in this state. Everything is rolled back.
+pub(super) async fn rehearse(db: &Db, found: FoundDatabase) -> Result<(), OpenError> {
+    let mut tx = db.write().await?;
+    if let Pools::Postgres(_) = db.pools {
+        meta::check_server(&mut tx).await?;
+    }
+    tx.alone(LOCK).await?;
+    tx.script(HISTORY).await.map_err(opening)?;
+    match found {
+        FoundDatabase::Current => meta::probe(&mut tx).await?,
+        FoundDatabase::None | FoundDatabase::ToMigrate => {}
+    }
+    Ok(tx.rollback().await?)
 }
 
 /// Fails unless the database answers a query. Its tables do not matter.

@@ -51,7 +51,7 @@ pub use counters::LEASES_LOST;
 pub use delivery::{AcceptOutcome, DeliverySource, NewDelivery, StoredDelivery};
 pub use domain::effect::Lane;
 pub use effect::{EffectState, MAX_EFFECT_PAYLOAD, NewEffect, Ordered, StoredEffect};
-pub use error::{OpenError, StoreError, StoreFailure};
+pub use error::{Obstacle, OpenError, StoreError, StoreFailure};
 pub use event::{NewEvent, StoredEvent};
 pub use feature::{FeatureRow, StoredFeature};
 pub use find::{FoundFeature, ListedFeature, Scope};

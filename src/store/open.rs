@@ -3,7 +3,7 @@
 use crate::store::{
     error::{LostPromise, OpenError, StoreError},
     inbox::Inbox,
-    lockfile, migrate,
+    lockfile, meta, migrate,
     sql::{Db, Pools},
     sqlite::Connections,
     store::Store,
@@ -118,11 +118,41 @@ impl Store {
         let found = match migrate::is_current(&db).await {
             Ok(()) => Ok(FoundDatabase::Current),
             // A PostgreSQL database without our tables fails this query with an unknown table.
-            Err(OpenError::Older { .. } | OpenError::Store(_)) => Ok(FoundDatabase::ToMigrate),
+            Err(OpenError::Older { .. } | OpenError::Store(StoreError::Refused(_))) => Ok(FoundDatabase::ToMigrate),
             Err(error) => Err(error),
         };
         db.pools.close().await;
         found
+    }
+
+    /// Finds out if [`Self::open`] would succeed, by a write that is rolled back, and in what state it would find the
+    /// database. A service may be using it.
+    pub async fn try_opening(url: &str, options: OpenOptions) -> Result<FoundDatabase, OpenError> {
+        let address = url.parse()?;
+        if let Address::File(path) = &address {
+            meta::check_file(path.clone()).await?;
+            if !path.exists() {
+                return Ok(FoundDatabase::None);
+            }
+            lockfile::check(path)?;
+        }
+        let found = Self::inspect(url, options.clone()).await?;
+        let pools = match address {
+            Address::File(path) => {
+                let writing = SqliteConnectOptions::new().filename(path).busy_timeout(options.busy_timeout);
+                let write = Connections::new(writing.disable_statement_logging(), 1, options.patience);
+                Pools::Sqlite { read: write.clone(), write }
+            }
+            Address::Server(server) => open_postgres(*server, &options).await?,
+        };
+        let db = Db::new(pools, None);
+        let tried = migrate::rehearse(&db, found).await;
+        db.pools.close().await;
+        match tried {
+            // Somebody else writes it.
+            Ok(()) | Err(OpenError::Store(StoreError::Busy(_))) => Ok(found),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -349,6 +349,35 @@ async fn the_program_and_the_isolation_are_seen_broken() {
     stands(&report, "isolation", "warning", "L3 and L2: bubblewrap is not installed");
 }
 
+/// The file or its folder is on a disk that is mounted for reading alone. Root may write whatever the modes say.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_can_only_be_read_is_seen_broken() {
+    let beside = beside().await;
+    drop(started(&beside).await);
+    let ran = std::process::Command::new("unshare").args(["-Urm", "true"]).status();
+    if !ran.is_ok_and(|status| status.success()) {
+        println!("skipped: what doctor says of a read-only database needs unshare, which does not work here");
+        return;
+    }
+    let made = beside.database();
+    let none = beside.folder.path().join("none/autobuild.db");
+    std::fs::create_dir(none.parent().unwrap()).unwrap();
+    for (read_only, database) in
+        [(made.as_path(), &made), (made.parent().unwrap(), &made), (none.parent().unwrap(), &none)]
+    {
+        let url = format!("sqlite:{}", database.display());
+        let command = doctor(&beside, &[("AUTOBUILD_DATABASE_URL", &url)]);
+        let script = "mount --bind \"$1\" \"$1\" && mount -o remount,ro,bind \"$1\" && shift && exec \"$@\"";
+        let mut shell = Command::new("unshare");
+        shell.args(["-Urm", "bash", "-c", script, "bash"]).arg(read_only).arg(command.as_std().get_program());
+        shell.args(command.as_std().get_args()).env_clear();
+        shell.envs(command.as_std().get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let report = read(&shell.output().await.unwrap());
+        stands(&report, "database", "broken", "read and write that file");
+    }
+    stands(&read(&doctor(&beside, &[]).output().await.unwrap()), "database", "ok", "can be written");
+}
+
 #[tokio::test]
 async fn a_laptop_without_github_is_told_what_run_needs() {
     let own = Own::new(None).await;

@@ -1,8 +1,8 @@
 //! The abilities of a server: several processes, and a setting that refuses writes.
 
 use crate::contract::{Database, LEASE, NOW, claim, delivery, effect, execute, key};
-use autobuild::store::{ClaimRequest, Lane, LaneLimits, OpenError, OpenOptions, Store, StoreError};
-use sqlx::{ConnectOptions, postgres::PgConnectOptions};
+use autobuild::store::{ClaimRequest, Lane, LaneLimits, Obstacle, OpenError, OpenOptions, Store, StoreError};
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor, postgres::PgConnectOptions};
 use std::{pin::Pin, time::Duration};
 
 #[tokio::test]
@@ -143,4 +143,24 @@ async fn a_server_that_may_forget_is_refused() {
     .await;
     let refused = Store::open(&db.url, OpenOptions::default()).await;
     assert!(matches!(refused, Err(OpenError::NotDurable(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_try_finds_a_server_or_a_role_that_may_not_write() {
+    for (setting, obstacle) in
+        [("default_transaction_read_only = on", Obstacle::ReadOnly), ("role = pg_read_all_data", Obstacle::NoRights)]
+    {
+        for is_made in [true, false] {
+            let db = Database::postgres().await;
+            if is_made {
+                db.open().await.close().await;
+            }
+            let mut server = db.url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+            let order =
+                format!("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET {setting}', current_database()); END $$");
+            server.execute(AssertSqlSafe(order)).await.unwrap();
+            let tried = Store::try_opening(&db.url, OpenOptions::default()).await;
+            assert_eq!(tried.unwrap_err().obstacle(), obstacle, "{setting}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The problems of a file: locked, damaged, busy.
 
-use crate::contract::{Database, LEASE, NOW, claim, delivery, effect};
-use autobuild::store::{AcceptOutcome, Lane, OpenError, OpenOptions, Store, StoreError};
+use crate::contract::{Database, Held, LEASE, NOW, claim, delivery, effect};
+use autobuild::store::{AcceptOutcome, FoundDatabase, Lane, Obstacle, OpenError, OpenOptions, Store, StoreError};
 use sqlx::{ConnectOptions, Executor, sqlite::SqliteConnectOptions};
 use std::{os::unix::fs::PermissionsExt, path::PathBuf, time::Duration};
 
@@ -32,6 +32,20 @@ async fn a_damaged_file_is_refused_and_left_as_it_is() {
     let refused = Store::open(&db.url, OpenOptions::default()).await;
     assert!(matches!(refused, Err(OpenError::Damaged(_))), "{refused:?}");
     assert_eq!(std::fs::read_to_string(file(&db)).unwrap(), text);
+}
+
+#[tokio::test]
+async fn a_try_of_a_damaged_or_busy_file_tells_these_apart() {
+    let db = Database::sqlite();
+    db.open().await.close().await;
+    let hurried = || OpenOptions { busy_timeout: Duration::from_millis(1), ..OpenOptions::default() };
+    let held = Held::by(&db, "DELETE FROM meta").await;
+    assert_eq!(Store::try_opening(&db.url, hurried()).await.unwrap(), FoundDatabase::Current, "another writes");
+    held.commit().await;
+    let length = std::fs::metadata(file(&db)).unwrap().len();
+    std::fs::write(file(&db), "x".repeat(usize::try_from(length).unwrap())).unwrap();
+    let tried = Store::try_opening(&db.url, hurried()).await;
+    assert_eq!(tried.unwrap_err().obstacle(), Obstacle::Damaged);
 }
 
 #[tokio::test]

@@ -1,10 +1,11 @@
 //! Opening: tables are made once and never downgraded.
 
 use crate::contract::{Database, delivery};
-use autobuild::store::{OpenError, OpenOptions, Store};
+use autobuild::store::{FoundDatabase, OpenError, OpenOptions, Store};
 
 on_both! {
     an_opened_database_opens_again_with_all_it_holds
+    a_try_finds_what_opening_would_find_and_leaves_nothing_behind
 }
 
 async fn an_opened_database_opens_again_with_all_it_holds(db: Database) {
@@ -34,4 +35,15 @@ async fn an_address_of_no_database_is_refused() {
         let refused = Store::open(url, OpenOptions::default()).await;
         assert!(matches!(refused, Err(OpenError::Address(_))), "{url}: {refused:?}");
     }
+}
+
+async fn a_try_finds_what_opening_would_find_and_leaves_nothing_behind(db: Database) {
+    let tried = async || Store::try_opening(&db.url, OpenOptions::default()).await.unwrap();
+    let before = tried().await;
+    assert_ne!(before, FoundDatabase::Current);
+    assert_eq!(tried().await, before);
+    let store = db.open().await;
+    assert_eq!(tried().await, FoundDatabase::Current, "a service runs");
+    store.close().await;
+    assert_eq!(tried().await, FoundDatabase::Current);
 }

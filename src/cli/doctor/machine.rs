@@ -1,11 +1,14 @@
-//! Checks this machine: the program, git, the settings, the data folder, the database, isolation, agents.
+//! Checks this machine: the program, git, the settings, the data folder, isolation, agents.
 
 use crate::{
     agents::{Access, Backend, Login, PersonLogin},
     cli::{
         assemble,
         assemble::Agents,
-        doctor::look::{DoctorInput, PATIENCE, SLOW_PATIENCE},
+        doctor::{
+            database,
+            look::{DoctorInput, PATIENCE, SLOW_PATIENCE},
+        },
         installed_git, models, service,
     },
     config::{AgentCommand, ServerMistake, ServerSettings},
@@ -14,16 +17,13 @@ use crate::{
         disk_room::DiskRoom,
     },
     messages,
-    store::{FoundDatabase, OpenError, OpenOptions, Store},
 };
-use anyhow::Context;
 use domain::{
     diagnosis::{Row, RowStatus, Topic},
     isolation::Level,
 };
 use git::{InstalledGit, UnusableGit};
 use sandbox::{Sandbox, SandboxOptions, Users};
-use secrecy::ExposeSecret;
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -110,42 +110,8 @@ pub(super) async fn memory(input: &DoctorInput<'_>) -> Vec<Row> {
         None => folder(&settings.data_dir, DataFolder::look(&settings.data_dir)),
     };
     let folder = with_room(folder, DiskRoom::of(&settings.data_dir).ok());
-    let inspected = async {
-        match input.running {
-            Some(engine) => {
-                engine.store.check_writable().await.map(|()| FoundDatabase::Current).map_err(anyhow::Error::from)
-            }
-            None => {
-                let url = settings.database_url.expose_secret();
-                let found = Store::inspect(url, OpenOptions::default()).await;
-                found.with_context(|| assemble::opening(url))
-            }
-        }
-    };
-    let found = tokio::time::timeout(PATIENCE, inspected).await;
-    let late = |_| Err(anyhow::anyhow!("the database does not answer within 5 seconds"));
-    let remedy = if settings.database_url.expose_secret().starts_with("sqlite:") {
-        "let the user that runs AutoBuild read and write that file, or name another with AUTOBUILD_DATABASE_URL"
-    } else {
-        "see that the database runs, and that AUTOBUILD_DATABASE_URL leads to it"
-    };
-    vec![folder, database(&found.unwrap_or_else(late), remedy)]
+    vec![folder, database::row(input).await]
 }
-
-fn database(found: &anyhow::Result<FoundDatabase>, remedy: &str) -> Row {
-    match found {
-        Ok(FoundDatabase::Current) => Row::ok(Topic::Database, "there, with the tables of this version"),
-        Ok(FoundDatabase::ToMigrate) => Row::ok(Topic::Database, "there; the next start brings its tables up to date"),
-        Ok(FoundDatabase::None) => Row::ok(Topic::Database, "none yet; the first start makes it"),
-        Err(error) => {
-            let is_newer = matches!(error.downcast_ref(), Some(OpenError::Newer { .. }));
-            let remedy = if is_newer { NEWER } else { remedy };
-            Row::broken(Topic::Database, format!("{error:#}"), remedy)
-        }
-    }
-}
-
-const NEWER: &str = "start the newer version, or restore a backup of this one (docs/restore.md)";
 
 pub(super) async fn foreign_programs(input: &DoctorInput<'_>) -> Vec<Row> {
     let agents = service::agents(input.settings);
@@ -346,14 +312,6 @@ mod tests {
             (folder(Path::new("/data"), Err(no_folder)), RowStatus::Broken, Some("AUTOBUILD_DATA_DIR")),
             (with_room(free(), Some(DiskRoom { free: 9, total: 90 })), RowStatus::Ok, None),
             (with_room(free(), Some(DiskRoom { free: 8, total: 90 })), RowStatus::Warning, Some("make room")),
-            (database(&Ok(FoundDatabase::None), ""), RowStatus::Ok, None),
-            (database(&Ok(FoundDatabase::ToMigrate), ""), RowStatus::Ok, None),
-            (database(&Err(none()), "mend it"), RowStatus::Broken, Some("mend it")),
-            (
-                database(&Err(OpenError::Newer { found: 10, known: 9 }.into()), "mend it"),
-                RowStatus::Broken,
-                Some("docs/restore.md"),
-            ),
             (
                 isolation(Level::L1, "no user namespaces", User::Root),
                 RowStatus::Warning,

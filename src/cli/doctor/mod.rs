@@ -3,6 +3,7 @@
 //! Nothing is made, started or changed, and no row holds a secret.
 
 mod apps;
+mod database;
 mod look;
 mod machine;
 mod repository;
