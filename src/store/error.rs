@@ -9,8 +9,8 @@ pub enum StoreError {
     /// Another connection holds a lock. The same call may succeed at once.
     #[error("the database is busy")]
     Busy(#[source] Arc<sqlx::Error>),
-    /// The database cannot be reached; the same call may succeed later.
-    #[error("the database cannot be reached")]
+    /// The database does not answer; the same call may succeed later.
+    #[error("the database does not answer")]
     Unavailable(#[source] Arc<sqlx::Error>),
     /// The database can be reached but accepts no writes: it is full or read-only, or its disk fails.
     #[error("the database cannot be written")]
@@ -125,8 +125,9 @@ impl From<sqlx::Error> for StoreError {
         let kind = match &error {
             sqlx::Error::Database(refusal) => of_database(refusal.as_ref()),
             sqlx::Error::PoolClosed => return Self::Closed,
-            sqlx::Error::PoolTimedOut => Self::Busy,
-            sqlx::Error::Io(_)
+            // A pool waits also for a server that refuses connections, and tells no more than that it waited in vain.
+            sqlx::Error::PoolTimedOut
+            | sqlx::Error::Io(_)
             | sqlx::Error::Tls(_)
             | sqlx::Error::Protocol(_)
             | sqlx::Error::WorkerCrashed

@@ -303,6 +303,6 @@ mod tests {
         let options = OpenOptions { patience: Duration::from_millis(50), ..OpenOptions::default() };
         let error = anyhow::Error::from(Store::open(&url, options).await.err().unwrap());
         let said = format!("{error:#}");
-        assert!(said.contains("cannot be reached") && said.contains("refused"), "{said}");
+        assert!(said.contains("does not answer") && said.contains("refused"), "{said}");
     }
 }

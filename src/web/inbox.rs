@@ -36,6 +36,9 @@ use tokio_util::sync::CancellationToken;
 /// The largest body, in bytes: GitHub sends nothing larger than 25 MB.
 pub const MAX_BODY: usize = 25 * 1024 * 1024;
 
+/// How long a delivery may take to be stored: GitHub hangs up after ten seconds, and its body took some of them.
+pub const STORE_PATIENCE: Duration = Duration::from_secs(8);
+
 /// The seconds after which a refused sender may try again.
 const ROOM_AGAIN: u64 = BODY_PATIENCE.as_secs();
 
@@ -48,6 +51,8 @@ pub struct Inbox {
     secrets: Vec<SecretString>,
     pub(super) draining: CancellationToken,
     pub patience: Duration,
+    /// How long the store may take for a delivery.
+    pub store_patience: Duration,
     bodies: Bodies,
     unsigned: LogThrottle,
     crowded_out: LogThrottle,
@@ -98,6 +103,7 @@ impl Inbox {
             secrets,
             draining,
             patience: BODY_PATIENCE,
+            store_patience: STORE_PATIENCE,
             bodies: Bodies::new(),
             unsigned: LogThrottle::default(),
             crowded_out: LogThrottle::default(),
@@ -163,11 +169,17 @@ pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -
 async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (StatusCode, String) {
     let DeliveryHeaders { event, delivery, .. } = headers;
     let request = DeliveryRequest { id: delivery.clone(), event, body, source: DeliverySource::Webhook };
-    match inbox.engine.accept(request).await {
-        Ok(DeliveryOutcome::Stored(_)) => (StatusCode::ACCEPTED, "stored\n".to_owned()),
-        Ok(DeliveryOutcome::NotNeeded) => (StatusCode::ACCEPTED, "not needed\n".to_owned()),
-        Err(DeliveryFailure::Payload(error)) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
-        Err(DeliveryFailure::Store(error)) => {
+    match tokio::time::timeout(inbox.store_patience, inbox.engine.accept(request)).await {
+        Ok(Ok(DeliveryOutcome::Stored(_))) => (StatusCode::ACCEPTED, "stored\n".to_owned()),
+        Ok(Ok(DeliveryOutcome::NotNeeded)) => (StatusCode::ACCEPTED, "not needed\n".to_owned()),
+        Ok(Err(DeliveryFailure::Payload(error))) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
+        // It may be stored yet: then GitHub's log has a delivery that is known.
+        Err(_) => {
+            tracing::error!(%delivery, "delivery {delivery} could not be stored in time: the database does not answer");
+            let said = "the delivery could not be stored in time; send it again\n";
+            (StatusCode::SERVICE_UNAVAILABLE, said.to_owned())
+        }
+        Ok(Err(DeliveryFailure::Store(error))) => {
             tracing::error!(%error, %delivery, "delivery {delivery} could not be stored");
             let said = "the delivery could not be stored; send it again\n";
             (StatusCode::SERVICE_UNAVAILABLE, said.to_owned())

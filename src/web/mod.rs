@@ -20,7 +20,7 @@ mod token_tries;
 
 pub use bodies::BODY_PATIENCE;
 pub use front_router::FrontRouter;
-pub use inbox::{Doctor, Inbox, MAX_BODY};
+pub use inbox::{Doctor, Inbox, MAX_BODY, STORE_PATIENCE};
 pub use listen::{HEADER_PATIENCE, Listener, serve};
 pub use metrics::{FAMILIES, Family};
 pub use setup::{SIGNED_IN, Setup, SetupLink, SetupOptions};

@@ -158,18 +158,7 @@ impl World {
 
     /// Creates a relay to PostgreSQL that can be cut; also returns the address of the database through it.
     pub async fn database_line(&self) -> (Relay, String) {
-        let mut url = url::Url::parse(self.database_url()).unwrap();
-        let folder = url.query_pairs().find(|(name, _)| name == "host").map(|(_, folder)| folder.into_owned());
-        let target = match folder {
-            Some(folder) => Target::Unix(format!("{folder}/.s.PGSQL.5432")),
-            None => Target::Tcp(format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432))),
-        };
-        let (relay, address) = Relay::start("127.0.0.1:0", vec![target]).await;
-        let (host, port) = address.split_once(':').unwrap();
-        url.set_host(Some(host)).unwrap();
-        url.set_port(port.parse().ok()).unwrap();
-        url.set_query(None);
-        (relay, url.to_string())
+        Relay::to_database(self.database_url()).await
     }
 
     /// Returns the address of PostgreSQL without the relay.

@@ -2,8 +2,11 @@
 
 use crate::contract::{Database, LEASE, NOW, claim, delivery, effect, execute, key};
 use autobuild::store::{ClaimRequest, Lane, LaneLimits, Obstacle, OpenError, OpenOptions, Store, StoreError};
+use futures_util::future::join_all;
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, postgres::PgConnectOptions};
 use std::{pin::Pin, time::Duration};
+use support::relay::Relay;
+use tokio::runtime::Runtime;
 
 #[tokio::test]
 async fn processes_that_start_together_make_the_tables_once() {
@@ -161,6 +164,26 @@ async fn a_try_finds_a_server_or_a_role_that_may_not_write() {
             server.execute(AssertSqlSafe(order)).await.unwrap();
             let tried = Store::try_opening(&db.url, OpenOptions::default()).await;
             assert_eq!(tried.unwrap_err().obstacle(), obstacle, "{setting}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_does_not_answer_and_is_not_asked_for_each_delivery() {
+    let db = Database::postgres().await;
+    let (runtime, url) = (Runtime::new().unwrap(), db.url.clone());
+    let relay = runtime.spawn(async move { Relay::to_database(&url).await });
+    let options = OpenOptions { patience: Duration::from_millis(200), ..OpenOptions::default() };
+    let store = Store::open(&relay.await.unwrap().1, options).await.unwrap();
+    // From here on its address refuses connections.
+    runtime.shutdown_background();
+    // The first answers come from the connections that it had.
+    for _ in 0..3 {
+        let both = [store.accept_delivery(delivery("d1"), None), store.accept_delivery(delivery("d2"), None)];
+        for refused in join_all(both).await {
+            let error = refused.unwrap_err();
+            assert!(matches!(&error, StoreError::Unavailable(_)), "{error:?}");
+            assert_eq!(error.to_string(), "the database does not answer");
         }
     }
 }

@@ -205,6 +205,21 @@ async fn what_cannot_be_stored_is_not_acknowledged_and_welcome_later() {
 }
 
 #[tokio::test]
+async fn a_delivery_is_answered_in_time_while_the_database_does_not_answer() {
+    let service = Service::hurried(Duration::from_millis(100)).await;
+    let mut other = service.database().await;
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let mut connected = service.connect().await;
+    connected.send(&Request::label("d1").bytes()).await;
+    let (status, said) = connected.answer().await.unwrap();
+    assert_eq!((status, said.as_str()), (503, "the delivery could not be stored in time; send it again\n"));
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    // It may have been stored meanwhile, and its repeat may be late too.
+    while service.answers(&Request::label("d1")).await != 202 {}
+    assert_eq!(service.stored().await, (1, 1));
+}
+
+#[tokio::test]
 async fn a_thousand_deliveries_at_once_are_all_stored() {
     let service = Service::start().await;
     let sender = async |sender: usize| {

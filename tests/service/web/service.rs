@@ -40,6 +40,9 @@ use tokio_util::sync::CancellationToken;
 const SECRET: &str = "the present secret";
 const PREVIOUS: &str = "the secret before";
 
+/// The time limits for a body and for the store.
+const PATIENCE: (Duration, Duration) = (web::BODY_PATIENCE, web::STORE_PATIENCE);
+
 pub struct Service {
     pub address: SocketAddr,
     pub draining: CancellationToken,
@@ -88,25 +91,30 @@ impl Service {
         Self::with(|listener| (listener.patience, listener.most) = (long, most), long).await
     }
 
+    /// Starts a service that waits for its database only this long.
+    pub async fn hurried(store: Duration) -> Self {
+        Self::build(|_| {}, (web::BODY_PATIENCE, store), (Github::nowhere(), None)).await
+    }
+
     /// Starts a service with an App of this GitHub, and with its own clock.
     pub async fn over(github: Github) -> Self {
-        Self::build(|_| {}, web::BODY_PATIENCE, (github, None)).await
+        Self::build(|_| {}, PATIENCE, (github, None)).await
     }
 
     /// Starts a service that shares a database of PostgreSQL with others.
     pub async fn on(database: &str) -> Self {
         let database = Some(database.to_owned());
-        Self::build(|_| {}, web::BODY_PATIENCE, (Github::nowhere(), database)).await
+        Self::build(|_| {}, PATIENCE, (Github::nowhere(), database)).await
     }
 
     async fn with(listening: impl FnOnce(&mut Listener), body: Duration) -> Self {
-        Self::build(listening, body, (Github::nowhere(), None)).await
+        Self::build(listening, (body, web::STORE_PATIENCE), (Github::nowhere(), None)).await
     }
 
     #[allow(clippy::too_many_lines, reason = "everything that a service is made of")]
     async fn build(
         listening: impl FnOnce(&mut Listener),
-        body: Duration,
+        (body, store): (Duration, Duration),
         (github, database): (Github, Option<String>),
     ) -> Self {
         let folder = support::folder::folder("autobuild-service-");
@@ -138,7 +146,7 @@ impl Service {
         let secrets = [SECRET, PREVIOUS].map(SecretString::from).to_vec();
         let mut inbox = Inbox::new(engine, secrets, draining.clone())
             .with_admin(SecretString::from("the administrator's"), &SecretString::from("own"));
-        (inbox.patience, inbox.oauth) = (body, github.oauth);
+        (inbox.patience, inbox.store_patience, inbox.oauth) = (body, store, github.oauth);
         let router = web::router(Arc::new(inbox));
         let server = tokio::spawn(web::serve(listener, router, CancellationToken::new()));
         Self { address, draining, database, server, _folder: folder }
@@ -176,7 +184,7 @@ impl Service {
         query.execute(&mut self.database().await).await.unwrap();
     }
 
-    async fn database(&self) -> SqliteConnection {
+    pub async fn database(&self) -> SqliteConnection {
         SqliteConnection::connect(&self.database).await.unwrap()
     }
 

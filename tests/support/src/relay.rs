@@ -59,6 +59,22 @@ impl Relay {
         (relay, address)
     }
 
+    /// Starts a relay to the PostgreSQL server of this address; also returns the address of the same database through it.
+    pub async fn to_database(url: &str) -> (Self, String) {
+        let mut url = url::Url::parse(url).unwrap();
+        let folder = url.query_pairs().find(|(name, _)| name == "host").map(|(_, folder)| folder.into_owned());
+        let target = match folder {
+            Some(folder) => Target::Unix(format!("{folder}/.s.PGSQL.5432")),
+            None => Target::Tcp(format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432))),
+        };
+        let (relay, address) = Self::start("127.0.0.1:0", vec![target]).await;
+        let (host, port) = address.split_once(':').unwrap();
+        url.set_host(Some(host)).unwrap();
+        url.set_port(port.parse().ok()).unwrap();
+        url.set_query(None);
+        (relay, url.to_string())
+    }
+
     /// Replaces the addresses that may answer.
     pub fn lead_to(&self, targets: Vec<Target>) {
         *self.targets.lock().unwrap() = targets;
