@@ -46,6 +46,7 @@ mod safe;
 mod talk;
 mod trash;
 mod uncommitted;
+mod unreadable;
 mod unsettled;
 mod version;
 mod walk;

@@ -252,3 +252,49 @@ async fn a_mirror_that_was_being_made_when_the_process_died_is_made_again() {
         mirror.fetch(&world.remote, &["main"]).await.unwrap();
     }
 }
+
+/// Writes half of what each file below a folder holds whose name ends so, over it.
+fn cut(folder: &Path, end: &str) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            cut(&path, end);
+        } else if path.to_str().unwrap().ends_with(end) {
+            let bytes = fs::read(&path).unwrap();
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_mirror_whose_files_are_damaged_is_fetched_anew_with_its_branches() {
+    let pack = |dir: &Path| git(dir, &["repack", "-adq"]);
+    let damages: [fn(&Path); 6] = [
+        |dir| cut(&dir.join("objects"), ""),
+        |dir| cut(&dir.join("objects/pack"), ".pack"),
+        |dir| cut(&dir.join("objects/pack"), ".idx"),
+        |dir| fs::remove_dir_all(dir.join("objects")).unwrap(),
+        |dir| fs::write(dir.join("packed-refs"), "nonsense\n").unwrap(),
+        |dir| fs::write(dir.join("config"), "[core\n").unwrap(),
+    ];
+    for (number, damage) in damages.into_iter().enumerate() {
+        let world = World::with(&[("a", "1")]).await;
+        let ours = world.people_push("autobuild/7/x", &[("a", "2")]);
+        world.fetch().await;
+        let head = world.main().await;
+        if number > 0 {
+            pack(world.mirror.dir());
+        }
+        damage(world.mirror.dir());
+        // Whoever finds the damage fails, and tries again.
+        let _ = world.mirror.checkout(&head).await;
+        world.mirror.fetch(&world.remote, &["main"]).await.unwrap();
+        for commit in [&head, &ours] {
+            assert!(world.mirror.has_commit(commit).await.unwrap(), "{number}");
+            world.mirror.checkout(commit).await.unwrap();
+        }
+        let branch = "autobuild/7/x".parse().unwrap();
+        assert_eq!(world.mirror.rev_parse(&branch).await.unwrap(), Some(ours), "{number}: others may use it");
+    }
+}
