@@ -8,7 +8,7 @@ use domain::diagnosis::Topic;
 use forge::{BranchRule, Fault, Mishap, NewApp, NewCiJob, RuleKind};
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use std::{fs::File, process::Output};
+use std::{fs::File, path::Path, process::Output};
 use support::beside::{Beside, MONA, Product, REPO};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -349,16 +349,41 @@ async fn the_program_and_the_isolation_are_seen_broken() {
     stands(&report, "isolation", "warning", "L3 and L2: bubblewrap is not installed");
 }
 
+/// Returns a command with a mount namespace of its own, in which a script prepares the disk and then runs the command with
+/// the script's other arguments; `None` if that does not work here.
+fn with_own_mounts(script: &str, path: &Path, command: &Command) -> Option<Command> {
+    let ran = std::process::Command::new("unshare").args(["-Urm", "true"]).status();
+    if !ran.is_ok_and(|status| status.success()) {
+        println!("skipped: what doctor says of this disk needs unshare, which does not work here");
+        return None;
+    }
+    let command = command.as_std();
+    let script = format!("{script} && shift && exec \"$@\"");
+    let mut shell = Command::new("unshare");
+    shell.args(["-Urm", "bash", "-c", &script, "bash"]).arg(path).arg(command.get_program()).args(command.get_args());
+    shell.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Some(shell)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_is_not_called_a_lack_of_isolation() {
+    let beside = beside().await;
+    let data = beside.folder.path().join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    let mut command = beside.command("doctor", "1");
+    command.arg("--json").env("AUTOBUILD_AGENT", "command:true");
+    let full = "mount -t tmpfs -o size=64k none \"$1\" && ! cat /dev/zero > \"$1/full\" 2> /dev/null";
+    let Some(mut shell) = with_own_mounts(full, &data, &command) else { return };
+    let report = read(&shell.output().await.unwrap());
+    stands(&report, "isolation", "broken", "No space left on device (os error 28) make room");
+    stands(&report, "data folder", "warning", "make room");
+}
+
 /// The file or its folder is on a disk that is mounted for reading alone. Root may write whatever the modes say.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_can_only_be_read_is_seen_broken() {
     let beside = beside().await;
     drop(started(&beside).await);
-    let ran = std::process::Command::new("unshare").args(["-Urm", "true"]).status();
-    if !ran.is_ok_and(|status| status.success()) {
-        println!("skipped: what doctor says of a read-only database needs unshare, which does not work here");
-        return;
-    }
     let made = beside.database();
     let none = beside.folder.path().join("none/autobuild.db");
     std::fs::create_dir(none.parent().unwrap()).unwrap();
@@ -367,11 +392,8 @@ async fn a_database_that_can_only_be_read_is_seen_broken() {
     {
         let url = format!("sqlite:{}", database.display());
         let command = doctor(&beside, &[("AUTOBUILD_DATABASE_URL", &url)]);
-        let script = "mount --bind \"$1\" \"$1\" && mount -o remount,ro,bind \"$1\" && shift && exec \"$@\"";
-        let mut shell = Command::new("unshare");
-        shell.args(["-Urm", "bash", "-c", script, "bash"]).arg(read_only).arg(command.as_std().get_program());
-        shell.args(command.as_std().get_args()).env_clear();
-        shell.envs(command.as_std().get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let script = "mount --bind \"$1\" \"$1\" && mount -o remount,ro,bind \"$1\"";
+        let Some(mut shell) = with_own_mounts(script, read_only, &command) else { return };
         let report = read(&shell.output().await.unwrap());
         stands(&report, "database", "broken", "read and write that file");
     }

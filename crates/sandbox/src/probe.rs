@@ -98,6 +98,8 @@ impl Sandbox {
         }
         missing.extend(by_cause(&refused));
         if offered.level < min {
+            // On a full disk the canary fails like in a sandbox that lets it do too little.
+            trial.has_room().map_err(ProbeError::NoTrial)?;
             let offered = offered.level;
             return Err(ProbeError::TooLow { min, offered, missing });
         }
@@ -155,6 +157,11 @@ impl Trial {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let bystander = Bystander::beyond(HIGHEST_INSIDE)?;
         Ok(Self { folder: tempfile::Builder::new().prefix("canary-").tempdir_in(around)?, secret, listener, bystander })
+    }
+
+    /// Fails unless the folder that the canary may change takes a file.
+    fn has_room(&self) -> io::Result<()> {
+        tempfile::tempfile_in(self.folder.path())?.write_all(&[0; 1 << 16])
     }
 
     /// Returns the actions that succeed for the canary in this sandbox.

@@ -25,6 +25,7 @@ const SAME: i64 = 30;
 /// The difference in seconds above which the clock's row is broken: GitHub refuses tokens of a clock that is further
 /// ahead.
 const REFUSED: i64 = 60;
+const SET_CLOCK: &str = "let the machine set its clock: timedatectl set-ntp true";
 
 /// One of our two Apps, and the permissions and events that it needs.
 #[derive(Clone, Copy)]
@@ -56,9 +57,10 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>, replay: O
         ask_in_time(client.installations()),
         coachs,
     );
-    let mut rows = vec![identity(AUTOBUILD, client.id, &known)];
+    let ahead = seconds_ahead(&time, client.now());
+    let mut rows = vec![identity(AUTOBUILD, client.id, &known, ahead)];
     rows.extend(coach.is_none().then(no_coach));
-    rows.extend(clock(&time, client.now()));
+    rows.extend(ahead.map(clock));
     let Ok(known) = known else { return rows };
     rows.push(webhook(&address));
     rows.push(last_deliveries(&deliveries, replay));
@@ -70,8 +72,12 @@ pub(super) async fn autobuild(client: &Client, coach: Option<&Client>, replay: O
 }
 
 pub(super) async fn coach(client: &Client) -> Vec<Row> {
-    let (known, installations) = tokio::join!(ask_in_time(client.identity_now()), ask_in_time(client.installations()));
-    let mut rows = vec![identity(COACH, client.id, &known)];
+    let (known, time, installations) = tokio::join!(
+        ask_in_time(client.identity_now()),
+        ask_in_time(client.githubs_time()),
+        ask_in_time(client.installations())
+    );
+    let mut rows = vec![identity(COACH, client.id, &known, seconds_ahead(&time, client.now()))];
     if let Ok(known) = known {
         rows.extend(installed(COACH, client.urls.web(), &known, &installations));
     }
@@ -128,14 +134,20 @@ fn reaching(unasked: &Unasked) -> &'static str {
     }
 }
 
-fn identity(needs: Needs, id: AppId, known: &Result<Identity, Unasked>) -> Row {
+/// Returns the row of an App, on a machine whose clock is `ahead` seconds ahead of GitHub's, if that is known.
+fn identity(needs: Needs, id: AppId, known: &Result<Identity, Unasked>, ahead: Option<i64>) -> Row {
     let known = match known {
         Ok(known) => known,
+        Err(Unasked::Github(GithubError::Unauthorized)) if ahead.is_some_and(is_refused) => {
+            let found =
+                format!("App {id}: GitHub refuses what this machine's wrong clock signs, so its key is not judged");
+            return Row::warning(needs.topic, found, SET_CLOCK);
+        }
         Err(Unasked::Github(error @ (GithubError::Unauthorized | GithubError::NotFound))) => {
             return Row::broken(
                 needs.topic,
                 format!("GitHub knows no App {id} with this key ({error})"),
-                "compare both with the App's page on GitHub; a wrong clock looks the same",
+                "compare both with the App's page on GitHub",
             );
         }
         Err(unasked) => {
@@ -157,21 +169,27 @@ fn identity(needs: Needs, id: AppId, known: &Result<Identity, Unasked>) -> Row {
     }
 }
 
-/// Returns the row of the clock; `None` if GitHub was not reached, which another row reports.
-fn clock(time: &Result<Option<Millis>, Unasked>, here: Millis) -> Option<Row> {
+/// Returns how many seconds this clock is ahead; `None` if GitHub was not reached, which another row reports.
+fn seconds_ahead(time: &Result<Option<Millis>, Unasked>, here: Millis) -> Option<i64> {
     let github = (*time.as_ref().ok()?)?;
-    let ahead = here.0.saturating_sub(github.0) / 1_000;
+    Some(here.0.saturating_sub(github.0) / 1_000)
+}
+
+fn is_refused(ahead: i64) -> bool {
+    ahead.saturating_abs() > REFUSED
+}
+
+fn clock(ahead: i64) -> Row {
     let found = match ahead {
         0 => "the same as GitHub's".to_owned(),
         ahead if ahead > 0 => format!("{ahead} s ahead of GitHub's"),
         behind => format!("{} s behind GitHub's", behind.saturating_abs()),
     };
-    let remedy = "let the machine set its clock: timedatectl set-ntp true";
-    Some(match ahead.saturating_abs() {
+    match ahead.saturating_abs() {
         difference if difference <= SAME => Row::ok(Topic::Clock, found),
-        difference if difference <= REFUSED => Row::warning(Topic::Clock, found, remedy),
-        _ => Row::broken(Topic::Clock, format!("{found}: GitHub refuses the App's key"), remedy),
-    })
+        difference if difference <= REFUSED => Row::warning(Topic::Clock, found, SET_CLOCK),
+        _ => Row::broken(Topic::Clock, format!("{found}, and GitHub may refuse what it signs"), SET_CLOCK),
+    }
 }
 
 /// Returns the reason why GitHub cannot reach an address, or should not.
@@ -364,14 +382,16 @@ mod tests {
     #[test]
     fn an_app_is_held_to_what_it_needs() {
         let whole = || identity_with(AUTOBUILD_PERMISSIONS, AUTOBUILD_EVENTS);
-        let of = |found: Result<Identity, Unasked>| identity(AUTOBUILD, AppId(7), &found);
-        let unauthorized = Unasked::Github(GithubError::Unauthorized);
+        let of = |found: Result<Identity, Unasked>| identity(AUTOBUILD, AppId(7), &found, None);
+        let refused = |ahead| identity(AUTOBUILD, AppId(7), &Err(Unasked::Github(GithubError::Unauthorized)), ahead);
         hold(vec![
             (of(Ok(whole())), RowStatus::Ok, "autobuild (id 7)"),
             (of(Ok(identity_with(&AUTOBUILD_PERMISSIONS[1..], AUTOBUILD_EVENTS))), RowStatus::Broken, "checks: write"),
             (of(Ok(identity_with(AUTOBUILD_PERMISSIONS, &["issues"]))), RowStatus::Warning, "issue_comment"),
             (of(Ok(identity_with(&[], &[]))), RowStatus::Broken, "and not for the events"),
-            (of(Err(unauthorized)), RowStatus::Broken, "no App 7 with this key"),
+            (refused(None), RowStatus::Broken, "no App 7 with this key"),
+            (refused(Some(-60)), RowStatus::Broken, "no App 7 with this key"),
+            (refused(Some(120)), RowStatus::Warning, "its key is not judged let the machine set its clock"),
             (of(Err(Unasked::Late)), RowStatus::Warning, "no answer within 5 seconds"),
             (unusable(COACH, &anyhow::anyhow!("no RSA key")), RowStatus::Broken, "no RSA key"),
             (no_app(), RowStatus::Warning, "/setup"),
@@ -399,7 +419,8 @@ mod tests {
 
     #[test]
     fn a_clock_is_held_to_githubs() {
-        let of = |here: i64| clock(&Ok(Some(Millis(1_000_000))), Millis(1_000_000 + here * 1_000)).unwrap();
+        let ahead = |here: i64| seconds_ahead(&Ok(Some(Millis(1_000_000))), Millis(1_000_000 + here * 1_000));
+        let of = |here: i64| clock(ahead(here).unwrap());
         hold(vec![
             (of(0), RowStatus::Ok, "the same"),
             (of(-30), RowStatus::Ok, "30 s behind"),
@@ -407,8 +428,8 @@ mod tests {
             (of(61), RowStatus::Broken, "61 s ahead"),
             (of(-600), RowStatus::Broken, "timedatectl"),
         ]);
-        assert_eq!(clock(&Ok(None), Millis(0)), None);
-        assert_eq!(clock(&Err(Unasked::Late), Millis(0)), None);
+        assert_eq!(seconds_ahead(&Ok(None), Millis(0)), None);
+        assert_eq!(seconds_ahead(&Err(Unasked::Late), Millis(0)), None);
     }
 
     #[test]

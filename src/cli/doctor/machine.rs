@@ -23,7 +23,7 @@ use domain::{
     isolation::Level,
 };
 use git::{InstalledGit, UnusableGit};
-use sandbox::{Sandbox, SandboxOptions, Users};
+use sandbox::{ProbeError, Sandbox, SandboxOptions, Users};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
@@ -144,12 +144,21 @@ pub(super) async fn foreign_programs(input: &DoctorInput<'_>) -> Vec<Row> {
 pub(super) async fn probed(options: SandboxOptions, bounds: domain::isolation::Bounds) -> Result<Sandbox, Row> {
     let probed = tokio::time::timeout(SLOW_PATIENCE, Sandbox::probe(options, bounds)).await;
     let remedy = "see docs/isolation.md; AUTOBUILD_SANDBOX_MIN_LEVEL is the lowest level that you accept";
-    let found = match probed {
-        Ok(Ok(sandbox)) => return Ok(sandbox),
-        Ok(Err(error)) => assemble::no_isolation(&error),
-        Err(_) => "it could not be tried out within 20 seconds".to_owned(),
-    };
-    Err(Row::broken(Topic::Isolation, found, remedy))
+    let late = || Row::broken(Topic::Isolation, "it could not be tried out within 20 seconds", remedy);
+    match probed {
+        Ok(Ok(sandbox)) => Ok(sandbox),
+        Ok(Err(error @ ProbeError::NoTrial(_))) => Err(no_trial(&error)),
+        Ok(Err(error @ ProbeError::TooLow { .. })) => {
+            Err(Row::broken(Topic::Isolation, assemble::no_isolation(&error), remedy))
+        }
+        Err(_) => Err(late()),
+    }
+}
+
+/// Returns the row for an isolation that could not be tried, for a reason that is not its own.
+fn no_trial(error: &ProbeError) -> Row {
+    let remedy = "make room, and let the user that runs AutoBuild write the data folder and that for temporary files";
+    Row::broken(Topic::Isolation, assemble::no_isolation(error), remedy)
 }
 
 /// The user that programs run as at levels without namespaces.
