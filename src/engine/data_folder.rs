@@ -1,16 +1,23 @@
 //! The folder for mirrors, checkouts and agents' home folders. Only one process uses it at a time.
 
 use std::{
-    fs::{File, TryLockError},
+    fs::{DirBuilder, File, Permissions, TryLockError},
     io,
     io::{Read, Write},
     net::SocketAddr,
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 /// Folders that are empty while nothing runs. Whatever is in them at start was left by a killed process.
 const LEFTOVERS: [&str; 2] = ["agents/runs", "gates"];
+
+/// Folders that hold code and builds of customers. No other user of the machine may enter them.
+const PRIVATE: [&str; 4] = ["git", "caches", "agents", "gates"];
+
+/// The mode of a folder that only its owner may enter.
+const CLOSED: u32 = 0o700;
 
 /// The most bytes of the lock that are read: it holds an address.
 const LONGEST_ADDRESS: u64 = 100;
@@ -92,10 +99,11 @@ impl DataFolder {
         (&*self.lock).write_all(format!("{address}\n").as_bytes())
     }
 
-    /// Creates the folder if it is missing, locks it, and deletes the temporary files of an earlier process.
+    /// Creates the folder if it is missing, locks it, closes what it holds to other users, and deletes the temporary files
+    /// of an earlier process.
     pub fn take(path: &Path) -> Result<Self, NoDataFolder> {
         let failed = |source| NoDataFolder::Io { path: path.to_owned(), source };
-        std::fs::create_dir_all(path).map_err(failed)?;
+        DirBuilder::new().recursive(true).mode(CLOSED).create(path).map_err(failed)?;
         let file = path.join("lock");
         let failed = |source| NoDataFolder::Io { path: file.clone(), source };
         let lock = File::options().create(true).truncate(false).write(true).open(&file).map_err(failed)?;
@@ -112,13 +120,50 @@ impl DataFolder {
                 Err(error) => tracing::warn!(%error, "{folder} of the data folder could not be cleared"),
             }
         }
+        for folder in PRIVATE.map(|name| path.join(name)) {
+            if let Err(error) = close(&folder) {
+                tracing::warn!(%error, "other users may read {}: its mode could not be changed", folder.display());
+            }
+        }
         Ok(Self { lock: Arc::new(lock) })
+    }
+}
+
+/// Closes a folder to other users. The data folder itself keeps the mode that an operator gave to it. Programs of runs
+/// with users of their own still read what is theirs: they may read despite modes, as far as their isolation lets them.
+fn close(folder: &Path) -> io::Result<()> {
+    match std::fs::metadata(folder) {
+        Ok(meta) if meta.mode() & 0o077 == 0 => Ok(()),
+        Ok(_) => std::fs::set_permissions(folder, Permissions::from_mode(CLOSED)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            DirBuilder::new().recursive(true).mode(CLOSED).create(folder)
+        }
+        Err(error) => Err(error),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_folder_holds_is_closed_to_other_users_also_in_one_that_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+        let (new, old) = (folder.path().join("a/new"), folder.path().join("old"));
+        std::fs::create_dir_all(old.join("git/mirrors")).unwrap();
+        for path in [&old, &old.join("git")] {
+            std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+        }
+        for (path, own) in [(&new, 0o700), (&old, 0o755)] {
+            let taken = DataFolder::take(path).unwrap();
+            assert_eq!(mode(path), own);
+            for name in PRIVATE {
+                assert_eq!(mode(&path.join(name)), 0o700, "{name}");
+            }
+            drop(taken);
+        }
+    }
 
     #[test]
     fn a_folder_serves_one_process_and_is_cleared_for_the_next() {
