@@ -227,3 +227,23 @@ async fn after_a_restore_nobody_is_asked_for_a_review_twice() {
     assert_eq!(world.tasks().await, ["approved"]);
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_restore_a_verdict_is_posted_again_only_if_it_differs() {
+    let (world, backup) = approved().await;
+    let (pull, head) = (world.pull(1).await, world.feature().await.tasks[0].head.clone().unwrap().to_string());
+    let runs = format!("commits/{head}/check-runs?filter=all");
+    // The database no longer has the Player's report, which the first review shows.
+    for (summary, posted) in [("It says hello.", 2), ("It says hello.", 2), ("It greets.", 3)] {
+        approves(&world, summary);
+        restore(&world, &backup).await;
+        assert_eq!(world.tasks().await, ["approved"]);
+        let reviews = world.reviews(pull).await;
+        assert_eq!(reviews.len(), posted, "{reviews:#?}");
+        assert!(reviews[posted - 1].2.contains(summary), "{reviews:#?}");
+        let shown = world.get(&runs).await;
+        let newest = shown["check_runs"].as_array().unwrap().last().unwrap()["output"].to_string();
+        assert!(newest.contains(summary), "{shown:#}");
+    }
+    world.end().await;
+}
