@@ -209,7 +209,7 @@ impl<'f> Judge<'f> {
         self.keys(step, &OF_STEP);
         if let Some(script) = entry(step, "run") {
             let is_known = script.text().is_some_and(|script| known::is_harmless_script(script, &self.scope));
-            if self.scope.has_other_shell || !is_known {
+            if self.scope.has_other_shell() || !is_known {
                 self.unknown_steps.insert(UnknownStep::Script);
             }
         }

@@ -1,7 +1,7 @@
 //! Knows the steps that neither fetch nor run code of others. Any other step of a workflow that starts on the base may
 //! take the head, for example a script that gets the number of the pull request.
 
-use crate::{exposure::scope::Scope, shell};
+use crate::exposure::{scope::Scope, script};
 
 /// Actions that only install tools, keep files, or call GitHub's API with what their inputs say.
 const ACTIONS: &str = "
@@ -14,32 +14,6 @@ const ACTIONS: &str = "
     release-drafter/release-drafter thollander/actions-comment-pull-request toshimaru/auto-author-assign
 ";
 
-/// Programs and builtins of the shell that read and write text.
-const PROGRAMS: &str = "
-    : [ basename break cat cd continue cut date declare dirname echo exit export false grep head jq local ls mkdir printf
-    pwd read return set shift sleep sort tail test tr true uniq unset wc
-";
-
-/// Commands of `gh` that only call GitHub's API, by their group. `pr checkout`, `pr diff` and `issue develop` bring code.
-const OF_GH: [(&str, &str); 3] = [
-    ("issue", "close comment create delete edit list lock pin reopen status transfer unlock unpin view"),
-    ("label", "clone create delete edit list"),
-    ("pr", "checks close comment create edit list lock merge ready reopen review status unlock update-branch view"),
-];
-
-/// Commands of `git` that bring no other code into a checkout.
-const OF_GIT: &str = "add commit config diff log push rev-parse show status tag";
-
-/// Words by which a step changes the programs that the steps after it find, or what these load.
-const OF_SURROUNDINGS: [&str; 2] = ["PATH", "_ENV"];
-
-/// Places in which bash takes a value for arithmetic or for the name of a variable, and runs the commands in its index:
-/// `a[$(make)]`.
-const EVALUATING: [&str; 8] = ["((", "$[", "-v $", "-v \"$", "declare $", "declare \"$", "read $", "read \"$"];
-
-/// Comparisons that are arithmetic inside `[[`.
-const OF_NUMBERS: [&str; 6] = [" -eq ", " -ne ", " -lt ", " -le ", " -gt ", " -ge "];
-
 /// Names by which a script of `actions/github-script` runs or loads something.
 const RUNNING: [&str; 6] = ["exec", "require", "__original_require__", "import", "eval", "Function"];
 
@@ -49,36 +23,14 @@ const CHANGING: [&str; 3] = ["ispatch", "exportVariable", "addPath"];
 /// The last words of values of an event that hold no text of a person.
 const PLAIN: [&str; 5] = ["number", "id", "node_id", "html_url", "login"];
 
-fn lists(words: &str, word: &str) -> bool {
+/// `true` if a word is one of these, which have blanks between them.
+pub(super) fn lists(words: &str, word: &str) -> bool {
     words.split_whitespace().any(|known| known == word)
 }
 
-/// `true` if a script only calls known programs, and no text of the event becomes part of it.
+/// `true` if a script only calls known programs, and no text of the event becomes part of it or is evaluated.
 pub(super) fn is_harmless_script(script: &str, scope: &Scope) -> bool {
-    let Some(script) = without_expressions(script, scope) else { return false };
-    if OF_SURROUNDINGS.iter().any(|word| script.contains(word)) || evaluates(&script) {
-        return false;
-    }
-    let commands = shell::commands(&script);
-    commands.is_some_and(|commands| commands.iter().all(|command| is_harmless_command(command)))
-}
-
-fn is_harmless_command(words: &[Option<String>]) -> bool {
-    match words {
-        [Some(program), Some(group), Some(command), ..] if program == "gh" => {
-            OF_GH.iter().any(|(known, commands)| known == group && lists(commands, command))
-        }
-        [Some(program), Some(command), ..] if program == "git" => lists(OF_GIT, command),
-        [Some(program), ..] => lists(PROGRAMS, program),
-        [None, ..] | [] => false,
-    }
-}
-
-/// `true` if bash may run commands in the value of a variable.
-fn evaluates(script: &str) -> bool {
-    let script = script.split_whitespace().collect::<Vec<_>>().join(" ");
-    let has = |words: &[&str]| words.iter().any(|word| script.contains(word));
-    has(&EVALUATING) || script.contains("[[") && has(&OF_NUMBERS)
+    without_expressions(script, scope).is_some_and(|script| script::is_harmless(&script))
 }
 
 /// `true` if an action of another repository is known to run nothing. `script` is the input of that name.
@@ -137,7 +89,9 @@ fn is_plain(expression: &str, scope: &Scope) -> bool {
             || match path.split('.').collect::<Vec<_>>().as_slice() {
                 ["github", "event", .., last] => PLAIN.contains(last) && !expression.contains('['),
                 ["steps", _, "outcome" | "conclusion"] | ["needs", _, "result"] => !expression.contains('['),
-                ["github"] | ["github", "event"] | ["" | "env" | "inputs" | "matrix" | "needs" | "steps", ..] => false,
+                ["github"]
+                | ["github", "event" | "env" | "path"]
+                | ["" | "env" | "inputs" | "matrix" | "needs" | "steps", ..] => false,
                 _ => true,
             }
     })
@@ -188,11 +142,8 @@ mod tests {
             "echo ${{ toJSON(github) }}",
             "echo \"${{ github['event'].issue.title }}\"",
             "echo 'x",
-            "read \"$T\" < f",
-            "if [[ $T -eq 1 ]]; then echo; fi",
-            "if [ -v \"$T\" ]; then echo; fi",
-            "printf -v \"$T\" x",
-            "echo $((T + 1))",
+            "echo BASH_ENV=x >> ${{ github.env }}",
+            "echo bin >> \"${{ github.path }}\"",
         ] {
             assert!(!is_harmless_script(script, &Scope::default()), "{script}");
         }

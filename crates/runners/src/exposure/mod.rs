@@ -4,6 +4,7 @@
 mod job;
 mod known;
 mod scope;
+mod script;
 mod trigger;
 
 pub use crate::exposure::trigger::RunBranches;
@@ -31,7 +32,8 @@ pub fn files_to_read<'p>(paths: impl Iterator<Item = &'p str> + Clone) -> impl I
     workflows.chain(actions).take(MOST_FILES)
 }
 
-/// The workflows and local actions of a tree: the text by path, at most [`MAX_BYTES`] long; `None` if it is longer.
+/// The workflows and local actions of a tree: the text by path, at most [`MAX_BYTES`] long; `None` if it is longer. A link
+/// has an empty text, so that it is not judged.
 pub type Files = BTreeMap<String, Option<String>>;
 
 /// Returns the rights that the CI of a tree with these paths would give to the code. `files` holds what

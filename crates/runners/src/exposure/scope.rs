@@ -19,8 +19,21 @@ pub(super) struct Scope {
     levels: Vec<Rc<BTreeMap<String, bool>>>,
     /// The paths of the steps with plain outputs. A composite action sees only its own.
     steps: Rc<BTreeSet<String>>,
-    /// `true` if the shell in force is not one whose commands are known.
-    pub(super) has_other_shell: bool,
+    shell: Shell,
+}
+
+/// What reads the scripts of a part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Shell {
+    /// The machine's own, which is bash.
+    #[default]
+    Usual,
+    /// The machine's own, where it may be Windows, whose shell is PowerShell.
+    OfMachine,
+    /// A shell that the workflow names: bash or sh.
+    Known,
+    /// Another one that it names.
+    Other,
 }
 
 impl Scope {
@@ -42,9 +55,19 @@ impl Scope {
         }
         let of_run = || entry(entry(entry(node, "defaults")?, "run")?, "shell");
         if let Some(shell) = entry(node, "shell").or_else(of_run) {
-            scope.has_other_shell = !matches!(shell.text(), Some("bash" | "sh"));
+            scope.shell = if matches!(shell.text(), Some("bash" | "sh")) { Shell::Known } else { Shell::Other };
+        }
+        let is_unix = |label: &str| ["ubuntu", "macos"].iter().any(|system| label.to_lowercase().starts_with(system));
+        let may_be_windows = entry(node, "runs-on").is_some_and(|runner| !runner.text().is_some_and(is_unix));
+        if scope.shell == Shell::Usual && may_be_windows {
+            scope.shell = Shell::OfMachine;
         }
         scope
+    }
+
+    /// `true` if the shell in force may be one whose commands are not known.
+    pub(super) fn has_other_shell(&self) -> bool {
+        matches!(self.shell, Shell::OfMachine | Shell::Other)
     }
 
     /// `true` if the path, in lower case, names a plain value or an output of a known action.

@@ -302,6 +302,9 @@ fn the_shell_in_force_may_be_of_the_job_or_the_workflow() {
     let is_exposed = |text: &str| !judged(&[(CI, text)]).is_empty();
     assert!(is_exposed(&of_job("python")) && is_exposed(&of_workflow(&plain)));
     assert!(!is_exposed(&of_job("bash")) && !is_exposed(&of_workflow(&of_job("sh"))));
+    let on_windows = |text: &str| text.replace("ubuntu-latest", "windows-latest");
+    assert!(is_exposed(&on_windows(&plain)) && !is_exposed(&on_windows(&of_job("bash"))));
+    assert!(is_exposed(&plain.replace("ubuntu-latest", "'${{ matrix.os }}'")));
 }
 
 #[test]

@@ -80,19 +80,6 @@ pub(super) fn read(line: &str) -> Line {
     parsed.unwrap_or_else(|| Line { named: Vec::new(), has_pipe: line.replace("||", "  ").contains('|') })
 }
 
-/// Returns the words of each command, `None` for a word that only a shell can compute; `None` if the grammar cannot parse
-/// the line.
-pub(crate) fn commands(line: &str) -> Option<Vec<Vec<Option<String>>>> {
-    tree(line, |root| {
-        let commands = root.below().filter(|at| at.is(&["command"]));
-        let words = commands.map(|at| {
-            let arguments = at.children().filter(|part| !part.is(&NO_ARGUMENT));
-            at.field("name").into_iter().chain(arguments).map(literal).collect()
-        });
-        words.collect()
-    })
-}
-
 /// The words that begin a compound command.
 const COMPOUND: [&str; 9] = ["{", "(", "[[", "if", "while", "until", "for", "case", "select"];
 /// The words after which a command begins.
@@ -121,7 +108,7 @@ fn without_negations(line: &str) -> String {
 }
 
 /// Passes on the syntax tree of a line; `None` if the grammar cannot parse all of it.
-fn tree<T>(line: &str, look: impl FnOnce(At<'_>) -> T) -> Option<T> {
+pub(crate) fn tree<T>(line: &str, look: impl FnOnce(At<'_>) -> T) -> Option<T> {
     let grammar: tree_sitter::Language = tree_sitter_bash::LANGUAGE.into();
     let line = without_negations(line);
     let tree = syntax::parse(&grammar, &line)?;
@@ -156,7 +143,7 @@ fn collect(root: At<'_>, outer: &[Change], detail: Detail, depth: usize, named: 
         let paths = settings.map(|part| part.text()).filter(|text| text.starts_with("PATH="));
         after.extend(paths.map(|text| Change::Settings(text.to_owned())));
         let mut words = vec![name];
-        words.extend(at.children().filter(|part| !part.is(&NO_ARGUMENT)));
+        words.extend(arguments(at));
         chain(&words, &after, &functions, detail, depth, named);
         if detail == Detail::Changes
             && let Some(value) = literal(name)
@@ -170,6 +157,11 @@ fn collect(root: At<'_>, outer: &[Change], detail: Detail, depth: usize, named: 
 /// Parts of a command that are not arguments.
 const NO_ARGUMENT: [&str; 5] =
     ["command_name", "variable_assignment", "file_redirect", "heredoc_redirect", "herestring_redirect"];
+
+/// Returns the arguments of a command.
+pub(crate) fn arguments(command: At<'_>) -> impl Iterator<Item = At<'_>> {
+    command.children().filter(|part| !part.is(&NO_ARGUMENT))
+}
 
 /// Records the word in command position, and that of the command that it starts in turn.
 fn chain(
@@ -253,7 +245,7 @@ fn script(words: &[At<'_>]) -> Option<String> {
 }
 
 /// Returns the word without quotes, if it contains nothing that the shell expands.
-fn literal(at: At<'_>) -> Option<String> {
+pub(crate) fn literal(at: At<'_>) -> Option<String> {
     let is_worked_out = at.below().any(|part| part.is(&WORKED_OUT));
     let text = at.text();
     if is_worked_out || text.contains(['*', '?', '`']) || text.starts_with(['$', '~']) {
