@@ -33,6 +33,7 @@ pub mod inline_comment;
 pub mod inquiry;
 pub mod integrity;
 pub mod isolation;
+pub mod links;
 pub mod network;
 pub mod obeyed;
 pub mod plan;

@@ -4,7 +4,10 @@
 //! Build files that some editors run (`build.rs`, `build.gradle`) are not here: nearly every change would name them,
 //! and nobody would read the warning.
 
-use crate::ci_definitions::deployment;
+use crate::{
+    ci_definitions::deployment,
+    links::{ends, passed},
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The program that runs or obeys a file.
@@ -30,14 +33,15 @@ pub struct ObeyedFile {
     pub by: FileUser,
     /// The number of folders above it.
     pub depth: usize,
-    /// Its path from the repository's root, up to the name that the program knows.
+    /// Its path from the repository's root, up to the name that the program knows. If a link with that name leads to it,
+    /// the link with what it leads to, such as `.vscode -> config/editor`.
     pub path: String,
     /// The number of other places that have a changed file or folder of this kind.
     pub others: usize,
 }
 
 /// The names of files and folders, in lower case. They count in any folder, since any folder can be opened. A star stands
-/// for the rest of a name; a name with a slash is one in a folder of that name.
+/// for the rest of a name; a name with a slash is one in a folder of that name, and one that begins with a slash is at the root.
 const NAMES: [(FileUser, &str); 6] = [
     (
         FileUser::Editor,
@@ -79,14 +83,21 @@ const NAMES: [(FileUser, &str); 6] = [
          .factory .rules agent.md .claude-plugin mcp.json .goose .kilocodemodes .qodo .zencoder replit.md iflow.md \
          .iflow .codebuddy .lingma .tabnine .antigravity .ruler firebender.json .pi .serena .vibe .coderabbit.yaml",
     ),
-    (FileUser::Deployment, ".readthedocs.yml .readthedocs.yaml readthedocs.yml readthedocs.yaml"),
+    // Heroku reads an `app.json` at the root. Expo's file of that name names plugins, which run at a build.
+    (FileUser::Deployment, ".readthedocs.yml .readthedocs.yaml readthedocs.yml readthedocs.yaml /app.json"),
 ];
 
-/// Returns those of these paths that take effect without being called, by program, the shallowest first. Of each name that
-/// a program knows there is one, so that no other changed file can hide it in a long list.
-pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>) -> Vec<ObeyedFile> {
+/// Returns those of these changed paths that take effect without being called, by program, the shallowest first. Of each name that
+/// a program knows there is one, so that no other changed file can hide it in a long list. `links` are all links of the
+/// commit and their targets.
+pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>, links: &BTreeMap<String, String>) -> Vec<ObeyedFile> {
+    let linked = linked(links);
+    let named = |path: &'p str| {
+        let by_link = ends(path).filter_map(|(above, _)| linked.get(&above.to_lowercase()));
+        obeyed(path).into_iter().chain(by_link.flatten().map(|((by, name), path)| (*by, name.clone(), path.clone())))
+    };
     let mut places: BTreeMap<(FileUser, String), BTreeSet<(usize, String)>> = BTreeMap::new();
-    for (by, name, path) in paths.into_iter().filter_map(obeyed) {
+    for (by, name, path) in paths.into_iter().flat_map(named) {
         places.entry((by, name)).or_default().insert((path.matches('/').count(), path));
     }
     let mut files: Vec<ObeyedFile> = places
@@ -98,6 +109,19 @@ pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>) -> Vec<ObeyedF
         .collect();
     files.sort();
     files
+}
+
+/// Returns, by each path in lower case to which obeyed links lead, a link for each name that a program knows.
+fn linked(links: &BTreeMap<String, String>) -> BTreeMap<String, BTreeMap<(FileUser, String), String>> {
+    let mut linked: BTreeMap<String, BTreeMap<(FileUser, String), String>> = BTreeMap::new();
+    for link in links.keys() {
+        let Some((by, name, _)) = obeyed(link) else { continue };
+        for path in passed(links, link) {
+            let shown = format!("{link} -> {path}");
+            linked.entry(path.to_lowercase()).or_default().entry((by, name.clone())).or_insert(shown);
+        }
+    }
+    linked
 }
 
 /// Returns the program that knows a path, the name by which it does, and the path up to that name. Case does not count, as on
@@ -114,13 +138,16 @@ fn find_by_name(path: &str) -> Option<(FileUser, String, String)> {
     let parts: Vec<&str> = path.split('/').collect();
     (0..parts.len()).find_map(|depth| {
         let path = parts.get(..=depth)?.join("/");
-        let lower = path.to_lowercase();
+        // A name that begins with a slash is one at the root.
+        let lower = format!("/{}", path.to_lowercase());
         let is_last = depth + 1 == parts.len();
         let last = lower.rsplit('/').next().unwrap_or_default();
         let is_named = |name: &str| match (name.strip_prefix('*'), name.strip_suffix('*')) {
             (Some(end), _) => is_last && last.ends_with(end),
             (None, Some(start)) => is_last && last.starts_with(start),
-            (None, None) => lower.strip_suffix(name).is_some_and(|above| above.is_empty() || above.ends_with('/')),
+            (None, None) => lower
+                .strip_suffix(name)
+                .is_some_and(|above| above.is_empty() || above.ends_with('/') && !name.starts_with('/')),
         };
         let mut named = NAMES.iter().flat_map(|(by, names)| names.split_whitespace().map(move |name| (*by, name)));
         let (by, name) = named.find(|(_, name)| is_named(name))?;
@@ -130,7 +157,44 @@ fn find_by_name(path: &str) -> Option<(FileUser, String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FileUser, obeyed_files};
+    use super::{FileUser, ObeyedFile};
+    use std::collections::BTreeMap;
+
+    fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>) -> Vec<ObeyedFile> {
+        super::obeyed_files(paths, &BTreeMap::new())
+    }
+
+    #[test]
+    fn a_file_that_a_link_leads_to_is_obeyed_by_the_name_of_the_link() {
+        let links = [
+            (".vscode", "config/editor"),
+            (".idea", "config/editor"),
+            (".husky/pre-commit", "../middle"),
+            ("middle", "scripts/check.sh"),
+            ("notes", "docs"),
+            ("web/.envrc", "../../outside"),
+        ];
+        let links = links.map(|(link, target)| (link.to_owned(), target.to_owned())).into();
+        let obeyed = |path: &str| {
+            let files = super::obeyed_files([path], &links);
+            files.into_iter().map(|file| file.path).collect::<Vec<_>>()
+        };
+        assert_eq!(obeyed("Config/editor/settings.json"), [".idea -> config/editor", ".vscode -> config/editor"],);
+        assert_eq!(obeyed("scripts/check.sh"), [".husky/pre-commit -> scripts/check.sh"]);
+        assert_eq!(obeyed("middle"), [".husky/pre-commit -> middle"]);
+        assert_eq!(obeyed(".vscode"), [".vscode"]);
+        for path in ["docs/a.md", "config/editors.md", "outside"] {
+            assert_eq!(obeyed(path), [""; 0], "{path}");
+        }
+    }
+
+    #[test]
+    fn an_app_file_is_one_of_a_service_at_the_root_only() {
+        let users = |path| obeyed_files([path]).iter().map(|file| file.by).collect::<Vec<_>>();
+        assert_eq!(users("App.json"), [FileUser::Deployment]);
+        assert_eq!(users("pages/app.json"), []);
+        assert_eq!(users("my-app.json"), []);
+    }
 
     #[test]
     fn what_takes_effect_without_a_call_is_found_in_any_folder_and_case() {

@@ -1,16 +1,11 @@
 //! Paths that no Player may change.
 
+use crate::links::{ends, passed};
 use ignore::{
     Match,
     gitignore::{Gitignore, GitignoreBuilder},
 };
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
-
-/// The most links that are followed from one protected link. Systems follow 40.
-const MOST_STEPS: usize = 100;
+use std::{collections::BTreeMap, path::Path};
 
 /// A pattern that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,7 +49,7 @@ impl ProtectedPaths {
         let protected = links.keys().filter(|link| self.of_pattern(Path::new(link)).is_some());
         let targets: Vec<(String, String)> = protected
             .flat_map(|link| {
-                followed(links, link).into_iter().map(move |path| (path.to_lowercase(), format!("{link} -> {path}")))
+                passed(links, link).into_iter().map(move |path| (path.to_lowercase(), format!("{link} -> {path}")))
             })
             .collect();
         self.targets.extend(targets);
@@ -65,9 +60,7 @@ impl ProtectedPaths {
     pub fn protecting(&self, path: &Path) -> Option<&str> {
         self.of_pattern(path).or_else(|| {
             let lower = path.to_str()?.to_lowercase();
-            let ends = lower.match_indices('/').map(|(end, _)| end).chain([lower.len()]);
-            let mut above = ends.filter_map(|end| lower.get(..end));
-            above.find_map(|path| self.targets.get(path)).map(String::as_str)
+            ends(&lower).find_map(|(path, _)| self.targets.get(path)).map(String::as_str)
         })
     }
 
@@ -77,48 +70,6 @@ impl ProtectedPaths {
             Match::None | Match::Whitelist(_) => None,
         }
     }
-}
-
-/// Returns the other paths on the way from a link to the file or folder that it finally leads to, and that path. A path
-/// outside the repository is left out.
-fn followed(links: &BTreeMap<String, String>, link: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut path = link.to_owned();
-    for _ in 0..MOST_STEPS {
-        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
-        let parts = ends.filter_map(|end| Some((path.get(..end)?, path.get(end..)?)));
-        let Some((at, target, rest)) = parts.filter_map(|(at, rest)| Some((at, links.get(at)?, rest))).next() else {
-            break;
-        };
-        let folder = at.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let Some(next) = within(&format!("{folder}/{target}{rest}")).filter(|_| !target.starts_with('/')) else {
-            break;
-        };
-        // Whoever moves a link between leads the protected one elsewhere.
-        if at != link {
-            found.insert(at.to_owned());
-        }
-        if !found.insert(next.clone()) {
-            break;
-        }
-        path = next;
-    }
-    found
-}
-
-/// Returns a path without `.` and `..`; `None` if it is the root or leaves it.
-fn within(path: &str) -> Option<String> {
-    let mut parts = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
-        }
-    }
-    (!parts.is_empty()).then(|| parts.join("/"))
 }
 
 #[cfg(test)]

@@ -223,5 +223,5 @@ async fn obeyed_by_feature(
 async fn obeyed_between(mirror: &Mirror, base: &Sha, head: &Sha) -> Result<Vec<ObeyedFile>, EffectError> {
     let changed = mirror.changed_files(base, head).await?;
     let paths: Vec<String> = changed.iter().map(|file| file.path.to_string()).collect();
-    Ok(obeyed_files(paths.iter().map(String::as_str)))
+    Ok(obeyed_files(paths.iter().map(String::as_str), &mirror.links(head).await?))
 }

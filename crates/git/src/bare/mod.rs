@@ -13,6 +13,7 @@ mod tree;
 mod write;
 
 pub use diff::{ChangeKind, Comparison, FileChange};
+pub use domain::links::destination;
 pub use http::{BackendRequest, ServedProcess};
 pub use merge::BareMerge;
 pub use process::BareError;
