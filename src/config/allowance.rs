@@ -6,7 +6,7 @@ use crate::config::{
     models::ModelWords,
     network::NetworkSettings,
     server_parse::Parser,
-    shapes::Offer,
+    shapes::{LARGEST_AMOUNT, Offer},
 };
 use domain::{budget::Limits, ids::InstallationId};
 use std::collections::BTreeMap;
@@ -135,9 +135,6 @@ impl Parser {
         }
     }
 }
-
-/// The largest amount of money or hours that is accepted.
-const LARGEST_AMOUNT: f64 = 10_000_000.0;
 
 fn amount(text: &str) -> Result<f64, &'static str> {
     match text.parse::<f64>() {

@@ -325,12 +325,14 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_no_integer_holds_is_a_mistake() {
+    fn a_number_that_is_too_large_is_a_mistake() {
         for text in [
             "max_turns: 4294967296",
             "max_tasks: 18446744073709551615",
             "agent_turns: 99999999999999999999999",
             "budget: {tokens_per_task: 9999999999999999999}",
+            "budget: {usd_per_feature: 1e308}",
+            "budget: {hours_per_task: 10000001}",
         ] {
             let said = mistakes(text);
             assert!(matches!(&said[..], [one] if one.contains("the number is too large")), "{text}: {said:?}");

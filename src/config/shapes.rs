@@ -10,6 +10,8 @@ use text::{
     shell_command::{NotACommand, ShellCommand},
 };
 
+/// The largest amount of money or hours that is accepted.
+pub(crate) const LARGEST_AMOUNT: f64 = 10_000_000.0;
 const MAX_MISTAKES: usize = 50;
 const MAX_LIST: usize = 200;
 const MAX_ITEM: usize = 300;
@@ -26,7 +28,7 @@ pub(crate) enum Shape {
     Command,
     /// A whole number from the first to the second, which is the largest that its type holds. The server limits it.
     Whole(i64, i64),
-    /// A number of at least 0. The server limits it.
+    /// A number from 0 to [`LARGEST_AMOUNT`]. The server limits it.
     Amount,
     /// A share in percent.
     Percent,
@@ -68,6 +70,7 @@ fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, Problem> {
             None if digits(node).is_some_and(|value| value > 1e18) => Err(too_large(node)),
             Some(_) | None => Err(unfit(node)),
         },
+        Shape::Amount if node.number().is_some_and(|value| value > LARGEST_AMOUNT) => Err(too_large(node)),
         Shape::Amount => fit(node, node.number().filter(|value| *value >= 0.0)),
         Shape::Percent => fit(node, node.number().filter(|value| (0.0..=100.0).contains(value))),
         Shape::OneOf(words) => fit(node, node.text().filter(|word| words.contains(word))),
