@@ -18,7 +18,10 @@ use domain::{
 };
 use git::{Blob, Mirror};
 use runners::exposure::{Files, MAX_BYTES, RunBranches, exposure_of, files_to_read};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Git's mode of a symbolic link.
+const LINK: u32 = 0o120_000;
 
 impl Engine {
     /// Returns the rights that CI would give to the code of a run that starts from the default branch. Other reporters
@@ -76,7 +79,9 @@ pub(super) async fn of_tree(
     let listed = mirror.list_files(commit, gates::commands::MAX_PATHS).await?;
     let files = listed.entries.iter();
     let ids: BTreeMap<&str, &str> =
-        files.filter_map(|entry| Some((entry.path.to_str()?, entry.oid.as_str()))).collect();
+        files.clone().filter_map(|entry| Some((entry.path.to_str()?, entry.oid.as_str()))).collect();
+    let links: BTreeSet<&str> =
+        files.filter(|entry| entry.mode == LINK).filter_map(|entry| entry.path.to_str()).collect();
     let paths: Vec<&str> = files_to_read(ids.keys().copied()).collect();
     let wanted: Vec<&str> = paths.iter().filter_map(|path| ids.get(path).copied()).collect();
     let most = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX);
@@ -86,7 +91,9 @@ pub(super) async fn of_tree(
         Blob::Large(_) => None,
         Blob::None => Some(String::new()),
     };
-    let paths = paths.into_iter().map(str::to_owned);
-    let files: Files = paths.zip(blobs.into_iter().map(text)).collect();
+    let texts = paths.into_iter().zip(blobs.into_iter().map(text));
+    let read =
+        |(path, text): (&str, _)| (path.to_owned(), if links.contains(path) { Some(String::new()) } else { text });
+    let files: Files = texts.map(read).collect();
     Ok(exposure_of(ids.keys().copied(), &files, run_branches))
 }

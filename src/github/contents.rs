@@ -6,6 +6,10 @@ use domain::ids::Sha;
 use http::Method;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
+use std::collections::BTreeSet;
+
+/// Git's mode of a symbolic link.
+const LINK: &str = "120000";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
@@ -40,6 +44,7 @@ struct EntryWire {
 #[derive(Deserialize)]
 struct TreeEntryWire {
     path: String,
+    mode: String,
     #[serde(rename = "type")]
     kind: String,
 }
@@ -64,12 +69,14 @@ impl Repo<'_> {
         self.send(Rights::Push, Method::PUT, &tail, Some(&body)).await.map(|_| ())
     }
 
-    /// Returns the files of a commit. For a very large repository, only those that GitHub lists.
-    pub async fn files(&self, at: &Sha) -> Result<Vec<String>, GithubError> {
+    /// Returns the files of a commit, and those of them that are links. For a very large repository, only those that
+    /// GitHub lists.
+    pub async fn files(&self, at: &Sha) -> Result<(Vec<String>, BTreeSet<String>), GithubError> {
         let tail = format!("/git/trees/{at}?recursive=1");
         let found: Vec<TreeEntryWire> = self.get_at(Rights::Read, &tail, "/tree").await?;
-        let files = found.into_iter().filter(|entry| entry.kind == "blob");
-        Ok(files.map(|entry| entry.path).collect())
+        let files = || found.iter().filter(|entry| entry.kind == "blob");
+        let links = files().filter(|entry| entry.mode == LINK).map(|entry| entry.path.clone());
+        Ok((files().map(|entry| entry.path.clone()).collect(), links.collect()))
     }
 
     /// Returns `true` if `head` is `base` or a descendant of it.

@@ -211,6 +211,8 @@ struct Files {
     /// The name of the default branch.
     branch: String,
     paths: Vec<String>,
+    /// Those of the paths that are links.
+    links: BTreeSet<String>,
 }
 
 impl Files {
@@ -219,9 +221,9 @@ impl Files {
         let Some(head) = repo.branch_head(&repository.default_branch).await? else {
             return Ok(None);
         };
-        let paths = repo.files(&head).await?;
+        let (paths, links) = repo.files(&head).await?;
         let branch = repository.default_branch.clone();
-        Ok(Some(Self { head, branch, paths }))
+        Ok(Some(Self { head, branch, paths, links }))
     }
 
     /// Asks for the contents of some files, each once. If an answer is late, the rest is not asked for.
@@ -249,6 +251,22 @@ impl Files {
     /// Returns the files whose names are among `wanted`.
     fn of_names(&self, wanted: &BTreeSet<&str>) -> Vec<&String> {
         self.paths.iter().filter(|path| wanted.contains(path.as_str())).collect()
+    }
+
+    /// Returns the texts of the workflows and local actions, or why GitHub did not give one. GitHub's answer about a link
+    /// is the file that it leads to, but a plan does not judge that.
+    fn of_ci<'a>(&self, paths: &[&String], contents: &'a Contents<'_>) -> Result<exposure::Files, &'a Unasked> {
+        let read = paths.iter().map(|path| {
+            let text = match contents.get(path.as_str()) {
+                _ if self.links.contains(*path) => Some(String::new()),
+                Some(Ok(Content::File(bytes))) => Some(text(bytes)),
+                Some(Ok(Content::TooLarge)) => None,
+                Some(Ok(Content::NotAFile | Content::Missing)) | None => Some(String::new()),
+                Some(Err(why)) => return Err(why),
+            };
+            Ok(((*path).clone(), text))
+        });
+        read.collect()
     }
 }
 
@@ -286,26 +304,12 @@ async fn in_files(
     let labels = [settings.label.as_str(), TASK_LABEL];
     let known = join_all(labels.map(|label| ask_in_time(repo.knows_label(label)))).await;
     let rows = vec![
-        ci(repo, &files, &ci_files(&of_workflows, &contents), settings.ci, ours).await,
+        ci(repo, &files, &files.of_ci(&of_workflows, &contents), settings.ci, ours).await,
         row,
         labels_row(&labels.into_iter().zip(known).collect::<Vec<_>>()),
         chosen_test(&settings, &files.paths, &contents),
     ];
     (rows, settings)
-}
-
-/// Returns the texts of the workflows and local actions, or why GitHub did not give one.
-fn ci_files<'a>(paths: &[&String], contents: &'a Contents<'_>) -> Result<exposure::Files, &'a Unasked> {
-    let read = paths.iter().map(|path| {
-        let text = match contents.get(path.as_str()) {
-            Some(Ok(Content::File(bytes))) => Some(text(bytes)),
-            Some(Ok(Content::TooLarge)) => None,
-            Some(Ok(Content::NotAFile | Content::Missing)) | None => Some(String::new()),
-            Some(Err(why)) => return Err(why),
-        };
-        Ok(((*path).clone(), text))
-    });
-    read.collect()
 }
 
 /// Returns the row about CI. It asks what the engine asks for each plan.
@@ -447,8 +451,14 @@ fn missing_program(command: &ShellCommand, paths: &[String]) -> Option<String> {
 /// Returns the repository around the current folder, or the row that says why there is none.
 async fn own_repository() -> Result<(LocalRepository, Row), Row> {
     let local_repository = LocalRepository::here().await.map_err(|error| {
-        let is_gits = matches!(error.downcast_ref(), Some(NoRepository::Git(_)));
-        let remedy = if is_gits { "do what git says" } else { "go into your project's folder" };
+        let why = error.downcast_ref::<NoRepository>();
+        let remedy = if matches!(why, Some(NoRepository::Git(_))) {
+            "do what git says"
+        } else if matches!(why, Some(NoRepository::Odd(_) | NoRepository::Endless(_))) {
+            "do that"
+        } else {
+            "go into your project's folder"
+        };
         Row::warning(Topic::OwnRepository, format!("{error:#}"), remedy)
     })?;
     let head = local_repository.head().await.map_err(|error| {
@@ -489,4 +499,29 @@ pub(super) async fn in_front() -> Vec<Row> {
     let (settings_row, settings) = settings_file(settings.as_ref(), &Offer::default());
     let chosen = gates::choose(&settings, &runners::detect::Repository::new(&paths, &text));
     vec![row, settings_row, test_command(&chosen, &paths)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The plan reads a link as an empty text, but GitHub answers with the file that it leads to.
+    #[test]
+    fn a_workflow_that_is_a_link_is_not_judged() {
+        let [link, file] = [".github/workflows/link.yml", ".github/workflows/file.yml"].map(str::to_owned);
+        let workflow = || Ok(Content::File(b"on: push\npermissions: {}\njobs: {}\n".to_vec()));
+        let contents: Contents<'_> = [(link.as_str(), workflow()), (file.as_str(), workflow())].into();
+        let files = Files {
+            head: "0123456789012345678901234567890123456789".parse().unwrap(),
+            branch: "main".to_owned(),
+            paths: vec![link.clone(), file.clone()],
+            links: [link.clone()].into(),
+        };
+        let read = files.of_ci(&[&link, &file], &contents).ok().unwrap();
+        let branches = RunBranches::of_run("autobuild/1", "main", true);
+        let exposure = exposure::exposure_of(files.paths.iter().map(String::as_str), &read, &branches);
+        let judged: Vec<(&str, bool)> =
+            exposure.workflows.iter().map(|one| (one.path.as_str(), one.is_harmless())).collect();
+        assert_eq!(judged, [(file.as_str(), true), (link.as_str(), false)]);
+    }
 }
