@@ -96,6 +96,38 @@ async fn no_program_that_a_folder_names_is_started_by_looking_at_it() {
     assert!(programs.contains("filter.named.clean"), "{programs}");
 }
 
+/// Git waits at each of these. The program would do so until its own limit, which is minutes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipe_in_the_place_of_a_file_is_named_at_once() {
+    for place in [".gitignore", ".git/info/exclude", ".git/info/grafts", ".git/HEAD", ".git/config", ".git/included"] {
+        let own = Own::new(None).await;
+        if place == ".git/included" {
+            own.git("config include.path included").await;
+        }
+        own.types(&format!("rm -f {place} && mkfifo {place}")).await;
+        let (agent, path) = (own.agent(), own.repository.display().to_string());
+        for words in [
+            &["plan", "../issue.md", "--agent", &agent][..],
+            &["run", "../issue.md", "--agent", &agent],
+            &["status"],
+            &["doctor"],
+            &["demo", "--once", "--agent", &agent, "--repo", &path],
+        ] {
+            let said = whole(&own.autobuild("", words).output().await.unwrap());
+            let named = format!("a repository/{place} is a pipe, at which git would wait without end: delete it");
+            assert!(said.contains(&named), "{place} {words:?}: {said}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_that_include_a_pipe_are_named() {
+    let own = Own::new(None).await;
+    own.types("mkfifo ../pipe && git config include.path ../../pipe").await;
+    let said = whole(&own.autobuild("", &["status"]).output().await.unwrap());
+    assert!(said.contains("look in .git/config for an `include` of a pipe"), "{said}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn doctor_shows_nothing_outside_the_folder_and_nothing_that_acts_on_a_terminal() {
     let own = Own::new(None).await;

@@ -1,11 +1,20 @@
 //! A repository that a person works in. It is found from any of its folders, read, and given a branch. AutoBuild checks
 //! out nothing there, runs none of its hooks, and never touches a branch that somebody else moved.
 
-use crate::{error::GitError, process::GitCall};
+use crate::{
+    blocking::blocking,
+    error::GitError,
+    odd_file::{OddFile, find},
+    process::GitCall,
+};
 use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
+    time::Duration,
 };
+
+/// The time limit of the first call in a folder. It only reads settings.
+const FIRST_DEADLINE: Duration = Duration::from_secs(10);
 
 /// A repository with a work tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +63,14 @@ pub enum NoRepository {
         /// The object format, such as `sha256`.
         format: String,
     },
+    /// Git would not come to an end at a file of the repository.
+    #[error(transparent)]
+    Odd(OddFile),
+    /// Git did not read the repository's settings to their end.
+    #[error(
+        "git does not come to an end in {0}: look in .git/config for an `include` of a pipe or a device, and take it out"
+    )]
+    Endless(PathBuf),
     /// Git failed in another way.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -103,12 +120,19 @@ fn off_switch(setting: &str) -> Option<String> {
 impl OwnRepository {
     /// Returns the repository whose work tree contains `folder`.
     pub async fn around(folder: &Path) -> Result<Self, NoRepository> {
+        let here = folder.to_owned();
+        if let Ok(Some(odd)) = blocking(move || find(&here)).await {
+            return Err(NoRepository::Odd(odd));
+        }
         let call = GitCall::in_folder(folder, "rev-parse").args([
             "--path-format=absolute",
             "--show-toplevel",
             "--git-common-dir",
         ]);
-        let output = call.run().await?;
+        let output = match call.deadline(FIRST_DEADLINE).run().await {
+            Err(GitError::TimedOut { .. }) => return Err(NoRepository::Endless(folder.to_owned())),
+            ended => ended?,
+        };
         let text = output.text();
         let mut lines = text.lines();
         match (output.code, lines.next(), lines.next()) {

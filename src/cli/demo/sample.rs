@@ -8,7 +8,7 @@ use crate::{
 
 use anyhow::Context;
 use forge::RepoSource;
-use git::OwnRepository;
+use git::{NoRepository, OwnRepository};
 use std::path::{Path, PathBuf};
 
 /// The sample's files, as paths and texts.
@@ -59,6 +59,8 @@ impl Material {
         };
         match OwnRepository::around(repository).await {
             Ok(own) => Ok(own.can_be_copied().await?),
+            // The import would wait, too.
+            Err(why @ (NoRepository::Odd(_) | NoRepository::Endless(_))) => Err(why.into()),
             Err(_) => Ok(()),
         }
     }
