@@ -148,6 +148,15 @@ pub struct WorkflowExposure {
     /// The steps that might take the head, if it is there in no other way; empty if the workflow surely runs it.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub doubts: BTreeSet<UnknownStep>,
+    /// `true` if it looks for branches, pull requests or what other runs made by itself, and starts on events that
+    /// AutoBuild does not cause.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub takes_work: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl WorkflowExposure {
@@ -164,7 +173,9 @@ impl WorkflowExposure {
 
     /// `true` if a skip instruction in the head's message keeps it from starting.
     pub fn is_held_by_instruction(&self) -> bool {
-        !self.triggers.is_empty() && self.triggers.iter().all(|trigger| trigger.obeys_skip_instruction())
+        !self.takes_work
+            && !self.triggers.is_empty()
+            && self.triggers.iter().all(|trigger| trigger.obeys_skip_instruction())
     }
 }
 
@@ -205,6 +216,7 @@ impl Exposure {
                 Some(known) => {
                     known.triggers.extend(workflow.triggers);
                     known.grants.extend(workflow.grants);
+                    known.takes_work |= workflow.takes_work;
                     let is_sure = known.doubts.is_empty() || workflow.doubts.is_empty();
                     known.doubts.extend(workflow.doubts);
                     known.doubts.retain(|_| !is_sure);

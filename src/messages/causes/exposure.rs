@@ -119,9 +119,13 @@ fn by_grants(workflows: &[&WorkflowExposure], most: usize, measure: &Measure) ->
 /// Returns the triggers of a workflow and the rights that it gives to the code: `(on push) gives: ...`.
 fn gets(workflow: &WorkflowExposure, most: usize, measure: &Measure) -> String {
     let triggers: Vec<&str> = workflow.triggers.iter().map(|trigger| trigger.word()).collect();
-    let starts = match triggers.as_slice() {
+    let on = (!triggers.is_empty()).then(|| format!("on {}", triggers.join(", ")));
+    let takes =
+        workflow.takes_work.then(|| "takes branches, pull requests or results of other runs by itself".to_owned());
+    let ways: Vec<String> = on.into_iter().chain(takes).collect();
+    let starts = match ways.as_slice() {
         [] => "(on events that AutoBuild cannot judge)".to_owned(),
-        triggers => format!("(on {})", triggers.join(", ")),
+        ways => format!("({})", ways.join("; ")),
     };
     let room = measure.room(120);
     let grants: Vec<&Grant> = workflow.grants.iter().collect();
@@ -209,6 +213,7 @@ mod tests {
                 triggers: [Trigger::Push].into(),
                 grants: [grant].into(),
                 doubts: BTreeSet::new(),
+                takes_work: false,
             };
             let said = gets(&workflow, MOST, &Measure::TERMINAL);
             assert!(said.starts_with("(on push) gives the code ") && said.contains(words), "{said}");
@@ -226,6 +231,7 @@ mod tests {
             triggers: [trigger].into(),
             grants: grants.iter().cloned().collect(),
             doubts: BTreeSet::new(),
+            takes_work: false,
         }
     }
 

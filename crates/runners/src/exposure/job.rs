@@ -80,9 +80,26 @@ const TAKING_OF_GIT: [&str; 11] =
     ["am", "apply", "checkout", "cherry-pick", "clone", "fetch", "merge", "pull", "restore", "switch", "worktree"];
 
 /// Words of steps that look for work of others by themselves, in lower case: what another run made, or the heads of pull
-/// requests.
-const TAKING_WORK: [&str; 6] =
-    ["action-download-artifact", "run download", "actions/artifacts", "pr checkout", "refs/pull", "origin pull/"];
+/// requests and branches.
+const TAKING_WORK: [&str; 17] = [
+    "action-download-artifact",
+    "run download",
+    "actions/artifacts",
+    "pr checkout",
+    "refs/pull",
+    "origin pull/",
+    ".head.sha",
+    ".head.ref",
+    "headrefname",
+    "headrefoid",
+    "branch -r",
+    "branch -a",
+    "branch --remotes",
+    "branch --all",
+    "for-each-ref refs/remotes",
+    "ls-remote --heads",
+    "autobuild/",
+];
 
 /// `true` if a text in lower case names a way to get the head.
 fn names_head(text: &str) -> bool {
@@ -345,7 +362,9 @@ impl<'f> Judge<'f> {
                 self.grants.extend(secrets(text, key == "if"));
                 let text = text.to_lowercase();
                 self.takes_head |= !CHOOSING.contains(&key) && names_head(&text);
-                self.takes_work |= TAKING_WORK.iter().any(|word| text.contains(word))
+                // The head of the pull request that started the workflow is no work that it looks for.
+                let sought = text.replace("pull_request.head.", "");
+                self.takes_work |= TAKING_WORK.iter().any(|word| sought.contains(word))
                     || text.contains("actions/runs/") && text.contains("/artifacts");
             }
             Shape::List(items) => items.iter().for_each(|item| self.under(key, item)),

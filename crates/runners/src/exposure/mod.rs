@@ -61,6 +61,7 @@ fn unjudged(path: &str, why: Unjudged) -> WorkflowExposure {
         triggers: BTreeSet::new(),
         grants: [Grant::Unknown(why)].into(),
         doubts: BTreeSet::new(),
+        takes_work: false,
     }
 }
 
@@ -80,20 +81,20 @@ fn exposure(files: &Files, run_branches: &RunBranches, path: &str, text: Option<
     judge.workflow(path, &workflow, None);
     // Without rights or secrets it does not matter what a step does.
     let may_take_head = judge.takes_head || !judge.unknown_steps.is_empty() && !judge.grants.is_empty();
-    let takes_work = judge.takes_work && !judge.grants.is_empty();
+    let takes_alone = |triggers| judge.takes_work && !judge.grants.is_empty() && trigger::starts_unasked(on, triggers);
     let runs = |trigger: &Trigger| trigger.starts_on_head() || may_take_head;
-    let triggers = match start {
+    let (triggers, takes_work) = match start {
         Start::By(triggers) => {
+            let takes_work = takes_alone(&triggers);
             let triggers: BTreeSet<Trigger> = triggers.into_iter().filter(runs).collect();
-            let takes_work_alone = takes_work && trigger::starts_alone(on);
-            (!triggers.is_empty() || takes_work_alone).then_some(triggers)?
+            (!triggers.is_empty() || takes_work).then_some((triggers, takes_work))?
         }
-        Start::Unknown => BTreeSet::new(),
+        Start::Unknown => (BTreeSet::new(), false),
     };
     let starts_elsewhere = !triggers.is_empty() && !triggers.iter().any(|trigger| trigger.starts_on_head());
     let is_doubtful = starts_elsewhere && !judge.takes_head && !takes_work;
     let doubts = if is_doubtful { judge.unknown_steps } else { BTreeSet::new() };
-    Some(WorkflowExposure { path: path.to_owned(), triggers, grants: judge.grants, doubts })
+    Some(WorkflowExposure { path: path.to_owned(), triggers, grants: judge.grants, doubts, takes_work })
 }
 
 fn entry<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {

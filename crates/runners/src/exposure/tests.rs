@@ -330,21 +330,29 @@ fn many_values_and_many_steps_are_judged_together() {
 }
 
 #[test]
-fn a_workflow_of_the_clock_that_looks_for_work_of_others_is_not_harmless() {
+fn a_workflow_that_looks_for_work_of_others_is_not_harmless_whatever_starts_it() {
     let taking = [
         "uses: dawidd6/action-download-artifact@v6",
         "run: gh run download $ID",
         "uses: actions/download-artifact@v5\n        with: {run-id: '1'}",
         "run: for n in $(gh pr list -q .[].number --json number); do gh pr checkout $n; make test; done",
         "run: git fetch origin '+refs/pull/*/head:refs/remotes/pr/*' && git checkout pr/7 && ./build.sh",
+        "run: gh api repos/a/b/pulls --jq .[].head.sha | xargs -n1 ./build.sh",
+        "run: for b in $(git branch -r); do git checkout $b && make test; done",
+        "run: git worktree add w origin/autobuild/1/feature && make -C w",
     ];
+    let unasked = ["schedule", "release", "issues", "delete", "{push: {branches: [main]}}", "[push, schedule]"];
     for step in taking {
-        let [found] = &judged(&[(CI, &privileged("schedule", step))])[..] else { panic!("{step}") };
-        assert!(!found.is_harmless() && !found.is_held_by_instruction(), "{step}");
+        for event in unasked {
+            let [found] = &judged(&[(CI, &privileged(event, step))])[..] else { panic!("{event}: {step}") };
+            assert!(!found.is_harmless() && !found.is_held_by_instruction(), "{event}: {step}");
+        }
         assert_eq!(judged(&[(CI, &privileged("workflow_dispatch", step))]), [], "a person starts it: {step}");
     }
-    for step in ["uses: actions/download-artifact@v5", "run: make -C dist/artifacts"] {
-        assert_eq!(judged(&[(CI, &privileged("schedule", step))]), [], "{step}");
+    for step in ["uses: actions/download-artifact@v5", "run: make -C dist/artifacts", "run: git fetch --tags origin"] {
+        for event in &unasked[..5] {
+            assert_eq!(judged(&[(CI, &privileged(event, step))]), [], "{event}: {step}");
+        }
     }
 }
 

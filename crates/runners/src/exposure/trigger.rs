@@ -64,9 +64,14 @@ pub(super) fn started_by(on: &Node, run_branches: &RunBranches) -> Option<Start>
     Some(Start::By(triggers))
 }
 
-/// `true` if the clock starts the workflow, so that nobody looks at what it takes.
-pub(super) fn starts_alone(on: &Node) -> bool {
-    events(on).is_some_and(|events| events.iter().any(|(name, _)| *name == "schedule"))
+/// `true` if an event starts the workflow that gives it no head, and that no person sends to choose what it takes: the
+/// clock, a push to branches that are not ours, an issue, a release. `triggers` are those by AutoBuild's work.
+pub(super) fn starts_unasked(on: &Node, triggers: &BTreeSet<Trigger>) -> bool {
+    let is_unasked = |name: &str| match name.parse::<Trigger>() {
+        Ok(trigger) => trigger == Trigger::Push && !triggers.contains(&trigger),
+        Err(_) => !["workflow_call", "workflow_dispatch"].contains(&name),
+    };
+    events(on).is_some_and(|events| events.iter().any(|(name, _)| is_unasked(name)))
 }
 
 /// Returns the names of the events with their filters.

@@ -20,6 +20,7 @@ pub fn harmful() -> Exposure {
         triggers: [Trigger::Create].into(),
         grants: [Grant::AllSecrets].into(),
         doubts: [].into(),
+        takes_work: false,
     };
     Exposure { workflows: vec![workflow], others: Vec::new() }
 }
