@@ -187,6 +187,15 @@ impl RepositorySettings {
         (1..=LONGEST_LABEL).contains(&label.chars().count()).then_some(label)
     }
 
+    /// `true` if a settings file has this setting, such as `budget.usd_per_task`.
+    pub fn sets(text: &str, setting: &str) -> bool {
+        let inner = |node: Node, name: &str| {
+            let entries = node.entries()?.iter();
+            entries.clone().find(|(key, _)| key.name == name).map(|(_, value)| value.clone())
+        };
+        Node::from_yaml(text, MAX_BYTES).is_ok_and(|file| setting.split('.').try_fold(file, inner).is_some())
+    }
+
     /// Returns every pattern of paths that no Player may change.
     pub fn protected(&self) -> Vec<String> {
         let always = INSTRUCTION_PATHS.iter().chain([&RECORDS]);

@@ -272,13 +272,14 @@ impl Engine {
     }
 }
 
-/// Limits settings to the allowance, and returns what exceeded it. Nobody asked for what a repository without settings has.
+/// Limits settings to the allowance, and returns what exceeded it of what the file sets. Nobody asked for a default.
 fn clamped(allowance: &Allowance, file: &SettingsFile, settings: &mut RepositorySettings) -> Vec<Excess> {
     let mut excess = allowance.clamp(settings);
-    if matches!(file, SettingsFile::Missing) {
-        let usual = allowance.clamp(&mut RepositorySettings::default());
-        excess.retain(|one| !usual.contains(one));
-    }
+    excess.retain(|one| match (one, file) {
+        (Excess::Number { setting, .. }, SettingsFile::Text(text)) => RepositorySettings::sets(text, setting),
+        (Excess::Hosts { .. }, SettingsFile::Text(_)) => true,
+        (_, SettingsFile::Missing | SettingsFile::TooLarge | SettingsFile::NoFile) => false,
+    });
     excess
 }
 
@@ -319,7 +320,7 @@ fn labels(file: &SettingsFile, offer: &Offer) -> Labels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::LargestValues;
+    use crate::config::{Budget, LargestValues};
 
     fn request_of(text: &str, label: &str) -> Option<PlanKind> {
         let offer = Offer { agents: Vec::new(), models: Vec::new() };
@@ -350,11 +351,25 @@ mod tests {
 
     #[test]
     fn only_what_a_file_asks_for_exceeds_the_allowance() {
-        let few = LargestValues { tasks: 3, ..LargestValues::SERVER };
+        let budget = Budget { usd_per_feature: 20.0, ..Budget::UNLIMITED };
+        let few = LargestValues { tasks: 3, budget, ..LargestValues::SERVER };
         let allowance = Allowance { most: few, ..Allowance::default() };
-        for (file, expected) in [(SettingsFile::Missing, 0), (SettingsFile::Text("max_tasks: 20".to_owned()), 1)] {
+        let text = |text: &str| SettingsFile::Text(text.to_owned());
+        let table = [
+            (SettingsFile::Missing, &[][..]),
+            (text("plan_approval: always\nbudget: {usd_per_task: 1}"), &[]),
+            (text("max_tasks: 20"), &["max_tasks"]),
+            (text("budget: {usd_per_feature: 50}"), &["budget.usd_per_feature"]),
+        ];
+        for (file, expected) in table {
             let mut settings = RepositorySettings::default();
-            assert_eq!(clamped(&allowance, &file, &mut settings).len(), expected, "{file:?}");
+            let excess = clamped(&allowance, &file, &mut settings);
+            let setting = |one: &Excess| match one {
+                Excess::Number { setting, .. } => *setting,
+                Excess::Hosts { .. } => "network.allow",
+            };
+            let named: Vec<&str> = excess.iter().map(setting).collect();
+            assert_eq!(named, expected, "{file:?}");
             assert_eq!(settings.max_tasks, 3);
         }
     }
