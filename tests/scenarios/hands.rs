@@ -123,6 +123,19 @@ async fn a_person_pushing_while_the_player_works_is_not_overwritten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_mirror_that_goes_while_the_player_works_is_fetched_again_and_the_work_kept() {
+    let (world, mut pipes) = playing_world("").await;
+    pipes.started().await;
+    std::fs::remove_dir_all(world.folder().join("data/git/mirrors")).unwrap();
+    world.script.approves(1);
+    // A second Player would wait for another line.
+    pipes.go().await;
+    world.settle().await;
+    assert_eq!(world.state().await, "in_review");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn work_that_runs_while_its_repository_is_transferred_goes_on_in_the_new_place() {
     for webhooks in [true, false] {
         let (world, mut pipes) = playing_world("").await;

@@ -41,6 +41,20 @@ pub(super) struct Ground {
     baseline: Option<Baseline>,
 }
 
+impl Ground {
+    /// Fetches the commits that the Player started from if the mirror lost them: somebody may have removed its folder, or
+    /// a disk damaged it, while the Player worked.
+    pub(super) async fn keep_start(&self, context: &EffectContext<'_>, task: &Task) -> Result<(), EffectError> {
+        for commit in [Some(&self.start), self.other.as_ref()].into_iter().flatten() {
+            if !self.mirror.has_commit(commit).await? {
+                let mirror = fetched(context, task).await?;
+                context.has_or_unpacks(&mirror, commit).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The starting point, or the discovery that a person pushed first.
 pub(super) enum StartOutcome {
     /// The Player starts here.
