@@ -126,7 +126,7 @@ impl Engine {
             Ok(fetched) => tracing::info!(fetched, "deliveries that never arrived, fetched from GitHub: {fetched}"),
             // An Enterprise Server before 3.17 has no such log.
             Err(ReplayFailure::Github(GithubError::NotFound)) => tracing::debug!("GitHub keeps no log of deliveries"),
-            Err(error) => tracing::warn!(%error, "GitHub's log of deliveries could not be replayed: {error}"),
+            Err(error) => tracing::warn!(%error, "GitHub's log of deliveries could not be replayed"),
         }
     }
 

@@ -91,7 +91,7 @@ impl Engine {
         match self.sweep().await {
             Ok(0) => {}
             Ok(found) => tracing::info!(found, "facts that GitHub had and AutoBuild had not, found: {found}"),
-            Err(error) => tracing::warn!(%error, "the unfinished Features could not be compared with GitHub: {error}"),
+            Err(error) => tracing::warn!(%error, "the unfinished Features could not be compared with GitHub"),
         }
     }
 
@@ -160,7 +160,7 @@ impl Engine {
         match self.autobuild.installations().await {
             Ok(all) => Some(all.into_iter().map(|one| (one.id, one.suspended_at)).collect()),
             Err(error) => {
-                tracing::warn!(%error, "GitHub did not list the App's installations: {error}");
+                tracing::warn!(%error, "GitHub did not list the App's installations");
                 None
             }
         }
@@ -193,7 +193,7 @@ impl Sweep<'_> {
         match Box::pin(self.feature(&key)).await {
             Ok(found) => Some(found),
             Err(error) => {
-                tracing::warn!(feature = %key, %error, "{key} could not be compared with GitHub: {error}");
+                tracing::warn!(feature = %key, %error, "{key} could not be compared with GitHub");
                 None
             }
         }

@@ -79,7 +79,7 @@ impl Connections {
         self.free.close();
         while let Some(connection) = self.idle.take() {
             if let Err(error) = connection.close().await {
-                tracing::warn!(%error, "a connection to the database did not close: {error}");
+                tracing::warn!(%error, "a connection to the database did not close");
             }
         }
     }

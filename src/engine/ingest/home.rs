@@ -85,7 +85,7 @@ pub async fn of_delivery(engine: &Engine, repo: RepoId, named: InstallationId) -
     let home = engine.autobuild.installation_of_id(repo).await?;
     // A Feature that cannot move now, such as one of a newer version, keeps no delivery from the others. The sweep moves it.
     if let Err(error) = settle(engine, repo, home).await {
-        tracing::warn!(%error, "a Feature of repository {repo} did not follow it to another installation: {error}");
+        tracing::warn!(%error, "a Feature of repository {repo} did not follow it to another installation");
     }
     Ok(home.unwrap_or(named))
 }
