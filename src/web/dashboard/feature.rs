@@ -196,7 +196,7 @@ impl FeaturePage<'_> {
                 td data-label="agent" { (run.agent) @if let Some(model) = &run.model { " " span.muted { (model) } } }
                 td data-label="state" {
                     (how)
-                    @if let Some(seen) = seen { ", " (seen.seen.tool_calls) " tool calls" }
+                    @if let Some(seen) = seen { ", " (count(seen.seen.tool_calls, "tool call")) }
                 }
                 td data-label="prompt" { (count(run.prompt_chars, "character")) }
                 td data-label="time" { @if let Some(ended) = run.ended_at { (took(run.started_at, ended)) } @else { "–" } }
