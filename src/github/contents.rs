@@ -57,7 +57,7 @@ impl Repo<'_> {
             Ok(ContentWire::Folder(_)) => Ok(Content::NotAFile),
             Ok(ContentWire::Entry(entry)) => content(entry, most),
             Err(GithubError::NotFound) => Ok(Content::Missing),
-            Err(error) if error.says("too_large") => Ok(Content::TooLarge),
+            Err(error) if error.mentions("too_large") => Ok(Content::TooLarge),
             Err(error) => Err(error),
         }
     }

@@ -108,7 +108,7 @@ impl GithubError {
     }
 
     /// Returns `true` if GitHub refused with a message that contains these words.
-    pub(super) fn says(&self, words: &str) -> bool {
+    pub(super) fn mentions(&self, words: &str) -> bool {
         let (Self::Refused { text, .. } | Self::Forbidden { what: text }) = self else {
             return false;
         };

@@ -14,7 +14,7 @@ impl Repo<'_> {
     pub async fn make_label(&self, name: &str, color: &str, description: &str) -> Result<(), GithubError> {
         let body = json!({ "name": name, "color": color, "description": description });
         match self.post(Rights::Converse, "/labels", &body).await {
-            Err(error) if error.says("already_exists") => Ok(()),
+            Err(error) if error.mentions("already_exists") => Ok(()),
             other => other.map(|_| ()),
         }
     }

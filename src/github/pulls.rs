@@ -78,15 +78,15 @@ impl Repo<'_> {
     pub async fn create_pull(&self, new: NewPull<'_>) -> Result<OpenedPull, GithubError> {
         let first = self.post_pull(new, !new.ready).await;
         let second = match first {
-            Err(error) if !new.ready && error.says("draft pull requests are not supported") => {
+            Err(error) if !new.ready && error.mentions("draft pull requests are not supported") => {
                 self.post_pull(new, false).await
             }
             other => other,
         };
         match second {
             Ok(pull) => Ok(OpenedPull::Opened(Box::new(pull))),
-            Err(error) if error.says("no commits between") => Ok(OpenedPull::NoCommits),
-            Err(error) if error.says("pull request already exists") => match self.find_pull(new.head).await? {
+            Err(error) if error.mentions("no commits between") => Ok(OpenedPull::NoCommits),
+            Err(error) if error.mentions("pull request already exists") => match self.find_pull(new.head).await? {
                 Some(pull) => Ok(OpenedPull::Adopted(Box::new(pull))),
                 None => Err(error),
             },

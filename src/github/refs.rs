@@ -12,7 +12,7 @@ impl Repo<'_> {
             Ok(found) => Ok(Some(found)),
             Err(GithubError::NotFound) => Ok(None),
             // GitHub answers with this and a 409 if nobody has pushed to the repository yet.
-            Err(error) if error.says("repository is empty") => Ok(None),
+            Err(error) if error.mentions("repository is empty") => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -21,7 +21,7 @@ impl Repo<'_> {
     pub async fn make_branch(&self, branch: &str, at: &Sha) -> Result<(), GithubError> {
         let body = json!({ "ref": format!("refs/heads/{branch}"), "sha": at });
         match self.post(Rights::Push, "/git/refs", &body).await {
-            Err(error) if error.says("reference already exists") => Ok(()),
+            Err(error) if error.mentions("reference already exists") => Ok(()),
             other => other.map(|_| ()),
         }
     }

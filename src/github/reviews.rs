@@ -57,7 +57,7 @@ impl Repo<'_> {
         });
         match self.post(Rights::Pulls, &tail, &body).await {
             Ok(reply) => Ok(PostedReview::Posted(reply.json()?)),
-            Err(error) if new.event != ReviewEvent::Comment && error.says("your own pull request") => {
+            Err(error) if new.event != ReviewEvent::Comment && error.mentions("your own pull request") => {
                 Ok(PostedReview::OwnPullRequest)
             }
             Err(GithubError::Refused { status: 422, text }) if !new.inline.is_empty() && is_about_lines(&text) => {

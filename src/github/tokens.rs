@@ -104,7 +104,7 @@ async fn mint(wire: &Wire, key: TokenKey) -> Result<Token, GithubError> {
 }
 
 fn refused(error: GithubError, rights: Rights) -> GithubError {
-    if error.says("repository") && error.says("not accessible") {
+    if error.mentions("repository") && error.mentions("not accessible") {
         return GithubError::Uninstalled;
     }
     match error {

@@ -145,7 +145,7 @@ fn tests_cause(kind: TaskType, gates: &GateReport) -> Option<Cause> {
         Evidence::Passed(finding) | Evidence::Failed(finding) if is_required && finding.ran_nothing() => {
             Some(Cause::NothingRan(finding.without_output()))
         }
-        Evidence::Passed(finding) if !finding.says_failed() => None,
+        Evidence::Passed(finding) if !finding.is_failure() => None,
         Evidence::Passed(finding) | Evidence::Failed(finding) if gates.all_excused(finding) => None,
         Evidence::Passed(finding) | Evidence::Failed(finding) => Some(Cause::failed(&gates.without_excused(finding))),
         Evidence::Absent(Absence::NoCommand | Absence::CouldNotStart { .. }) if !is_required => None,
@@ -181,7 +181,7 @@ impl Finding {
     }
 
     /// `true` if the runner reports failing tests, with any exit code.
-    fn says_failed(&self) -> bool {
+    fn is_failure(&self) -> bool {
         !self.failing.is_empty() || matches!(self.counts, Counts::Known { failed: 1.., .. })
     }
 }

@@ -66,12 +66,12 @@ fn first_of_tests<'a>(group: &[&'a FixedAnswer], tests: &[Vec<&str>], wanted: &s
         let mut literals = answer.input.iter().chain(&answer.result);
         literals.all(|literal| mentions(wanted, literal))
     };
-    let is_telling = |answer: &&FixedAnswer| [&answer.input, &answer.result].iter().all(|side| tells(side));
-    group.into_iter().filter(is_telling).find(|answer| !is_wanted(answer))
+    let is_specific = |answer: &&FixedAnswer| [&answer.input, &answer.result].iter().all(|side| are_specific(side));
+    group.into_iter().filter(is_specific).find(|answer| !is_wanted(answer))
 }
 
 /// `true` if literals are more than a base case such as 0, 1 or an empty text.
-fn tells(literals: &[String]) -> bool {
+fn are_specific(literals: &[String]) -> bool {
     literals.iter().any(|literal| literal.chars().count() > 1)
 }
 
