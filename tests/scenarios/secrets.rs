@@ -38,6 +38,9 @@ if [ "$AUTOBUILD_TURN" = 1 ]; then
   echo "$KEY" > hello/key
   echo "$ASSIGNED" > hello/settings.py
   echo x > "hello/$TOKEN.txt"
+  echo "$ASSIGNED" > "hello/$TOKEN.py"
+  echo "$TOKEN.log" > hello/.gitignore
+  echo x > "hello/$TOKEN.log"
 else
   rm -rf hello; mkdir hello; echo hello 1 > hello/1.txt
   echo 'a=ghp_Zq4xW7vB2nM9; b=kL5jH8gF3dS6aP1oIuYtReTc; echo "leak $a$b"; exit 0' > tests/leak_test.sh
@@ -93,6 +96,10 @@ async fn nothing_got_out(world: &World) {
     for (path, text) in &found {
         // Both sides know the secret that signs webhooks: the forge stores it once, with the App.
         holds_none(path, &text.replacen(OWN, "", 1));
+    }
+    for end in ["", "-wal"] {
+        let database = std::fs::read(world.folder().join(format!("autobuild.db{end}"))).unwrap_or_default();
+        holds_none("the database", &String::from_utf8_lossy(&database));
     }
     holds_none("the repository", &history(&world.forge.repository_dir(REPO).unwrap()));
     for event in world.forge.events() {

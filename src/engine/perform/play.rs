@@ -97,7 +97,7 @@ async fn record_end(
         }
         return Err(answer.err().or(nothing.err()).unwrap_or(EffectError::Stopped));
     };
-    let text = result.to_json()?;
+    let text = result.to_json(&context.engine.secrets)?;
     context.store_result(&text, pack.as_ref(), last.unrecorded()).await?;
     ground.checkout.settle();
     if matches!(answer, Err(EffectError::Stopped)) {

@@ -27,6 +27,7 @@ use domain::{
 use git::{CommitInfo, Mirror};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use text::secret::Secrets;
 
 /// The result of a run, as it is recorded with its effect.
 #[derive(Clone, Serialize, Deserialize)]
@@ -72,8 +73,11 @@ impl RunResult {
         serde_json::from_str(effect.external_id.as_deref()?).ok()
     }
 
-    pub(super) fn to_json(&self) -> Result<String, EffectError> {
-        serde_json::to_string(self).map_err(|error| EffectError::defect(Defect::Other(error.to_string())))
+    /// Returns its stored form, with secrets masked, for example in the names of files.
+    pub(super) fn to_json(&self, secrets: &Secrets) -> Result<String, EffectError> {
+        let value =
+            serde_json::to_value(self).map_err(|error| EffectError::defect(Defect::Other(error.to_string())))?;
+        Ok(secrets.mask_json(value).to_string())
     }
 
     fn commit(&self) -> Option<&MadeCommit> {
@@ -203,7 +207,7 @@ impl RunResult {
 
     /// Records the result with the effect. From then on its commit is pushed and no run is made.
     async fn record(&self, context: &EffectContext<'_>) -> Result<(), EffectError> {
-        let text = self.to_json()?;
+        let text = self.to_json(&context.engine.secrets)?;
         match context.engine.store.record_external(&context.job.hold, &text).await? {
             Fenced::Written => Ok(()),
             Fenced::Lost => Err(EffectError::Stopped),
