@@ -65,30 +65,6 @@ async fn a_machine_whose_mirror_never_had_the_tags_reads_them_before_its_gates_r
     world.end().await;
 }
 
-/// Joins the objects of the world's mirror in one pack, and cuts off half of it.
-fn cut_mirror(world: &World) {
-    let mirror = only_entry(world, "data/git/mirrors");
-    let packed = Command::new("git").arg("--git-dir").arg(&mirror).args(["repack", "-adq"]).status();
-    assert!(packed.unwrap().success());
-    for entry in fs::read_dir(mirror.join("objects/pack")).unwrap().flatten() {
-        let bytes = fs::read(entry.path()).unwrap();
-        if entry.path().extension().is_some_and(|end| end == "pack") {
-            fs::remove_file(entry.path()).unwrap();
-            fs::write(entry.path(), &bytes[..bytes.len() / 2]).unwrap();
-        }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_mirror_with_a_cut_pack_is_fetched_anew_and_the_work_goes_on() {
-    let world = blocked_world().await;
-    cut_mirror(&world);
-    world.script.succeeds(1);
-    world.say(WRITER, world.pull(1).await, "/autobuild resume").await;
-    assert_eq!(world.state().await, "in_review", "{}", world.answers(ISSUE).await);
-    world.end().await;
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_blocked_report_stands_on_the_pull_request_and_says_the_ways_on() {
     let world = blocked_world().await;

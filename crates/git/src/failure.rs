@@ -42,26 +42,6 @@ const NETWORK: [&str; 27] = [
     "everything up-to-date",
 ];
 
-/// The beginnings and ends of git's lines about files of a repository that it cannot read.
-const DAMAGED: [(&str, &str); 16] = [
-    ("packfile ", " does not match index"),
-    ("file ", " to be a packfile"),
-    ("index file ", " is too small"),
-    ("non-monotonic index ", ""),
-    ("packed object ", " is corrupt"),
-    ("loose object ", " is corrupt"),
-    ("object file ", " is empty"),
-    ("corrupt loose object ", ""),
-    ("inflate: data stream error", ""),
-    ("bad object refs/", ""),
-    ("Could not read ", ""),
-    ("unable to read tree ", ""),
-    ("unable to read sha1 file of ", ""),
-    ("unexpected line in ", ""),
-    ("bad config line ", ""),
-    ("not a git repository: ", ""),
-];
-
 /// A disk with fewer free bytes than this counts as full. It is this large because git removes a half-written file,
 /// which frees up to GitHub's limit of 100 MiB for a file.
 const NO_ROOM: u64 = 100 << 20;
@@ -107,14 +87,6 @@ pub(crate) fn local_failure(command: &str, output: &GitOutput) -> GitError {
         return GitError::History(line.to_owned());
     }
     GitError::Failed { command: command.to_owned(), code: output.code, stderr: output.stderr.clone() }
-}
-
-/// `true` if git says that it could not read files of its own repository, whether or not the call failed: it goes on
-/// without a pack, and then lacks objects.
-pub(crate) fn shows_damage(stderr: &str) -> bool {
-    let said = |line| str::strip_prefix(line, "error: ").or_else(|| str::strip_prefix(line, "fatal: "));
-    let is_sign = |said: &str| DAMAGED.iter().any(|(begin, end)| said.starts_with(begin) && said.ends_with(end));
-    stderr.lines().filter_map(said).any(is_sign)
 }
 
 /// Classifies a failed checkout on a disk with `room` free bytes. If git could not write a file, it does not report a

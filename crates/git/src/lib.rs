@@ -47,7 +47,6 @@ mod safe;
 mod talk;
 mod trash;
 mod uncommitted;
-mod unreadable;
 mod unsettled;
 mod version;
 mod walk;

@@ -193,13 +193,9 @@ impl Mirror {
         self.ready()?;
         self.touch();
         let _writing = self.writing.lock().await;
-        if self.is_unreadable() {
-            return self.renew(remote, refspecs).await;
-        }
         let call = self.fetching(remote).arg("--prune").arg("--");
-        let output = call.arg(remote.url()).args(&refspecs).run().await?;
+        let output = call.arg(remote.url()).args(refspecs).run().await?;
         match output.code {
-            _ if self.is_unreadable() => self.renew(remote, refspecs).await,
             0 => Ok(()),
             _ => Err(remote_failure("fetch", &output, remote.url())),
         }
@@ -211,11 +207,6 @@ impl Mirror {
         let ignored = IGNORED_IN_HISTORY.iter();
         let call = ignored.fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
         call.args(QUIETLY)
-    }
-
-    /// Returns the same mirror in another folder, which is not used yet.
-    pub(crate) fn at(&self, dir: &Path) -> Self {
-        Self { dir: dir.into(), checked: Arc::default(), ..self.clone() }
     }
 
     /// Returns the commit at the tip of a branch as of the last fetch.
@@ -235,11 +226,7 @@ impl Mirror {
         }
     }
 
-    /// `true` if the mirror has a commit. One that git cannot read has none: whoever needs the commit fetches then.
     pub async fn has_commit(&self, sha: &Sha) -> Result<bool, GitError> {
-        if self.is_unreadable() {
-            return Ok(false);
-        }
         let name = format!("{sha}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
         let answer = self.ask(&arguments, None).await?;

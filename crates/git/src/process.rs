@@ -2,18 +2,17 @@
 
 use crate::{
     error::{CallReach, GitError},
-    failure::{local_failure, shows_damage},
+    failure::local_failure,
     remote::Remote,
     safe::{EMPTY_TREE, ENVIRONMENT, SETTINGS, SETTINGS_OUTSIDE, git_program},
     talk::{Group, Input, RawOutput, converse},
-    unreadable,
 };
 use bytes::Bytes;
 use rustix::process::Signal;
 use secrecy::{ExposeSecret, SecretString};
 use std::{
     ffi::{OsStr, OsString},
-    path::{Path, PathBuf},
+    path::Path,
     process::Stdio,
     time::Duration,
 };
@@ -65,8 +64,6 @@ impl GitOutput {
 pub(crate) struct GitCall {
     command: Command,
     name: String,
-    /// A repository of ours, to be marked if it is damaged.
-    repository: Option<PathBuf>,
     input: Input,
     deadline: Duration,
     cap: usize,
@@ -95,8 +92,7 @@ impl GitCall {
     /// Builds the same for a repository of ours; `source`, a commit or a tree, gives the attributes.
     pub(crate) fn with_attributes(git_dir: &Path, source: &str, subcommand: &str) -> Self {
         let attributes = format!("--attr-source={source}");
-        let call = Self::with_global(&[join_option("--git-dir=", git_dir), attributes.into()], subcommand);
-        Self { repository: Some(git_dir.to_owned()), ..call }
+        Self::with_global(&[join_option("--git-dir=", git_dir), attributes.into()], subcommand)
     }
 
     /// Builds the same for a folder that no agent has touched, in which git converts files as these attributes ask.
@@ -104,7 +100,6 @@ impl GitCall {
         let attributes = format!("--attr-source={source}");
         let folders = [join_option("--git-dir=", git_dir), join_option("--work-tree=", work_tree), attributes.into()];
         let mut call = Self::with_global(&folders, subcommand);
-        call.repository = Some(git_dir.to_owned());
         call.command.current_dir(work_tree);
         // A warning about line ends is no reason to refuse a file.
         call.config("core.safecrlf", "false")
@@ -126,7 +121,6 @@ impl GitCall {
         Self {
             command,
             name: subcommand.to_owned(),
-            repository: None,
             input: Input::Nothing,
             deadline: LOCAL_DEADLINE,
             cap: DEFAULT_CAP,
@@ -231,11 +225,7 @@ impl GitCall {
         };
         group.forget();
         let output = output.map_err(GitError::io(format!("running git {}", self.name)))?;
-        let output = GitOutput::of(output, self.remote.as_ref());
-        if let Some(repository) = self.repository.filter(|_| shows_damage(&output.stderr)) {
-            unreadable::mark(&repository);
-        }
-        Ok(output)
+        Ok(GitOutput::of(output, self.remote.as_ref()))
     }
 
     /// Runs git; a failure or a truncated output is an error.
