@@ -9,10 +9,7 @@ use crate::{
     gates::{forget_caches_of, forget_unused_caches},
     store::{MoreToDelete, StoreError},
 };
-use domain::{
-    budget::Month,
-    ids::{FeatureKey, Millis, RepoId},
-};
+use domain::ids::{FeatureKey, Millis, RepoId};
 use git::{ForgetOutcome, GitError, Mirrors};
 use std::time::Duration;
 
@@ -94,7 +91,6 @@ impl Engine {
             0 => {}
             count => tracing::info!("the data of {count} installations that are gone was deleted"),
         }
-        while store.forget_runs(Month::of(self.now()).start()).await? == MoreToDelete::Maybe {}
         store.forget_departed(self.now().plus(-DEPARTED_MS)).await?;
         store.give_back_room().await
     }

@@ -44,10 +44,8 @@ statements! {
                     AND state IN ('completed', 'cancelled', 'failed'))";
     PURGE_EFFECTS = "DELETE FROM effect WHERE installation_id = $1 AND state <> 'running'";
     // Not by the run's own installation: budgets count all runs of a Feature that goes on with another one.
-    BLANK_RUNS = "UPDATE run SET events = NULL, calls = NULL WHERE feature_id IN (SELECT id FROM feature \
+    PURGE_RUNS = "DELETE FROM run WHERE counted = 1 AND feature_id IN (SELECT id FROM feature \
                   WHERE installation_id = $1 AND state IN ('completed', 'cancelled', 'failed'))";
-    PURGE_RUNS = "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE counted = 1 AND started_at < $1 \
-                  AND NOT EXISTS (SELECT 1 FROM feature f WHERE f.id = run.feature_id) LIMIT $2)";
     PURGE_DELIVERIES = "DELETE FROM delivery WHERE installation_id = $1";
     PURGE_REFUSALS = "DELETE FROM refusal WHERE installation_id = $1";
     PURGE_FEATURES = "DELETE FROM feature WHERE installation_id = $1 AND state IN ('completed', 'cancelled', 'failed')";
@@ -131,13 +129,6 @@ impl Store {
         Ok(u64::try_from(rows.len()).unwrap_or(0))
     }
 
-    /// Deletes some runs of deleted Features that began before `month`, the start of the present one: what they spent counts
-    /// for the month in which they began.
-    pub async fn forget_runs(&self, month: Millis) -> Result<MoreToDelete, StoreError> {
-        let count = self.db.run(PURGE_RUNS, args![month.0, AT_ONCE]).await?;
-        Ok(MoreToDelete::after(count))
-    }
-
     /// Returns the repositories whose data was deleted. Each machine deletes their code.
     pub async fn departed_repos(&self) -> Result<Vec<RepoId>, StoreError> {
         let rows = self.db.rows(DEPARTED_REPOS, args![]).await?;
@@ -175,7 +166,7 @@ impl Store {
 async fn purge(tx: &mut Tx, installation: i64) -> Result<(), StoreError> {
     let repos = tx.rows(REPOS, args![installation]).await?;
     let repos = repos.iter().map(|row: &Row| row.int("repo_id")).collect::<Result<Vec<_>, _>>()?;
-    for sql in [PURGE_EVENTS, PURGE_EFFECTS, BLANK_RUNS, PURGE_DELIVERIES, PURGE_REFUSALS, PURGE_FEATURES] {
+    for sql in [PURGE_EVENTS, PURGE_EFFECTS, PURGE_RUNS, PURGE_DELIVERIES, PURGE_REFUSALS, PURGE_FEATURES] {
         tx.run(sql, args![installation]).await?;
     }
     for repo in &repos {

@@ -64,10 +64,7 @@ statements! {
     HELD = "SELECT fence FROM effect WHERE id = $1 AND worker = $2 AND fence = $3 AND state = 'running'";
     OF_TASK = sums!("feature_id = $1 AND task = $2");
     OF_FEATURE = sums!("feature_id = $1");
-    // What was spent in its repositories counts too, so an App that is installed anew, with another number, goes on with
-    // what was left of the month.
-    OF_INSTALLATION = sums!("(installation_id = $1 OR repo_id IN (SELECT repo_id FROM feature WHERE installation_id = $1)) \
-                             AND started_at >= $2 AND started_at < $3");
+    OF_INSTALLATION = sums!("installation_id = $1 AND started_at >= $2 AND started_at < $3");
     OF_SERVER = sums!("started_at >= $1 AND started_at < $2");
     START = "INSERT INTO run (id, effect_id, fence, installation_id, repo_id, feature_id, task, turn, role, agent, model, \
              reserved_micros, reserved_tokens, reserved_ms, started_at, prompt_chars, most_micros) \

@@ -2,8 +2,8 @@
 
 use crate::contract::{Database, INSTALLATION, LATER, LEASE, NOW, claim, effect, feature, key, step};
 use autobuild::store::{
-    Commit, EndedRun, FeatureRow, Fenced, Hold, Lane, MAX_RUN_EVENTS, MoreToDelete, NewEffect, NewPack, NewRun,
-    OpenOptions, RunRecord, RunState, StartOutcome, Store,
+    Commit, EndedRun, FeatureRow, Fenced, Hold, Lane, MAX_RUN_EVENTS, NewEffect, NewPack, NewRun, OpenOptions,
+    RunRecord, RunState, StartOutcome, Store,
 };
 use domain::{
     at_work::{AgentState, AtWork, RunActivity},
@@ -30,7 +30,6 @@ on_both! {
     totals_are_summed_by_role_model_and_outcome
     events_are_kept_in_whole_lines
     what_happened_is_read_beside_the_service_that_works
-    what_a_month_cost_stays_spent_though_the_app_is_gone_or_installed_anew
     runs_go_with_their_feature_and_not_with_an_installation_that_it_left
     what_a_run_does_is_told_as_long_as_its_effect_is_held
 }
@@ -140,44 +139,11 @@ async fn runs_go_with_their_feature_and_not_with_an_installation_that_it_left(db
     store.count_runs(LATER).await.unwrap();
     store.depart(INSTALLATION, NOW).await.unwrap();
     assert_eq!(store.purge_departed(LATER).await.unwrap(), 1);
-    store.forget_runs(LATER).await.unwrap();
     assert_eq!(spent(&store).await, Some(FULL), "the budget counts it");
     store.commit(&moved(Some(1), "cancelled", "cancelled")).await.unwrap();
     store.depart(InstallationId(99), NOW).await.unwrap();
     assert_eq!(store.purge_departed(LATER).await.unwrap(), 1);
-    assert_eq!(store.forget_runs(NOW).await.unwrap(), MoreToDelete::No);
-    assert_eq!(spent(&store).await, Some(FULL), "it counts for its month");
-    assert_eq!(store.run_events(&id).await.unwrap(), None, "what it did goes");
-    store.forget_runs(LATER).await.unwrap();
     assert_eq!(spent(&store).await, None);
-}
-
-async fn what_a_month_cost_stays_spent_though_the_app_is_gone_or_installed_anew(db: Database) {
-    let store = db.open().await;
-    let state = |installation, expected, cause, state| {
-        let row = FeatureRow { installation, ..feature(key(1, 1), state) };
-        Commit { feature: row, ..step(key(1, 1), expected, cause) }
-    };
-    store.commit(&state(INSTALLATION, None, "labelled", "building")).await.unwrap();
-    let hold = hold_effect(&store, "e").await;
-    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &of_task(5 * FULL)).await;
-    store.end_run(&ended(&id, Some(FULL))).await.unwrap();
-    store.count_runs(LATER).await.unwrap();
-    let (of_server, of_one) = (
-        Budget { server: allowed(FULL, 9), ..Budget::default() },
-        Budget { installation: allowed(FULL, 9), ..Budget::default() },
-    );
-    // The Feature goes on with the App's new installation, and work of its repository with it.
-    let anew = InstallationId(99);
-    store.commit(&state(anew, Some(1), "moved", "building")).await.unwrap();
-    let next = NewRun { installation: anew, ..new_run(Some(2)) };
-    let hold = hold_effect(&store, "next").await;
-    assert!(matches!(start(&store, &hold, &next, &of_one).await, StartOutcome::Spent(_)));
-    store.commit(&state(anew, Some(2), "cancelled", "cancelled")).await.unwrap();
-    store.depart(anew, NOW).await.unwrap();
-    assert_eq!(store.purge_departed(LATER).await.unwrap(), 1);
-    store.forget_runs(NOW).await.unwrap();
-    assert!(matches!(start(&store, &hold, &next, &of_server).await, StartOutcome::Spent(_)));
 }
 
 async fn a_spent_budget_lets_no_run_begin(db: Database) {
