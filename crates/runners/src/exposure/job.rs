@@ -1,7 +1,7 @@
 //! Judges what the jobs of a workflow, with the local actions and workflows that they use, give to the code that they
 //! run.
 
-use crate::exposure::{Files, MAX_BYTES, entry, known, scope::Scope};
+use crate::exposure::{Files, MAX_BYTES, entry, known, scope::Scope, seeking::Seeking};
 use domain::exposure::{Grant, Unjudged, UnknownStep};
 use std::collections::BTreeSet;
 use text::node::{Node, Shape};
@@ -79,28 +79,6 @@ const TAKING: [&str; 18] = [
 const TAKING_OF_GIT: [&str; 11] =
     ["am", "apply", "checkout", "cherry-pick", "clone", "fetch", "merge", "pull", "restore", "switch", "worktree"];
 
-/// Words of steps that look for work of others by themselves, in lower case: what another run made, or the heads of pull
-/// requests and branches.
-const TAKING_WORK: [&str; 17] = [
-    "action-download-artifact",
-    "run download",
-    "actions/artifacts",
-    "pr checkout",
-    "refs/pull",
-    "origin pull/",
-    ".head.sha",
-    ".head.ref",
-    "headrefname",
-    "headrefoid",
-    "branch -r",
-    "branch -a",
-    "branch --remotes",
-    "branch --all",
-    "for-each-ref refs/remotes",
-    "ls-remote --heads",
-    "autobuild/",
-];
-
 /// `true` if a text in lower case names a way to get the head.
 fn names_head(text: &str) -> bool {
     let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/');
@@ -129,8 +107,7 @@ pub(super) struct Judge<'f> {
     /// `true` if a step fetches the head, or may.
     pub(super) takes_head: bool,
     pub(super) unknown_steps: BTreeSet<UnknownStep>,
-    /// `true` if a step looks for work of others by itself.
-    pub(super) takes_work: bool,
+    pub(super) seeking: Seeking,
 }
 
 impl<'f> Judge<'f> {
@@ -144,7 +121,7 @@ impl<'f> Judge<'f> {
             grants: BTreeSet::new(),
             takes_head: false,
             unknown_steps: BTreeSet::new(),
-            takes_work: false,
+            seeking: Seeking::default(),
         }
     }
 
@@ -224,6 +201,7 @@ impl<'f> Judge<'f> {
 
     fn step(&mut self, step: &Node) {
         self.keys(step, &OF_STEP);
+        self.seeking.read_step(step);
         if let Some(script) = entry(step, "run") {
             let is_known = script.text().is_some_and(|script| known::is_harmless_script(script, &self.scope));
             if self.scope.has_other_shell() || !is_known {
@@ -243,8 +221,6 @@ impl<'f> Judge<'f> {
             if !known::is_harmless_action(uses, script, &self.scope) {
                 self.unknown_steps.insert(UnknownStep::Action { uses: uses.to_owned() });
             }
-            self.takes_work |=
-                uses.contains("download-artifact") && with.is_some_and(|with| entry(with, "run-id").is_some());
             let mut inputs = ["ref", "repository"].into_iter().filter_map(|name| entry(with?, name));
             let is_chosen = inputs.any(|input| input.text().is_none_or(|text| text.contains("${{")));
             self.takes_head |= uses.contains("checkout") && is_chosen;
@@ -362,10 +338,6 @@ impl<'f> Judge<'f> {
                 self.grants.extend(secrets(text, key == "if"));
                 let text = text.to_lowercase();
                 self.takes_head |= !CHOOSING.contains(&key) && names_head(&text);
-                // The head of the pull request that started the workflow is no work that it looks for.
-                let sought = text.replace("pull_request.head.", "");
-                self.takes_work |= TAKING_WORK.iter().any(|word| sought.contains(word))
-                    || text.contains("actions/runs/") && text.contains("/artifacts");
             }
             Shape::List(items) => items.iter().for_each(|item| self.under(key, item)),
             Shape::Map(entries) => {

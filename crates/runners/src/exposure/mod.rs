@@ -5,6 +5,7 @@ mod job;
 mod known;
 mod scope;
 mod script;
+mod seeking;
 mod trigger;
 
 pub use crate::exposure::trigger::RunBranches;
@@ -81,11 +82,12 @@ fn exposure(files: &Files, run_branches: &RunBranches, path: &str, text: Option<
     judge.workflow(path, &workflow, None);
     // Without rights or secrets it does not matter what a step does.
     let may_take_head = judge.takes_head || !judge.unknown_steps.is_empty() && !judge.grants.is_empty();
-    let takes_alone = |triggers| judge.takes_work && !judge.grants.is_empty() && trigger::starts_unasked(on, triggers);
+    let takes_work = judge.seeking.may_run_work_of_others() && !judge.grants.is_empty();
+    let takes_unasked = |triggers| takes_work && trigger::starts_unasked(on, triggers);
     let runs = |trigger: &Trigger| trigger.starts_on_head() || may_take_head;
     let (triggers, takes_work) = match start {
         Start::By(triggers) => {
-            let takes_work = takes_alone(&triggers);
+            let takes_work = takes_unasked(&triggers);
             let triggers: BTreeSet<Trigger> = triggers.into_iter().filter(runs).collect();
             (!triggers.is_empty() || takes_work).then_some((triggers, takes_work))?
         }

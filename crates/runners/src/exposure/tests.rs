@@ -349,11 +349,25 @@ fn a_workflow_that_looks_for_work_of_others_is_not_harmless_whatever_starts_it()
         }
         assert_eq!(judged(&[(CI, &privileged("workflow_dispatch", step))]), [], "a person starts it: {step}");
     }
-    for step in ["uses: actions/download-artifact@v5", "run: make -C dist/artifacts", "run: git fetch --tags origin"] {
-        for event in &unasked[..5] {
+    let ordinary = [
+        "uses: actions/download-artifact@v5",
+        "run: make -C dist/artifacts",
+        "run: git fetch --tags origin",
+        "run: git branch -r --contains $GITHUB_SHA | grep origin/main && git checkout main",
+        "run: gh pr list --json headRefName,number",
+        "uses: docker/build-push-action@v6\n        with: {push: \"${{ !startsWith(github.ref, 'refs/pull/') }}\"}",
+    ];
+    let filters = ["{push: {branches-ignore: ['autobuild/**']}}", "{push: {branches: ['**', '!autobuild/**']}}"];
+    for step in ordinary {
+        for event in unasked[..5].iter().chain(&filters) {
             assert_eq!(judged(&[(CI, &privileged(event, step))]), [], "{event}: {step}");
         }
     }
+    let head = "run: git checkout ${{ github.event.pull_request.head.sha }} && make";
+    let [found] = &judged(&[(CI, &privileged("{push: {branches: [main]}, pull_request: {}}", head))])[..] else {
+        panic!()
+    };
+    assert!(found.is_held_by_instruction());
 }
 
 #[test]

@@ -1,0 +1,73 @@
+//! Whether the steps of a workflow look by themselves for work of others: branches, pull requests, or what another run made.
+//! Then they may run AutoBuild's code whatever starts the workflow.
+
+use crate::exposure::entry;
+use text::node::{Node, Shape};
+
+/// Words that take work of others, in lower case.
+const TAKING: [&str; 6] =
+    ["action-download-artifact", "run download", "actions/artifacts", "pr checkout", "origin pull/", "autobuild/"];
+
+/// Words that list heads of branches and pull requests. Many steps only show them.
+const LISTING: [&str; 10] = [
+    ".head.sha",
+    ".head.ref",
+    "headrefname",
+    "headrefoid",
+    "branch -r",
+    "branch -a",
+    "branch --remotes",
+    "branch --all",
+    "for-each-ref refs/remotes",
+    "ls-remote --heads",
+];
+
+/// Options with which a list of branches only answers whether a commit is in one of them.
+const ASKING: [&str; 2] = ["--contains", "--merged"];
+
+/// Commands of git that put other code into the work tree.
+const CHECKING_OUT: [&str; 5] = ["git checkout", "git switch", "git worktree", "git merge", "git cherry-pick"];
+
+/// What the steps that were read so far do.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Seeking {
+    takes: bool,
+    lists: bool,
+    checks_out: bool,
+}
+
+impl Seeking {
+    /// `true` if work of others may be run.
+    pub(super) fn may_run_work_of_others(self) -> bool {
+        self.takes || self.lists && self.checks_out
+    }
+
+    pub(super) fn read_step(&mut self, step: &Node) {
+        let mut text = String::new();
+        let parts = ["run", "with", "env", "uses"].into_iter().filter_map(|key| entry(step, key));
+        parts.for_each(|part| add_texts(part, &mut text));
+        // The head of the pull request that started the workflow is no work that it looks for.
+        let text = text.to_lowercase().replace("pull_request.head.", "");
+        let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        // A quotation mark after it ends the beginning of a name, which `startsWith(github.ref, 'refs/pull/')` compares.
+        let takes_pull = text.split("refs/pull/").skip(1).any(|rest| !rest.starts_with(['\'', '"']));
+        let takes_run = text.contains("actions/runs/") && text.contains("/artifacts");
+        let downloads = entry(step, "uses").and_then(Node::text).is_some_and(|uses| uses.contains("download-artifact"));
+        let names_run = entry(step, "with").is_some_and(|with| entry(with, "run-id").is_some());
+        self.takes |= has(&TAKING) || takes_pull || takes_run || downloads && names_run;
+        self.lists |= has(&LISTING) && !has(&ASKING);
+        self.checks_out |= has(&CHECKING_OUT);
+    }
+}
+
+fn add_texts(node: &Node, all: &mut String) {
+    match &node.value {
+        Shape::Text(text) => {
+            all.push_str(text);
+            all.push('\n');
+        }
+        Shape::List(items) => items.iter().for_each(|item| add_texts(item, all)),
+        Shape::Map(entries) => entries.iter().for_each(|(_, value)| add_texts(value, all)),
+        Shape::Null | Shape::Flag(_) | Shape::Whole(_) | Shape::Number(_) => {}
+    }
+}
