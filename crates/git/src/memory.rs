@@ -1,5 +1,5 @@
-//! A cache of git's answers about commits. Such an answer never changes, because commits do not, and no mirror ever
-//! loses one.
+//! A cache of git's answers about commits. Such an answer never changes, because commits do not. A mirror loses them only
+//! with its whole folder, and then its answers are forgotten.
 
 use crate::{
     error::GitError,
@@ -36,6 +36,12 @@ impl Memory {
     /// Returns all files of a commit, if they are cached.
     pub(crate) fn files(&self, key: &Key) -> Option<Arc<[TreeEntry]>> {
         recall(&self.lists, key)
+    }
+
+    /// Forgets all answers of a mirror whose folder is gone.
+    pub(crate) fn forget(&self, mirror: &Arc<Path>) {
+        self.lists.lock().retain(|(folder, _), _| folder != mirror);
+        self.answers.lock().retain(|(folder, ..), _| folder != mirror);
     }
 
     /// Caches all files of a commit, unless there are too many.

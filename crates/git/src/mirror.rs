@@ -227,6 +227,7 @@ impl Mirror {
     }
 
     pub async fn has_commit(&self, sha: &Sha) -> Result<bool, GitError> {
+        self.ready()?;
         let name = format!("{sha}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
         let answer = self.ask(&arguments, None).await?;
@@ -275,6 +276,7 @@ impl Mirror {
         let mut checked = self.checked.lock();
         // Looked at each time: a person may remove the folder while the service runs.
         if !is_complete(&self.dir) {
+            self.shared.memory.forget(&self.dir);
             make_bare(&self.dir, None).map_err(GitError::io(format!("making {}", self.dir.display())))?;
         }
         if !*checked {

@@ -219,7 +219,9 @@ async fn a_checkout_has_the_refs_of_a_clone_and_only_the_tags_of_its_history() {
 async fn a_mirror_that_was_removed_is_made_again() {
     let world = World::with(&[("a", "1")]).await;
     let head = world.main().await;
+    assert!(world.mirror.has_commit(&head).await.unwrap());
     fs::remove_dir_all(world.mirror.dir()).unwrap();
+    assert!(!world.mirror.has_commit(&head).await.unwrap(), "an answer from before");
     world.fetch().await;
     assert_eq!(world.main().await, head);
 }
