@@ -17,6 +17,8 @@ const MOST_OF_TREE: usize = 20_000;
 const MOST_BYTES: u64 = 100 << 20;
 /// The longest file that names git's folder, in bytes.
 const LONGEST_NAME: u64 = 8 << 10;
+/// Files of settings and rules in git's folder.
+const SMALL: [&str; 4] = ["attributes", "config", "config.worktree", "exclude"];
 /// Folders inside git's that git does not read for our calls.
 const UNREAD: [&str; 4] = ["autobuild", "hooks", "lfs", "modules"];
 
@@ -46,10 +48,8 @@ pub(crate) fn find(folder: &Path) -> Option<OddFile> {
             MOST_OF_GIT,
             |entry| !UNREAD.iter().any(|name| entry.file_name() == *name),
             |entry| {
-                let is_small = entry.path().parent().is_some_and(|above| above == folder || above.ends_with("info"));
-                let is_index = entry.file_name().to_string_lossy().starts_with("index");
-                let is_graph = entry.path().parent().is_some_and(|above| above.ends_with("objects/info"));
-                odd(entry).or_else(|| large(entry).filter(|_| is_small && !is_index && !is_graph))
+                let is_small = SMALL.iter().any(|name| entry.file_name() == *name);
+                odd(entry).or_else(|| is_small.then(|| large(entry)).flatten())
             },
         )
     });
@@ -173,7 +173,9 @@ mod tests {
 
     #[test]
     fn a_huge_file_of_rules_is_found() {
-        for (place, is_found) in [(".git/info/attributes", true), (".gitignore", true), (".git/index", false)] {
+        let table =
+            [(".git/info/attributes", true), (".gitignore", true), (".git/index", false), (".git/packed-refs", false)];
+        for (place, is_found) in table {
             let folder = repository();
             let path = folder.path().join(place);
             fs::File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
