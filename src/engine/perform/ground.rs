@@ -42,14 +42,16 @@ pub(super) struct Ground {
 }
 
 impl Ground {
-    /// Fetches the commits that the Player started from if the mirror lost them: somebody may have removed its folder, or
-    /// a disk damaged it, while the Player worked.
-    pub(super) async fn keep_start(&self, context: &EffectContext<'_>, task: &Task) -> Result<(), EffectError> {
-        for commit in [Some(&self.start), self.other.as_ref()].into_iter().flatten() {
-            if !self.mirror.has_commit(commit).await? {
-                let mirror = fetched(context, task).await?;
-                context.has_or_unpacks(&mirror, commit).await?;
-            }
+    /// Fetches the commits that the Player started from if the mirror lost them: somebody may have removed its folder while
+    /// the Player worked. A merge is made again, since the tree with its conflicts is in the mirror alone.
+    pub(super) async fn restore_start(&self, context: &EffectContext<'_>, task: &Task) -> Result<(), EffectError> {
+        if self.mirror.has_commit(&self.start).await? {
+            return Ok(());
+        }
+        let mirror = fetched(context, task).await?;
+        context.has_or_unpacks(&mirror, &self.start).await?;
+        if let Some(other) = &self.other {
+            mirror.merge(&self.start, other).await?;
         }
         Ok(())
     }

@@ -127,7 +127,7 @@ async fn take_result(
     ground: &Ground,
     answer: &Result<PlayerReport, EffectError>,
 ) -> Result<Option<PlayOutcome>, EffectError> {
-    ground.keep_start(context, task).await?;
+    ground.restore_start(context, task).await?;
     match answer {
         Ok(report) if is_inquiry(context, task, report) => {
             let (commit, pack) = unfinished(context, task, turn, ground, CommitKind::Inquiry).await?.unzip();
