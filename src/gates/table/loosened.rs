@@ -22,7 +22,7 @@ use integrity::{
     },
 };
 use runners::test_index::TestSite;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 struct Outlines {
     before: BTreeMap<String, Outline>,
@@ -70,9 +70,19 @@ pub(super) fn of_files(change: &Change, side: &TestSide<'_>, naming: Naming) -> 
 /// Returns the lines that only one of two texts has, marked as in a diff.
 pub(super) fn changed_lines(before: &str, after: &str) -> Vec<String> {
     let only = |mark: char, text: &str, other: &str| -> Vec<String> {
-        let there: BTreeSet<&str> = other.lines().collect();
-        let own = text.lines().filter(|line| !there.contains(line));
-        own.map(|line| format!("{mark} {line}")).collect()
+        let mut there: BTreeMap<&str, usize> = BTreeMap::new();
+        for line in other.lines() {
+            *there.entry(line).or_default() += 1;
+        }
+        let mut own = Vec::new();
+        for line in text.lines() {
+            // A line that stands there twice and here three times was added once.
+            match there.get_mut(line) {
+                Some(left @ 1..) => *left -= 1,
+                Some(0) | None => own.push(format!("{mark} {line}")),
+            }
+        }
+        own
     };
     [only('-', before, after), only('+', after, before)].concat()
 }
@@ -139,4 +149,16 @@ impl Outlines {
 fn test_at<'o>(outlines: &'o BTreeMap<String, Outline>, site: &TestSite) -> Option<&'o Test> {
     let outline = outlines.get(&site.path)?;
     outline.tests.iter().find(|test| test.line == site.line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_added_once_more_is_shown() {
+        assert_eq!(changed_lines("a\nexit 0\nb\n", "a\nexit 0\nb\nexit 0\n"), ["+ exit 0"]);
+        assert_eq!(changed_lines("a\nb\n", "b\na\n"), [""; 0]);
+        assert_eq!(changed_lines("a\nb\n", "a\nc\n"), ["- b", "+ c"]);
+    }
 }
