@@ -56,7 +56,7 @@ pub(super) struct FinishedPlayer {
 }
 
 /// A commit that is to be pushed.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MadeCommit {
     pub head: Sha,
     pub branch: String,
@@ -73,11 +73,14 @@ impl RunResult {
         serde_json::from_str(effect.external_id.as_deref()?).ok()
     }
 
-    /// Returns its stored form, with secrets masked, for example in the names of files.
+    /// Returns its stored form, with secrets masked, for example in the names of files. If a word of the form or of the
+    /// commit counts as a secret, nothing is masked: the commit must be found again.
     pub(super) fn to_json(&self, secrets: &Secrets) -> Result<String, EffectError> {
         let value =
             serde_json::to_value(self).map_err(|error| EffectError::defect(Defect::Other(error.to_string())))?;
-        Ok(secrets.mask_json(value).to_string())
+        let masked = secrets.mask_json(value.clone());
+        let keeps_commit = Self::deserialize(&masked).is_ok_and(|read| read.commit() == self.commit());
+        Ok(if keeps_commit { masked } else { value }.to_string())
     }
 
     fn commit(&self) -> Option<&MadeCommit> {
