@@ -173,7 +173,7 @@ async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (Statu
         Ok(Ok(DeliveryOutcome::Stored(_))) => (StatusCode::ACCEPTED, "stored\n".to_owned()),
         Ok(Ok(DeliveryOutcome::NotNeeded)) => (StatusCode::ACCEPTED, "not needed\n".to_owned()),
         Ok(Err(DeliveryFailure::Payload(error))) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
-        // It may be stored yet: then GitHub's log has a delivery that is known.
+        // The store may still write it. A replay then finds that it is known.
         Err(_) => {
             tracing::error!(%delivery, "delivery {delivery} could not be stored in time: the database does not answer");
             let said = "the delivery could not be stored in time; send it again\n";
