@@ -110,7 +110,7 @@ pub async fn choose_at(
 
 async fn texts(mirror: &Mirror, commit: &Sha, paths: &[String]) -> Result<BTreeMap<String, String>, GitError> {
     let mut texts = BTreeMap::new();
-    for path in detect::telling(paths) {
+    for path in detect::files_to_read(paths) {
         if let Some(file) = mirror.read_file(commit, path, MAX_TELLING).await? {
             texts.insert(path.clone(), file.text());
         }

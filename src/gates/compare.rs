@@ -40,7 +40,7 @@ pub(crate) fn all_names(evidence: &Evidence) -> Option<&TestNames> {
 
 /// Returns the names of a run's results if a missing name means something: this run named every test, or the run before
 /// did. The second case covers tests whose own output looks like results, so that the counts and the names disagree.
-pub(crate) fn telling_names<'a>(evidence: &'a Evidence, baseline: &Baseline) -> Option<&'a TestNames> {
+pub(crate) fn comparable_names<'a>(evidence: &'a Evidence, baseline: &Baseline) -> Option<&'a TestNames> {
     let has_room = |names: &&TestNames| names.passed.len().max(names.failed.len()) < TestNames::MOST;
     let as_before = || all_names(&baseline.tests).and(names(evidence)).filter(has_room);
     all_names(evidence).or_else(as_before)
@@ -132,7 +132,7 @@ mod tests {
                 additions: Additions::None,
                 made: std::collections::BTreeSet::new(),
             };
-            let is_telling = telling_names(&now, &before).is_some();
+            let is_telling = comparable_names(&now, &before).is_some();
             assert_eq!(is_telling, expected, "{:?} then {now:?}", before.tests);
         }
     }

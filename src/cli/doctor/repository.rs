@@ -295,7 +295,7 @@ async fn in_files(
             return (vec![unanswered(Topic::SettingsFile, &why)], RepositorySettings::default());
         }
     };
-    let telling = runners::detect::telling(&files.paths);
+    let telling = runners::detect::files_to_read(&files.paths);
     let of_workflows = files.of_names(&exposure::files_to_read(files.paths.iter().map(String::as_str)).collect());
     let wanted = files.of_names(&[SETTINGS_FILE].into());
     let wanted = wanted.into_iter().chain(of_workflows.iter().copied()).chain(telling.iter().copied());

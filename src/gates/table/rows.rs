@@ -248,7 +248,7 @@ impl TestRow {
 /// Returns the names of both sides' results, if both runs named every test that matters.
 fn names(run: &Run<'_>, head: &Evidence) -> Option<(TestNames, TestNames)> {
     let before = run.subject.before;
-    let after = compare::telling_names(head, before)?;
+    let after = compare::comparable_names(head, before)?;
     match before.ground() {
         Ground::Named(names) => Some((names.clone(), after.clone())),
         Ground::Empty => Some((TestNames::default(), after.clone())),

@@ -119,7 +119,7 @@ pub fn runners(is_installed: impl Fn(&str) -> bool) -> Vec<&'static str> {
 }
 
 /// Returns the paths of the files that detection reads.
-pub fn telling(paths: &[String]) -> Vec<&String> {
+pub fn files_to_read(paths: &[String]) -> Vec<&String> {
     let names: BTreeSet<&str> = TOOL_CHAINS.iter().flat_map(|chain| chain.files).copied().collect();
     let nested = folders(paths).into_iter().map(|folder| format!("{folder}/"));
     let folders: Vec<String> = nested.chain([String::new()]).collect();
@@ -128,8 +128,8 @@ pub fn telling(paths: &[String]) -> Vec<&String> {
         inside.any(|name| names.contains(name))
     };
     let telling = paths.iter().filter(is_telling);
-    let telling = telling.chain(python::telling(paths, &folders));
-    telling.chain(workflow::telling(paths)).collect()
+    let telling = telling.chain(python::files_to_read(paths, &folders));
+    telling.chain(workflow::files_to_read(paths)).collect()
 }
 
 /// Returns the commands of the first tool chain that can run tests: at the root or, failing that, in the only folder

@@ -325,7 +325,7 @@ const MOST_TESTS: usize = 10;
 
 /// Returns the lists of requirements for tests, and some Python test files, by name: enough to see for which framework
 /// they are written.
-pub(super) fn telling<'p>(paths: &'p [String], folders: &[String]) -> impl Iterator<Item = &'p String> {
+pub(super) fn files_to_read<'p>(paths: &'p [String], folders: &[String]) -> impl Iterator<Item = &'p String> {
     let is_list = |path: &&String| {
         let mut inside = folders.iter().filter_map(|folder| path.strip_prefix(folder.as_str()));
         inside.any(|path| rank(path).is_some())

@@ -93,13 +93,13 @@ const MOST_INSTALLS: usize = 50;
 const MOST_PACKAGES: usize = 100;
 
 /// Returns the files that this module reads.
-pub(super) fn telling(paths: &[String]) -> impl Iterator<Item = &String> {
+pub(super) fn files_to_read(paths: &[String]) -> impl Iterator<Item = &String> {
     paths.iter().filter(|path| is_workflow(path)).take(MOST_WORKFLOWS)
 }
 
 /// Returns the steps of the first workflow that runs tests and installs or starts anything for them.
 pub(crate) fn read(repository: &Repository<'_>) -> Option<Workflow> {
-    let mut paths = telling(repository.paths).peekable();
+    let mut paths = files_to_read(repository.paths).peekable();
     paths.peek()?;
     let open = registries::of_paths(repository.paths);
     paths.find_map(|path| {
@@ -238,7 +238,7 @@ fn commands(run: &str) -> Vec<(String, Vec<String>)> {
 /// Returns the commands of workflows that run tests: by their own words, or by the name of their step or job.
 pub(super) fn test_commands(repository: &Repository<'_>) -> Vec<String> {
     let mut found = Vec::new();
-    for path in telling(repository.paths) {
+    for path in files_to_read(repository.paths) {
         let text = repository.text_from_root(path).unwrap_or_default();
         let workflow: Value = serde_saphyr::from_str(&text).unwrap_or_default();
         let jobs = workflow.get("jobs").and_then(Value::as_object);

@@ -24,11 +24,11 @@ pub(super) fn of(secret: &str) -> Vec<String> {
         parts.extend(lines.map(str::to_owned));
     }
     parts.extend(password(secret));
-    let telling = parts.iter().filter(|part| is_telling(part));
+    let telling = parts.iter().filter(|part| is_specific(part));
     telling.flat_map(|part| spelled(part)).collect()
 }
 
-fn is_telling(part: &str) -> bool {
+fn is_specific(part: &str) -> bool {
     part.len() >= LEAST_WORD || (part.len() >= LEAST && !part.bytes().all(|byte| byte.is_ascii_lowercase()))
 }
 

@@ -130,7 +130,7 @@ fn honest_lookalikes_block_no_commit() {
 }
 
 #[test]
-fn random_values_of_telling_names_are_found() {
+fn random_values_of_comparable_names_are_found() {
     let value = "q7Xv2Lm9Tz4Rk8Wp";
     let assigned = [(SecretKind::Assigned, 1)];
     for text in [
