@@ -78,19 +78,19 @@ impl Repo<'_> {
 }
 
 fn refused(status: u16, text: String) -> Result<Merge, GithubError> {
-    let says = |words| contains(&text, words);
+    let mentions = |words| contains(&text, words);
     let why = if matches!(status, 403 | 404) {
         // The App may not merge at all, which is not a rule of the branch.
         return Err(GithubError::Refused { status, text });
-    } else if says("draft") {
+    } else if mentions("draft") {
         MergeRefusal::Draft
-    } else if status == 409 && says("head branch was modified") {
+    } else if status == 409 && mentions("head branch was modified") {
         MergeRefusal::HeadMoved
-    } else if says("base branch was modified") || says("already in progress") {
+    } else if mentions("base branch was modified") || mentions("already in progress") {
         MergeRefusal::Transient
-    } else if says("are not allowed on this repository") {
+    } else if mentions("are not allowed on this repository") {
         MergeRefusal::Method
-    } else if says("not mergeable") || says("merge conflict") || status == 409 {
+    } else if mentions("not mergeable") || mentions("merge conflict") || status == 409 {
         MergeRefusal::Conflict
     } else {
         MergeRefusal::Rule
