@@ -46,11 +46,12 @@ impl Seeking {
         let mut text = String::new();
         let parts = ["run", "with", "env", "uses"].into_iter().filter_map(|key| entry(step, key));
         parts.for_each(|part| add_texts(part, &mut text));
-        // The head of the pull request that started the workflow is no work that it looks for.
+        // The pull request that started the workflow is no work that it looks for.
         let text = text.to_lowercase().replace("pull_request.head.", "");
         let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
         // A quotation mark after it ends the beginning of a name, which `startsWith(github.ref, 'refs/pull/')` compares.
-        let takes_pull = text.split("refs/pull/").skip(1).any(|rest| !rest.starts_with(['\'', '"']));
+        let is_own = |rest: &str| rest.starts_with(['\'', '"']) || rest.starts_with("${{ github.event.");
+        let takes_pull = text.split("refs/pull/").skip(1).any(|rest| !is_own(rest));
         let takes_run = text.contains("actions/runs/") && text.contains("/artifacts");
         let downloads = entry(step, "uses").and_then(Node::text).is_some_and(|uses| uses.contains("download-artifact"));
         let names_run = entry(step, "with").is_some_and(|with| entry(with, "run-id").is_some());

@@ -355,6 +355,7 @@ fn a_workflow_that_looks_for_work_of_others_is_not_harmless_whatever_starts_it()
         "run: git fetch --tags origin",
         "run: git branch -r --contains $GITHUB_SHA | grep origin/main && git checkout main",
         "run: gh pr list --json headRefName,number",
+        "run: gh actions-cache list -B refs/pull/${{ github.event.pull_request.number }}/merge",
         "uses: docker/build-push-action@v6\n        with: {push: \"${{ !startsWith(github.ref, 'refs/pull/') }}\"}",
     ];
     let filters = ["{push: {branches-ignore: ['autobuild/**']}}", "{push: {branches: ['**', '!autobuild/**']}}"];
