@@ -337,7 +337,7 @@ fn a_workflow_that_looks_for_work_of_others_is_not_harmless_whatever_starts_it()
         "uses: actions/download-artifact@v5\n        with: {run-id: '1'}",
         "run: for n in $(gh pr list -q .[].number --json number); do gh pr checkout $n; make test; done",
         "run: git fetch origin '+refs/pull/*/head:refs/remotes/pr/*' && git checkout pr/7 && ./build.sh",
-        "run: gh api repos/a/b/pulls --jq .[].head.sha | xargs -n1 ./build.sh",
+        "run: gh api repos/a/b/pulls --jq .[].head.sha | while read sha; do git checkout $sha; make; done",
         "run: for b in $(git branch -r); do git checkout $b && make test; done",
         "run: git worktree add w origin/autobuild/1/feature && make -C w",
     ];
