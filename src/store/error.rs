@@ -52,7 +52,7 @@ pub enum StoreFailure {
     Database,
 }
 
-/// What keeps AutoBuild from using its database, by what ends it.
+/// A reason why AutoBuild cannot use its database. Each has a remedy of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// The address names no database.

@@ -78,12 +78,7 @@ async fn serve<S: Future<Output = ()>, W: Future<Output = ()>>(
             tokio::task::yield_now().await;
             let batch = drain(first, &mut queue);
             // Not a task of its own, since the answers would wait for one more change of threads.
-            let settled = async {
-                if !batch.is_empty() {
-                    settle(batch).await;
-                }
-            };
-            if AssertUnwindSafe(settled).catch_unwind().await.is_err() {
+            if AssertUnwindSafe(settle(batch)).catch_unwind().await.is_err() {
                 tracing::error!("storing deliveries panicked; their senders are told so");
             }
             let pause = Instant::now() + PAUSE;
@@ -109,19 +104,14 @@ async fn settle(db: Db, batch: Vec<Waiting>) {
     }
 }
 
-/// Takes the waiting deliveries, up to the limits of one transaction. Those whose senders were answered that it takes too
-/// long are dropped, so that they fill no memory: a replay fetches them.
+/// Takes the waiting deliveries, up to the limits of one transaction.
 fn drain(first: Waiting, queue: &mut mpsc::Receiver<Waiting>) -> Vec<Waiting> {
-    let mut batch = Vec::new();
-    let mut bytes = 0_usize;
-    let mut next = Some(first);
-    while let Some(waiting) = next {
-        if !waiting.answer.is_closed() {
-            bytes = bytes.saturating_add(waiting.delivery.payload.len());
-            batch.push(waiting);
-        }
-        let is_full = batch.len() >= BATCH || bytes >= BATCH_BYTES;
-        next = if is_full { None } else { queue.try_recv().ok() };
+    let mut bytes = first.delivery.payload.len();
+    let mut batch = vec![first];
+    while batch.len() < BATCH && bytes < BATCH_BYTES {
+        let Ok(next) = queue.try_recv() else { break };
+        bytes += next.delivery.payload.len();
+        batch.push(next);
     }
     batch
 }
@@ -178,21 +168,6 @@ mod tests {
             received_at: Millis(0),
             source: DeliverySource::Webhook,
         }
-    }
-
-    #[tokio::test]
-    async fn a_delivery_whose_sender_waits_no_more_is_not_stored() {
-        let (sender, mut receiver) = mpsc::channel(QUEUE);
-        let waits = |id: &str| {
-            let (answer, answered) = oneshot::channel();
-            (Waiting { delivery: delivery(id), ingest: None, answer }, answered)
-        };
-        let (gone, answered) = waits("gone");
-        drop(answered);
-        let (kept, _answered) = waits("kept");
-        sender.try_send(kept).map_err(drop).unwrap();
-        let batch = drain(gone, &mut receiver);
-        assert_eq!(batch.iter().map(|waiting| waiting.delivery.id.as_str()).collect::<Vec<_>>(), ["kept"]);
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! Whether a text mentions a name as a word of its own.
+//! Finds a name in a text as a word of its own.
 
 /// `true` if a text contains a name that no letter, digit or underscore continues on either side: "a port" mentions `port`,
 /// and "a report" does not.

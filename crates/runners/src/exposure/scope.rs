@@ -22,7 +22,7 @@ pub(super) struct Scope {
     shell: Shell,
 }
 
-/// What reads the scripts of a part.
+/// The program that runs the scripts of a part of a workflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Shell {
     /// The machine's own, which is bash.

@@ -1,5 +1,5 @@
-//! Whether the steps of a workflow look by themselves for work of others: branches, pull requests, or what another run made.
-//! Then they may run AutoBuild's code whatever starts the workflow.
+//! Finds work of others that the steps of a workflow look for by themselves: branches, pull requests, or results of another
+//! run. Such steps may run the code of AutoBuild whatever starts the workflow.
 
 use crate::exposure::entry;
 use text::node::{Node, Shape};
@@ -28,7 +28,7 @@ const ASKING: [&str; 2] = ["--contains", "--merged"];
 /// Commands of git that put other code into the work tree.
 const CHECKING_OUT: [&str; 5] = ["git checkout", "git switch", "git worktree", "git merge", "git cherry-pick"];
 
-/// What the steps that were read so far do.
+/// The findings about the steps that were read so far.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Seeking {
     takes: bool,
