@@ -16,7 +16,7 @@
 //! by: person                        the case's own steps are a person's push on top of the Player's work
 //! waived: NAME                      a failing test that a person waived
 //! origin: fix                       the task is a TASK-FIX
-//! telling: yes                      it stands in the test command, for its rule and language or its kind of honest work
+//! telling: yes                      it stands in the test command: one for each way to end, and honest work of each language
 //! --- write PATH                    the lines that follow, up to the next step or section
 //! --- append PATH
 //! --- replace PATH                  the lines up to `--- with` by those after it
