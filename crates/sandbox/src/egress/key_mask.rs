@@ -17,7 +17,7 @@ pub(super) struct KeyMask {
 
 /// The part of a key that a text starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum SpelledPart {
+pub(super) enum SpelledPart {
     No,
     /// Its beginning, up to the end of the text.
     Begun,
@@ -66,7 +66,7 @@ impl KeyMask {
     }
 
     /// Masks the key up to the first place that holds this much of it. Returns that place, or the end.
-    fn mask(&self, bytes: &mut [u8], stop: SpelledPart) -> usize {
+    pub(super) fn mask(&self, bytes: &mut [u8], stop: SpelledPart) -> usize {
         let mut at = 0;
         while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
             let found = self.forms.iter().map(|form| spelled(form, rest)).max();

@@ -18,6 +18,7 @@ mod connect;
 mod door;
 mod environment;
 mod errors;
+mod event_mask;
 mod free_bytes;
 mod headers;
 mod key_mask;

@@ -5,6 +5,7 @@ use crate::egress::{
     call_meter::{CallMeter, Form},
     errors,
     errors::Body,
+    event_mask::EventMask,
     headers,
     key_mask::KeyMask,
     log::{Outcome, ROUTE, Refusal},
@@ -220,10 +221,10 @@ fn out_of_reach(why: &RequestRefusal) -> Response<Body> {
 fn inward(answer: Response<Incoming>, route: &ModelRoute, mut meter: CallMeter) -> Response<Body> {
     let (head, body) = answer.into_parts();
     let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let is_stream = kind.is_some_and(|kind| kind.starts_with("text/event-stream"));
+    let is_stream = kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/event-stream"));
     meter.form = if is_stream { Form::Events } else { Form::Whole };
     let key = route.header.1.expose_secret();
-    let body = AnswerBody::new(body, KeyMask::of(key), meter);
+    let body = AnswerBody::new(body, key, meter);
     let mut inward = Response::new(body.map_err(Into::into).boxed());
     *inward.status_mut() = head.status;
     let passing = headers::inward(&head.headers);
@@ -250,25 +251,40 @@ fn address(route: &ModelRoute, rest: &str, query: Option<&str>) -> Option<Uri> {
 struct AnswerBody {
     body: Incoming,
     mask: KeyMask,
+    /// Masks what the events spell together, if the answer is a stream of them.
+    events: Option<EventMask>,
     meter: CallMeter,
 }
 
 impl AnswerBody {
-    fn new(body: Incoming, mask: KeyMask, meter: CallMeter) -> Self {
+    fn new(body: Incoming, key: &str, meter: CallMeter) -> Self {
         if body.is_end_stream() {
             meter.answers.ends();
         }
-        Self { body, mask, meter }
+        let events = (meter.form == Form::Events).then(|| EventMask::of(key));
+        Self { body, mask: KeyMask::of(key), events, meter }
     }
 
     /// Returns the part of a piece that may pass.
     fn pass(&mut self, piece: &Bytes) -> Bytes {
         let mut passed = self.mask.pass(piece);
+        if let Some(events) = &mut self.events {
+            passed = events.pass(&passed);
+        }
         if self.body.is_end_stream() {
-            passed.extend(self.mask.end());
+            passed.extend(self.rest());
         }
         self.meter.observe(&passed);
         passed.into()
+    }
+
+    /// Returns what was held back, once nothing follows.
+    fn rest(&mut self) -> Vec<u8> {
+        let rest = self.mask.end();
+        match &mut self.events {
+            Some(events) => [events.pass(&rest), events.end()].concat(),
+            None => rest,
+        }
     }
 }
 
@@ -295,7 +311,7 @@ impl hyper::body::Body for AnswerBody {
             }
             // No program needs trailers, which would come after the bytes that were held back.
             Poll::Ready(None | Some(Ok(_))) => {
-                let rest = self.mask.end();
+                let rest = self.rest();
                 if rest.is_empty() {
                     return Poll::Ready(None);
                 }
@@ -307,7 +323,8 @@ impl hyper::body::Body for AnswerBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream() && self.mask.holds_nothing()
+        let holds_nothing = self.mask.holds_nothing() && self.events.as_ref().is_none_or(EventMask::holds_nothing);
+        self.body.is_end_stream() && holds_nothing
     }
 
     fn size_hint(&self) -> SizeHint {
