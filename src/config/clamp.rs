@@ -11,10 +11,10 @@ impl Allowance {
     pub fn clamp(&self, settings: &mut RepositorySettings) -> Vec<Excess> {
         let (most, budget) = (&self.most, &mut settings.budget);
         let numbers = [
-            lower("max_turns", &mut settings.max_turns, most.turns),
-            lower("max_tasks", &mut settings.max_tasks, most.tasks),
-            lower("max_parallel_tasks", &mut settings.max_parallel_tasks, most.parallel_tasks),
-            lower("agent_turns", &mut settings.agent_turns, most.agent_turns),
+            lower_count("max_turns", &mut settings.max_turns, most.turns),
+            lower_count("max_tasks", &mut settings.max_tasks, most.tasks),
+            lower_count("max_parallel_tasks", &mut settings.max_parallel_tasks, most.parallel_tasks),
+            lower_count("agent_turns", &mut settings.agent_turns, most.agent_turns),
             lower("budget.usd_per_task", &mut budget.usd_per_task, most.budget.usd_per_task),
             lower("budget.usd_per_feature", &mut budget.usd_per_feature, most.budget.usd_per_feature),
             lower("budget.tokens_per_task", &mut budget.tokens_per_task, most.budget.tokens_per_task),
@@ -43,6 +43,15 @@ fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value:
         requested: requested.to_string(),
         used: most.to_string(),
     })
+}
+
+/// Lowers a number of turns or tasks, of which none is not no limit but nothing at all.
+fn lower_count(setting: &'static str, value: &mut u32, most: u32) -> Option<Excess> {
+    let excess = lower(setting, value, most);
+    if *value == 0 {
+        *value = u32::MAX;
+    }
+    excess
 }
 
 #[cfg(test)]
@@ -103,6 +112,10 @@ mod tests {
         assert_eq!(held.max_turns, 4);
         let budget = held.budget;
         assert_eq!((budget.usd_per_task, budget.usd_per_feature, budget.hours_per_task), (0.0, 20.0, 1.5));
+        let (excess, held) = clamped("max_turns: 0\nmax_tasks: 0\nmax_parallel_tasks: 0\nagent_turns: 0");
+        assert_eq!(excess, ["budget.usd_per_feature 50 20"]);
+        assert_eq!((held.max_turns, held.max_tasks), (4, u32::MAX));
+        assert_eq!((held.max_parallel_tasks, held.agent_turns), (u32::MAX, u32::MAX));
     }
 
     #[test]

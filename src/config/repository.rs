@@ -346,7 +346,7 @@ mod tests {
             let said = mistakes(text);
             assert!(matches!(&said[..], [one] if one.contains("the number is too large")), "{text}: {said:?}");
         }
-        assert!(mistakes("max_turns: 0")[0].contains("valid: a whole number, at least 1"));
+        assert!(mistakes("max_turns: -1")[0].contains("valid: a whole number, at least 0"));
     }
 
     #[test]

@@ -27,9 +27,9 @@ macro_rules! keys {
 pub(crate) static KEYS: &[SettingKey] = &keys! {
     "label": Text(LONGEST_LABEL), "The label that starts a Feature.";
     "plan_approval": Approval, "When a plan waits for approval: never, always, or from this complexity (1 to 10).";
-    "max_turns": Whole(1, MOST), "Turns of a task before it is blocked.";
-    "max_tasks": Whole(1, MOST), "Tasks that a plan may have.";
-    "max_parallel_tasks": Whole(1, MOST), "Tasks of a Feature that run at the same time.";
+    "max_turns": Whole(MOST), "Turns of a task before it is blocked; 0 means the server's limit.";
+    "max_tasks": Whole(MOST), "Tasks that a plan may have; 0 means the server's limit.";
+    "max_parallel_tasks": Whole(MOST), "Tasks of a Feature that run at the same time; 0 means the server's limit.";
     "merge": OneOf(&["auto", "human"]),
         "Who merges an approved task into the integration branch: AutoBuild or a person.";
     "pre_loop": OneOf(&["auto", "always", "never"]),
@@ -61,7 +61,8 @@ pub(crate) static KEYS: &[SettingKey] = &keys! {
     "agent": Each(AGENTS), "Name of an agent that the server offers, for all roles or by role. Default: the server's.";
     "model": Each(MODELS),
         "`fast`, `strong`, or a name that the server allows, for all roles or by role. Default: `fast` for the Player, else `strong`.";
-    "agent_turns": Whole(1, MOST), "Model calls in one run of an agent, if its program counts them.";
+    "agent_turns": Whole(MOST),
+        "Model calls in one run of an agent, if its program counts them; 0 means the server's limit.";
     "timeouts": Each(TIMEOUTS), "Longest run of an agent, for all roles or by role: seconds, or `20m`.";
     "budget": Table(BUDGET), "What may be spent; 0 means the server's limit.";
     "protected_paths": Paths, "More paths that no Player may change.";
@@ -98,8 +99,8 @@ const fn by_role(shape: Shape) -> [SettingKey; 4] {
 static BUDGET: &[SettingKey] = &keys! {
     "usd_per_task": Amount, "US dollars for one task.";
     "usd_per_feature": Amount, "US dollars for one Feature.";
-    "tokens_per_task": Whole(0, i64::MAX), "Tokens for one task.";
-    "tokens_per_feature": Whole(0, i64::MAX), "Tokens for one Feature.";
+    "tokens_per_task": Whole(i64::MAX), "Tokens for one task.";
+    "tokens_per_feature": Whole(i64::MAX), "Tokens for one Feature.";
     "hours_per_task": Amount, "Hours of agent time for one task.";
     "hours_per_feature": Amount, "Hours of agent time for one Feature.";
 };

@@ -26,8 +26,8 @@ pub(crate) enum Shape {
     Text(usize),
     /// A command: one line for a shell.
     Command,
-    /// A whole number from the first to the second, which is the largest that its type holds. The server limits it.
-    Whole(i64, i64),
+    /// A whole number from 0 to this, which is the largest that its type holds. The server limits it.
+    Whole(i64),
     /// A number from 0 to [`LARGEST_AMOUNT`]. The server limits it.
     Amount,
     /// A share in percent.
@@ -64,8 +64,8 @@ fn read(shape: &Shape, node: &Node, offered: &Offer) -> Result<Json, Problem> {
     match shape {
         Shape::Text(max) => text(node, *max).map(Json::from),
         Shape::Command => command(node),
-        Shape::Whole(least, largest) => match node.whole() {
-            Some(value) if (*least..=*largest).contains(&value) => Ok(value.into()),
+        Shape::Whole(largest) => match node.whole() {
+            Some(value) if (0..=*largest).contains(&value) => Ok(value.into()),
             Some(value) if value > *largest => Err(too_large(node)),
             None if digits(node).is_some_and(|value| value > 1e18) => Err(too_large(node)),
             Some(_) | None => Err(unfit(node)),
@@ -96,7 +96,7 @@ fn valid(shape: &Shape, offered: &Offer) -> String {
     match shape {
         Shape::Text(max) => format!("a text of 1 to {max} characters on one line"),
         Shape::Command => "a command on one line, as in a CI file".to_owned(),
-        Shape::Whole(least, _) => format!("a whole number, at least {least}"),
+        Shape::Whole(_) => "a whole number, at least 0".to_owned(),
         Shape::Amount => "a number, at least 0".to_owned(),
         Shape::Percent => "a number from 0 to 100".to_owned(),
         Shape::OneOf(words) => join_with_or(words),
@@ -119,7 +119,7 @@ pub(crate) fn schema(shape: &Shape) -> Json {
     match shape {
         Shape::Text(max) => json!({ "type": "string", "minLength": 1, "maxLength": max }),
         Shape::Command | Shape::Agent | Shape::Model => json!({ "type": "string", "minLength": 1 }),
-        Shape::Whole(least, _) => json!({ "type": "integer", "minimum": least }),
+        Shape::Whole(_) => json!({ "type": "integer", "minimum": 0 }),
         Shape::Amount => json!({ "type": "number", "minimum": 0.0 }),
         Shape::Percent => json!({ "type": "number", "minimum": 0.0, "maximum": 100.0 }),
         Shape::OneOf(words) => json!({ "enum": words }),

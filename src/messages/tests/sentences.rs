@@ -281,8 +281,8 @@ fn every_other_reply() {
         SettingsMistake::Invalid {
             place: Position { line: 3, column: 12 },
             key: text("max_turns"),
-            said: text("0 is not valid here"),
-            valid: text("a whole number, at least 1"),
+            said: text("-1 is not valid here"),
+            valid: text("a whole number, at least 0"),
         },
         SettingsMistake::TooLarge { most: 65_536 },
         SettingsMistake::NoFile,
