@@ -7,9 +7,13 @@ use crate::{
     store::{Commit, Committed, Finish, NewEvent, StoreError},
 };
 use domain::{
+    exposure::Exposure,
     feature::{Feature, Snapshot, Step, event::Event, step},
     ids::{FeatureKey, InstallationId, Millis},
 };
+use serde::Deserialize;
+use serde_json::Value;
+use text::secret::Secrets;
 
 /// How often a lost race is repeated before it counts as a failure of the store.
 const RACES: usize = 64;
@@ -27,11 +31,37 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Builds a fact that AutoBuild caused.
-    pub(super) fn ours(event: Event, cause: String, at: Millis) -> Self {
+    /// Builds a fact that AutoBuild caused. All that agents, git and GitHub say about a Feature is stored this way, so
+    /// secrets are masked here, for example in the names of files.
+    pub(super) fn ours(event: Event, cause: String, engine: &Engine) -> Self {
         let actor = "autobuild".to_owned();
-        Self { event, cause, actor, at }
+        Self { event: masked(&engine.secrets, event), cause, actor, at: engine.now() }
     }
+}
+
+/// Returns the event with every text in it masked that it can do without.
+fn masked(secrets: &Secrets, event: Event) -> Event {
+    let Ok(value) = serde_json::to_value(&event) else { return event };
+    let is_same_to_act_on = |value: &_| Event::deserialize(value).is_ok_and(|read| acted_on(&read) == acted_on(&event));
+    let masked = secrets.mask_valid(value.clone(), is_same_to_act_on);
+    // Some failures know more than their stored form.
+    if masked == value { event } else { Event::deserialize(&masked).unwrap_or(event) }
+}
+
+/// Returns the parts of an event that are no texts for people, although they may hold what looks like a secret: commands
+/// such as `env DATABASE_URL=postgres://app:… make test`, and the rights of CI, which are compared with those of other
+/// trees.
+fn acted_on(event: &Event) -> (Option<&Value>, Option<&Exposure>) {
+    if let Event::Planned { planned, .. } = event {
+        return (Some(&planned.settings), Some(&planned.exposure));
+    }
+    if let Event::Inquired { inquired, .. } = event {
+        return (Some(&inquired.settings), None);
+    }
+    if let Event::CiExposed { exposure } = event {
+        return (None, Some(exposure));
+    }
+    (None, None)
 }
 
 /// The result of applying a fact.

@@ -139,6 +139,23 @@ async fn a_conflict_in_review_is_resolved_and_the_same_pull_request_waits_again(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_in_a_file_whose_name_is_a_token_is_stored_without_it() {
+    let world = Setup::new().settings("max_turns: 1").build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let path = format!("hello/{token}.txt");
+    for (branch, text) in [(INTEGRATION, "ours\n"), ("main", "theirs\n")] {
+        world.by(WRITER).push(REPO, branch, "More", &[(path.as_str(), Some(text))]).await.unwrap();
+    }
+    world.settle().await;
+    let feature = world.feature().await;
+    let told = format!("{:?}", feature.task(SYNC).expect("a task resolves it").plan);
+    assert!(told.contains("hello/[masked]") && !told.contains(token), "{told}");
+    world.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_push_to_the_default_branch_that_merges_disturbs_nobody_in_review() {
     let world = World::new().await;
     world.script.plans(&Plan::one()).succeeds(1);

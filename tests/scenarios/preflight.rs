@@ -268,3 +268,14 @@ async fn that_all_tests_fail_without_a_name_is_said_before_a_planner_is_paid() {
     says(&world, &parts).await;
     world.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_in_the_test_command_is_given_to_the_tests() {
+    let test = "env DATABASE_URL=postgres://app:Zk93hQv7tB@localhost/app sh tests/run.sh";
+    let world = Setup::new().only_settings(&format!("test: {test}")).build().await;
+    world.script.plans(&Plan::one()).succeeds(1);
+    world.start().await;
+    assert_eq!(world.state().await, "in_review");
+    assert_eq!(world.feature().await.settings["test"], test);
+    world.end().await;
+}

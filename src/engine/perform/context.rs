@@ -23,7 +23,6 @@ use domain::{
 use git::{Mirror, Policy, Remote, Unpacked};
 use sandbox::egress::Refusals;
 use std::{sync::atomic::Ordering, time::Duration};
-use text::secret::Secrets;
 
 /// How long a later write of an effect may wait in its worker, in milliseconds. If it must wait longer, the effect is
 /// stored and waits in the database.
@@ -131,24 +130,13 @@ impl EffectContext<'_> {
     }
 
     pub(super) fn event(&self, event: Event) -> Done {
-        let fact = Fact::ours(event, self.job.effect.id.clone(), self.engine.now());
+        let fact = Fact::ours(event, self.job.effect.id.clone(), self.engine);
         Done::Fact(self.feature.key, Box::new(fact))
     }
 
-    /// Ends the effect with an event of a task. All that agents and git say about a task is stored this way, so secrets are
-    /// masked here, for example in the names of files.
     pub(super) fn task_event(&self, task: TaskId, event: task::Event) -> Done {
-        self.event(Event::Task { task, event: masked(&self.engine.secrets, event) })
+        self.event(Event::Task { task, event })
     }
-}
-
-/// Returns the event with every text in it masked. One that is none any more, because a word of its form counts as a secret,
-/// stays as it is: a result must not be lost.
-fn masked(secrets: &Secrets, event: task::Event) -> task::Event {
-    let Ok(value) = serde_json::to_value(&event) else { return event };
-    let masked = secrets.mask_json(value.clone());
-    // Some failures know more than their stored form.
-    if masked == value { event } else { serde_json::from_value(masked).unwrap_or(event) }
 }
 
 impl Job {

@@ -33,7 +33,7 @@ pub(in crate::engine) fn fact(engine: &Engine, job: &Job, error: &EffectError) -
         Err(_) => unreadable(&key, job, error)?,
     };
     let cause = format!("{}/given-up", job.effect.id);
-    Some((key, Fact::ours(event, cause, engine.now())))
+    Some((key, Fact::ours(event, cause, engine)))
 }
 
 /// Returns the answers to a delivery that is given up. No Feature waits for it, only people do.

@@ -38,7 +38,7 @@ pub(super) async fn commit_to_push(
     let exposure = feature.ci.exposure.clone().with(shown.clone());
     if exposure != feature.ci.exposure {
         let event = Event::CiExposed { exposure: shown };
-        let fact = Fact::ours(event, format!("exposure/{head}"), context.engine.now());
+        let fact = Fact::ours(event, format!("exposure/{head}"), context.engine);
         context.engine.apply(&context.feature.key, fact, None).await?;
     }
     let status = CiStatus { exposure, release: CiRelease::None };

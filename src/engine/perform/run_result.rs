@@ -73,14 +73,13 @@ impl RunResult {
         serde_json::from_str(effect.external_id.as_deref()?).ok()
     }
 
-    /// Returns its stored form, with secrets masked, for example in the names of files. If a word of the form or of the
-    /// commit counts as a secret, nothing is masked: the commit must be found again.
+    /// Returns its stored form, with secrets masked, for example in the names of files. A word of the form or of the
+    /// commit stays: the commit must be found again.
     pub(super) fn to_json(&self, secrets: &Secrets) -> Result<String, EffectError> {
         let value =
             serde_json::to_value(self).map_err(|error| EffectError::defect(Defect::Other(error.to_string())))?;
-        let masked = secrets.mask_json(value.clone());
-        let keeps_commit = Self::deserialize(&masked).is_ok_and(|read| read.commit() == self.commit());
-        Ok(if keeps_commit { masked } else { value }.to_string())
+        let keeps_commit = |value: &_| Self::deserialize(value).is_ok_and(|read| read.commit() == self.commit());
+        Ok(secrets.mask_valid(value, keeps_commit).to_string())
     }
 
     fn commit(&self) -> Option<&MadeCommit> {

@@ -167,6 +167,34 @@ impl Secrets {
         }
     }
 
+    /// Returns the value with every text in it masked but those without which it would not be valid, such as the words of
+    /// its form.
+    pub fn mask_valid(&self, mut value: Value, is_valid: impl Fn(&Value) -> bool) -> Value {
+        let mut parts = vec![String::new()];
+        while let Some(at) = parts.pop() {
+            let Some(part) = value.pointer(&at).cloned() else { continue };
+            let masked = self.mask_json(part.clone());
+            if masked == part {
+                continue;
+            }
+            put(&mut value, &at, masked);
+            if is_valid(&value) {
+                continue;
+            }
+            // One of the texts in it has to stay.
+            match &part {
+                Value::Array(items) => parts.extend((0..items.len()).map(|index| format!("{at}/{index}"))),
+                Value::Object(fields) => parts.extend(fields.keys().map(|name| {
+                    let name = name.replace('~', "~0").replace('/', "~1");
+                    format!("{at}/{name}")
+                })),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
+            put(&mut value, &at, part);
+        }
+        value
+    }
+
     /// Returns the credentials in a file's content for which a commit is refused, in order; one for each place.
     pub fn find(&self, path: &str, content: &[u8]) -> Vec<FoundSecret> {
         let wide = view::read(content);
@@ -225,6 +253,12 @@ pub fn encodings(secret: &str) -> Vec<String> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+fn put(value: &mut Value, at: &str, part: Value) {
+    if let Some(place) = value.pointer_mut(at) {
+        *place = part;
+    }
 }
 
 /// Returns the Shannon entropy of the text, in bits per character.

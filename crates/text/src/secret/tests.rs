@@ -1,4 +1,4 @@
-use super::{SecretKind, Secrets};
+use super::{MASK, SecretKind, Secrets};
 use proptest::prelude::*;
 use secrecy::SecretString;
 use serde_json::json;
@@ -338,4 +338,16 @@ fn what_is_learnt_is_found_by_all_until_it_ends() {
     assert_eq!(elsewhere.mask(text), "a [masked] b [masked] c [masked] d [masked]");
     secrets.learn(&token("other-Token-3"), 9_000, 2_000);
     assert_eq!(elsewhere.mask(text), "a [masked] b plain-Token-2 c cGxhaW4tVG9rZW4tMg d [masked]");
+}
+
+#[test]
+fn a_text_that_has_to_stay_leaves_no_other_text_unmasked() {
+    let (key, form) = ("ghp_0123456789abcdefghijABCDEFGHIJ012345", "k7Qz9rT2-form-W3xV8pL6");
+    let secrets = Secrets::new([&SecretString::from(form)]);
+    let value = json!({form: {"files": [key, form, "a"], "of": {key: key}}});
+    let has_form = |value: &serde_json::Value| value.get(form).is_some();
+    let expected = json!({form: {"files": [MASK, MASK, "a"], "of": {MASK: MASK}}});
+    assert_eq!(secrets.mask_valid(value.clone(), has_form), expected);
+    assert_eq!(secrets.mask_valid(value.clone(), |_| false), value);
+    assert_eq!(secrets.mask_valid(value.clone(), |_| true), secrets.mask_json(value));
 }
