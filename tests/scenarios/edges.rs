@@ -229,10 +229,16 @@ async fn files_that_programs_obey_are_named_on_top_of_both_pull_requests() {
     let world = World::new().await;
     let tasks = "{ \"tasks\": [] }\n";
     world.script.plans(&Plan::one()).plays(1).feedback(1, "Say more");
-    let of_no_program = (".next-editor/tasks.json", tasks);
+    let of_no_program = ("next-editor/tasks.json", tasks);
     world.script.writes(
         1,
-        &[(".vscode/tasks.json", tasks), ("web/.npmrc", "a=b\n"), (".readthedocs.yaml", "version: 2\n"), of_no_program],
+        &[
+            (".vscode/tasks.json", tasks),
+            ("web/.npmrc", "a=b\n"),
+            (".readthedocs.yaml", "version: 2\n"),
+            (".next-shell", "x\n"),
+            of_no_program,
+        ],
     );
     world.script.approves(1);
     world.start().await;
@@ -244,6 +250,7 @@ async fn files_that_programs_obey_are_named_on_top_of_both_pull_requests() {
             "editors: `.vscode`",
             "package managers: `web/.npmrc`",
             "services that build branches: `.readthedocs.yaml`",
+            "perhaps other programs, since the name begins with a dot: `.next-shell`",
         ] {
             assert!(body.contains(line), "{line}: {body}");
         }

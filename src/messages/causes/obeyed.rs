@@ -42,5 +42,6 @@ fn program(obeys: FileUser) -> &'static str {
         FileUser::PackageManager => "package managers",
         FileUser::Agent => "agents",
         FileUser::Deployment => "services that build branches",
+        FileUser::Unknown => "perhaps other programs, since the name begins with a dot",
     }
 }
