@@ -128,6 +128,7 @@ impl<'f> Judge<'f> {
     /// Judges a workflow. `caller` holds the permissions of the job that calls it.
     pub(super) fn workflow(&mut self, path: &str, workflow: &Node, caller: Option<&Node>) {
         self.keys(workflow, &OF_WORKFLOW);
+        self.seeking.read_values(workflow);
         self.texts(workflow);
         let permissions = entry(workflow, "permissions").or(caller);
         let Some(jobs) = entry(workflow, "jobs").and_then(Node::entries) else {
@@ -153,6 +154,7 @@ impl<'f> Judge<'f> {
 
     fn job(&mut self, job: &Node, permissions: Option<&Node>) {
         self.keys(job, &OF_JOB);
+        self.seeking.read_values(job);
         let permissions = entry(job, "permissions").or(permissions);
         if let Some(environment) = entry(job, "environment") {
             let name = environment.text().map_or_else(|| environment.render_short(80), str::to_owned);

@@ -57,8 +57,7 @@ impl Scope {
         if let Some(shell) = entry(node, "shell").or_else(of_run) {
             scope.shell = if matches!(shell.text(), Some("bash" | "sh")) { Shell::Known } else { Shell::Other };
         }
-        let is_unix = |label: &str| ["ubuntu", "macos"].iter().any(|system| label.to_lowercase().starts_with(system));
-        let may_be_windows = entry(node, "runs-on").is_some_and(|runner| !runner.text().is_some_and(is_unix));
+        let may_be_windows = entry(node, "runs-on").is_some_and(|runner| !has_unix(runner));
         if scope.shell == Shell::Usual && may_be_windows {
             scope.shell = Shell::OfMachine;
         }
@@ -75,6 +74,17 @@ impl Scope {
         let step = path.split_once(".outputs.").map_or(path, |(step, _)| step);
         self.steps.contains(step) || self.levels.iter().rev().find_map(|level| level.get(path)) == Some(&true)
     }
+}
+
+/// `true` if a label names a system with bash. A machine has all labels of a list, and GitHub labels each with its system.
+fn has_unix(runner: &Node) -> bool {
+    let runner = entry(runner, "labels").unwrap_or(runner);
+    let labels = runner.items().unwrap_or(std::slice::from_ref(runner));
+    labels
+        .iter()
+        .filter_map(Node::text)
+        .map(str::to_lowercase)
+        .any(|label| label == "linux" || ["ubuntu", "macos"].iter().any(|system| label.starts_with(system)))
 }
 
 /// Returns the path of a step whose outputs hold no text of a person.

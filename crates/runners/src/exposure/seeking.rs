@@ -6,7 +6,10 @@ use text::node::{Node, Shape};
 
 /// Words that take work of others, in lower case.
 const TAKING: [&str; 6] =
-    ["action-download-artifact", "run download", "actions/artifacts", "pr checkout", "origin pull/", "autobuild/"];
+    ["action-download-artifact", "run download", "actions/artifacts", "pr checkout", "origin pull/", OURS];
+
+/// The beginning of the names of our branches.
+const OURS: &str = "autobuild/";
 
 /// Words that list heads of branches and pull requests. Many steps only show them.
 const LISTING: [&str; 10] = [
@@ -22,11 +25,14 @@ const LISTING: [&str; 10] = [
     "ls-remote --heads",
 ];
 
-/// Options with which a list of branches only answers whether a commit is in one of them.
-const ASKING: [&str; 2] = ["--contains", "--merged"];
+/// Options with which a list of branches only answers whether one is there, or a commit is in one.
+const ASKING: [&str; 3] = ["--contains", "--merged", "--exit-code"];
 
 /// Commands of git that put other code into the work tree.
 const CHECKING_OUT: [&str; 5] = ["git checkout", "git switch", "git worktree", "git merge", "git cherry-pick"];
+
+/// Parts of values that a step gets from the steps and jobs before it.
+const PASSED: [&str; 3] = ["outputs.", "env.", "matrix."];
 
 /// The findings about the steps that were read so far.
 #[derive(Clone, Copy, Default)]
@@ -42,6 +48,14 @@ impl Seeking {
         self.takes || self.lists && self.checks_out
     }
 
+    /// Reads the values that a workflow or a job sets.
+    pub(super) fn read_values(&mut self, part: &Node) {
+        let mut text = String::new();
+        let parts = ["env", "strategy", "with"].into_iter().filter_map(|key| entry(part, key));
+        parts.for_each(|part| add_texts(part, &mut text));
+        self.takes |= text.to_lowercase().contains(OURS);
+    }
+
     pub(super) fn read_step(&mut self, step: &Node) {
         let mut text = String::new();
         let parts = ["run", "with", "env", "uses"].into_iter().filter_map(|key| entry(step, key));
@@ -53,11 +67,13 @@ impl Seeking {
         let is_own = |rest: &str| rest.starts_with(['\'', '"']) || rest.starts_with("${{ github.event.");
         let takes_pull = text.split("refs/pull/").skip(1).any(|rest| !is_own(rest));
         let takes_run = text.contains("actions/runs/") && text.contains("/artifacts");
-        let downloads = entry(step, "uses").and_then(Node::text).is_some_and(|uses| uses.contains("download-artifact"));
-        let names_run = entry(step, "with").is_some_and(|with| entry(with, "run-id").is_some());
-        self.takes |= has(&TAKING) || takes_pull || takes_run || downloads && names_run;
+        let uses = |action| entry(step, "uses").and_then(Node::text).is_some_and(|uses| uses.contains(action));
+        let input = |name| entry(step, "with").and_then(|with| entry(with, name));
+        let is_passed = |text: &str| PASSED.iter().any(|passed| text.contains(passed));
+        let names_ref = input("ref").and_then(Node::text).is_some_and(is_passed);
+        self.takes |= has(&TAKING) || takes_pull || takes_run || uses("download-artifact") && input("run-id").is_some();
         self.lists |= has(&LISTING) && !has(&ASKING);
-        self.checks_out |= has(&CHECKING_OUT);
+        self.checks_out |= has(&CHECKING_OUT) || uses("checkout") && names_ref;
     }
 }
 

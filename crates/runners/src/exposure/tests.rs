@@ -305,6 +305,16 @@ fn the_shell_in_force_may_be_of_the_job_or_the_workflow() {
     let on_windows = |text: &str| text.replace("ubuntu-latest", "windows-latest");
     assert!(is_exposed(&on_windows(&plain)) && !is_exposed(&on_windows(&of_job("bash"))));
     assert!(is_exposed(&plain.replace("ubuntu-latest", "'${{ matrix.os }}'")));
+    for (runner, expected) in [
+        ("[ubuntu-latest]", false),
+        ("[self-hosted, Linux]", false),
+        ("{group: large, labels: [macos-15]}", false),
+        ("[windows-latest]", true),
+        ("[self-hosted, '${{ matrix.os }}']", true),
+        ("{group: large}", true),
+    ] {
+        assert_eq!(is_exposed(&plain.replace("ubuntu-latest", runner)), expected, "{runner}");
+    }
 }
 
 #[test]
@@ -340,6 +350,8 @@ fn a_workflow_that_looks_for_work_of_others_is_not_harmless_whatever_starts_it()
         "run: gh api repos/a/b/pulls --jq .[].head.sha | while read sha; do git checkout $sha; make; done",
         "run: for b in $(git branch -r); do git checkout $b && make test; done",
         "run: git worktree add w origin/autobuild/1/feature && make -C w",
+        "id: l\n        run: echo \"h=$(git branch -r)\" >> $GITHUB_OUTPUT\n      - uses: actions/checkout@v5\n        with: {ref: '${{ steps.l.outputs.h }}'}",
+        "uses: actions/checkout@v5\n        with: {ref: '${{ matrix.b }}'}\n    strategy: {matrix: {b: [main, autobuild/1/integration]}}",
     ];
     let unasked = ["schedule", "release", "issues", "delete", "{push: {branches: [main]}}", "[push, schedule]"];
     for step in taking {
@@ -355,6 +367,13 @@ fn a_workflow_that_looks_for_work_of_others_is_not_harmless_whatever_starts_it()
         "run: git fetch --tags origin",
         "run: git branch -r --contains $GITHUB_SHA | grep origin/main && git checkout main",
         "run: gh pr list --json headRefName,number",
+        "run: git for-each-ref refs/remotes --format '%(refname)' >> heads\n      - run: make",
+        "run: for PR in $(gh pr list --json number --jq .[].number); do PR=\"$PR\" bash ci/label.sh; done",
+        "run: git for-each-ref refs/remotes | python3 ci/stale.py",
+        "run: git ls-remote --exit-code --heads origin pages || git checkout --orphan pages",
+        "run: git branch -r | wc -l\n      - uses: actions/checkout@v5\n        with: {ref: '${{ inputs.ref }}'}",
+        "run: git branch -r | xargs -n1 git push origin --delete",
+        "run: echo \"x=$(gh pr list --json headRefName)\" >> $GITHUB_OUTPUT\n      - run: make",
         "run: gh actions-cache list -B refs/pull/${{ github.event.pull_request.number }}/merge",
         "uses: docker/build-push-action@v6\n        with: {push: \"${{ !startsWith(github.ref, 'refs/pull/') }}\"}",
     ];
