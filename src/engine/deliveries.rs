@@ -3,7 +3,7 @@
 use crate::{
     engine::{Engine, ingest::Ingest},
     github::webhook::{Admission, OwnApps, Summary, WebhookError, admit},
-    store::{AcceptOutcome, DeliverySource, NewDelivery, StoreError},
+    store::{AcceptOutcome, DeliverySource, MemoryShare, NewDelivery, StoreError},
 };
 use domain::ids::{IssueNumber, PullNumber};
 
@@ -14,6 +14,8 @@ pub struct DeliveryRequest {
     /// The name of the event, such as `issues`.
     pub event: String,
     pub body: Vec<u8>,
+    /// What the body takes of the memory for bodies.
+    pub share: MemoryShare,
     pub source: DeliverySource,
 }
 
@@ -59,7 +61,7 @@ impl Engine {
             received_at: now,
             source: request.source,
         };
-        Ok(DeliveryOutcome::Stored(self.store.accept_delivery(delivery, Some(effect)).await?))
+        Ok(DeliveryOutcome::Stored(self.store.accept_counted(delivery, Some(effect), request.share).await?))
     }
 
     /// Returns the issue for which deliveries are read in order; for a comment on a pull request, the Feature's issue.

@@ -233,6 +233,7 @@ impl Engine {
             id: entry.guid.clone(),
             event: entry.event.clone(),
             body,
+            share: None,
             source: DeliverySource::Replay,
         };
         match self.accept(request).await {

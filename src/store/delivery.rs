@@ -13,6 +13,7 @@ use std::{
     collections::HashSet,
     sync::{Arc, LazyLock},
 };
+use tokio::sync::OwnedSemaphorePermit;
 
 statements! {
     READ = "SELECT event, payload, received_at, outcome FROM delivery WHERE app_id = $1 AND id = $2";
@@ -33,6 +34,9 @@ pub(super) static ACCEPT: LazyLock<BulkInsert> = LazyLock::new(|| {
         "ON CONFLICT (app_id, id) DO NOTHING RETURNING app_id, id",
     )
 });
+
+/// A payload's share of a budget of memory, which is used until this is dropped.
+pub type MemoryShare = Option<OwnedSemaphorePermit>;
 
 /// The way in which a delivery reached us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,9 +103,19 @@ impl Store {
         delivery: NewDelivery,
         ingest: Option<NewEffect>,
     ) -> Result<AcceptOutcome, StoreError> {
+        self.accept_counted(delivery, ingest, None).await
+    }
+
+    /// Does the same, and gives `share` back once the payload is stored or refused, even if the caller is gone by then.
+    pub async fn accept_counted(
+        &self,
+        delivery: NewDelivery,
+        ingest: Option<NewEffect>,
+        share: MemoryShare,
+    ) -> Result<AcceptOutcome, StoreError> {
         column(delivery.app.0)?;
         ingest.as_ref().map_or(Ok(()), effect::check)?;
-        self.inbox.accept(delivery, ingest).await
+        self.inbox.accept(delivery, ingest, share).await
     }
 
     /// Returns the delivery with this id, if it was ever accepted.

@@ -6,7 +6,7 @@
 
 use crate::store::{
     delivery,
-    delivery::{AcceptOutcome, NewDelivery},
+    delivery::{AcceptOutcome, MemoryShare, NewDelivery},
     effect::NewEffect,
     error::StoreError,
     sql::Db,
@@ -41,6 +41,8 @@ pub(super) struct Inbox(mpsc::Sender<Waiting>);
 struct Waiting {
     delivery: NewDelivery,
     ingest: Option<NewEffect>,
+    /// What the payload takes of the memory for bodies. The sender may be gone while the delivery still waits here.
+    _share: MemoryShare,
     answer: oneshot::Sender<Result<AcceptOutcome, StoreError>>,
 }
 
@@ -56,9 +58,10 @@ impl Inbox {
         &self,
         delivery: NewDelivery,
         ingest: Option<NewEffect>,
+        share: MemoryShare,
     ) -> Result<AcceptOutcome, StoreError> {
         let (answer, answered) = oneshot::channel();
-        let waiting = Waiting { delivery, ingest, answer };
+        let waiting = Waiting { delivery, ingest, _share: share, answer };
         self.0.send(waiting).await.map_err(|_| StoreError::Closed)?;
         answered.await.map_err(|_| StoreError::Closed)?
     }
@@ -180,9 +183,9 @@ mod tests {
         };
         tokio::spawn(serve(receiver, settle, || async {}));
         let inbox = Inbox(sender);
-        let bad = inbox.accept(delivery("bad"), None).await;
+        let bad = inbox.accept(delivery("bad"), None, None).await;
         assert!(matches!(bad, Err(StoreError::Closed)), "{bad:?}");
-        assert!(matches!(inbox.accept(delivery("good"), None).await, Ok(AcceptOutcome::New)));
+        assert!(matches!(inbox.accept(delivery("good"), None, None).await, Ok(AcceptOutcome::New)));
     }
 
     /// Sends deliveries at this distance from each other for three seconds, and returns how often workers were woken.
@@ -199,7 +202,7 @@ mod tests {
         let inbox = Inbox(sender);
         let end = Instant::now() + Duration::from_secs(3);
         while Instant::now() < end {
-            inbox.accept(delivery("one"), None).await.unwrap();
+            inbox.accept(delivery("one"), None, None).await.unwrap();
             tokio::time::sleep(distance).await;
         }
         wakes.load(Ordering::Relaxed)

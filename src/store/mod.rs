@@ -48,7 +48,7 @@ pub use cancel::CancelRule;
 pub use claim::{ClaimRequest, Claimed, LaneLimits, Ready};
 pub use commit::{Commit, Committed};
 pub use counters::LEASES_LOST;
-pub use delivery::{AcceptOutcome, DeliverySource, NewDelivery, StoredDelivery};
+pub use delivery::{AcceptOutcome, DeliverySource, MemoryShare, NewDelivery, StoredDelivery};
 pub use domain::effect::Lane;
 pub use effect::{EffectState, MAX_EFFECT_PAYLOAD, NewEffect, Ordered, StoredEffect};
 pub use error::{Obstacle, OpenError, StoreError, StoreFailure};

@@ -1,5 +1,6 @@
 //! Limits the memory that the bodies of all requests use together.
 
+use crate::store::MemoryShare;
 use bytes::Buf;
 use http_body_util::BodyExt;
 use hyper::body::Body;
@@ -19,9 +20,6 @@ const BUDGET: usize = 32 << 20;
 #[derive(Clone)]
 pub(super) struct Bodies(Arc<Semaphore>);
 
-/// A body's share of the budget, which is used until this is dropped.
-pub(super) type BodyShare = Option<OwnedSemaphorePermit>;
-
 /// The reason why a body was not read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BodyFailure {
@@ -40,7 +38,7 @@ impl Bodies {
 
     /// Reads a body of at most `most` bytes, and returns it with its share of the budget. Bytes are counted as they
     /// arrive, even if a larger length was announced.
-    pub(super) async fn read<B>(&self, mut body: B, most: usize) -> Result<(Vec<u8>, BodyShare), BodyFailure>
+    pub(super) async fn read<B>(&self, mut body: B, most: usize) -> Result<(Vec<u8>, MemoryShare), BodyFailure>
     where
         B: Body + Unpin,
     {
@@ -71,7 +69,7 @@ impl Bodies {
     }
 
     /// Takes from the budget until `held` covers this many bytes.
-    fn hold(&self, held: &mut BodyShare, bytes: usize) -> Result<(), BodyFailure> {
+    fn hold(&self, held: &mut MemoryShare, bytes: usize) -> Result<(), BodyFailure> {
         let more = bytes.saturating_sub(held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits));
         let more = u32::try_from(more).map_err(|_| BodyFailure::TooLarge)?;
         if more == 0 {

@@ -9,9 +9,9 @@ use crate::{
         OAuthApp,
         webhook::{DeliveryHeaders, HeaderError, Signature, SignatureError, verify},
     },
-    store::DeliverySource,
+    store::{DeliverySource, MemoryShare},
     web::{
-        bodies::{BODY_PATIENCE, Bodies, BodyFailure, BodyShare},
+        bodies::{BODY_PATIENCE, Bodies, BodyFailure},
         dashboard::readings::OpenPages,
         log_throttle::LogThrottle,
         token_tries::{TokenCheck, TokenTries, WRONG_TAKES},
@@ -160,20 +160,20 @@ pub(super) async fn webhook(State(inbox): State<Arc<Inbox>>, request: Request) -
     };
     // The signature's form is checked before the body is read, so a sender without one costs no memory.
     let signature = Signature::read(headers.signature.as_deref()).map_err(unsigned)?;
-    let (body, _held) = whole(&inbox, body).await?;
+    let (body, share) = whole(&inbox, body).await?;
     verify(&inbox.secrets, &body, &signature).map_err(unsigned)?;
-    Ok(store(&inbox, headers, body).await.into_response())
+    Ok(store(&inbox, headers, body, share).await.into_response())
 }
 
 /// Stores a signed delivery, if it is of use.
-async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (StatusCode, String) {
+async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>, share: MemoryShare) -> (StatusCode, String) {
     let DeliveryHeaders { event, delivery, .. } = headers;
-    let request = DeliveryRequest { id: delivery.clone(), event, body, source: DeliverySource::Webhook };
+    let request = DeliveryRequest { id: delivery.clone(), event, body, share, source: DeliverySource::Webhook };
     match tokio::time::timeout(inbox.store_patience, inbox.engine.accept(request)).await {
         Ok(Ok(DeliveryOutcome::Stored(_))) => (StatusCode::ACCEPTED, "stored\n".to_owned()),
         Ok(Ok(DeliveryOutcome::NotNeeded)) => (StatusCode::ACCEPTED, "not needed\n".to_owned()),
         Ok(Err(DeliveryFailure::Payload(error))) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
-        // The store may still write it. A replay then finds that it is known.
+        // If it is in the store's queue already, it is stored later, and counts as a body until then. A replay finds it.
         Err(_) => {
             tracing::error!(%delivery, "delivery {delivery} could not be stored in time: the database does not answer");
             let said = "the delivery could not be stored in time; send it again\n";
@@ -188,7 +188,7 @@ async fn store(inbox: &Inbox, headers: DeliveryHeaders, body: Vec<u8>) -> (Statu
 }
 
 /// Returns the whole body with its share of the memory for bodies, or the answer that refuses it.
-async fn whole(inbox: &Inbox, body: Body) -> Result<(Vec<u8>, BodyShare), Response> {
+async fn whole(inbox: &Inbox, body: Body) -> Result<(Vec<u8>, MemoryShare), Response> {
     let (status, said) = match tokio::time::timeout(inbox.patience, inbox.bodies.read(body, MAX_BODY)).await {
         Ok(Ok(whole)) => return Ok(whole),
         Ok(Err(BodyFailure::NoRoom)) => return Err(no_room(inbox)),

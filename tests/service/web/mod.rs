@@ -224,6 +224,27 @@ async fn a_delivery_is_answered_in_time_while_the_database_does_not_answer() {
 }
 
 #[tokio::test]
+async fn a_late_delivery_counts_as_a_body_until_it_is_stored() {
+    let service = Service::hurried(Duration::from_millis(100)).await;
+    let mut other = service.database().await;
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
+    let answer = async |name: &str| {
+        let mut connected = service.connect().await;
+        // Two of them are larger than the memory for bodies.
+        connected.send(&Request::label(name).padded(17 << 20).bytes()).await;
+        connected.answer().await.unwrap().1
+    };
+    let crowded = "too many large bodies at once; send it again\n";
+    let late = "the delivery could not be stored in time; send it again\n";
+    assert_eq!([answer("d1").await, answer("d2").await], [late, crowded]);
+    sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
+    // It comes after d1 in the queue.
+    while service.answers(&Request::label("d3")).await != 202 {}
+    assert_eq!(service.stored().await, (2, 2));
+    assert_ne!(answer("d2").await, crowded);
+}
+
+#[tokio::test]
 async fn a_thousand_deliveries_at_once_are_all_stored() {
     let service = Service::start().await;
     let sender = async |sender: usize| {

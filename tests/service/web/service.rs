@@ -301,6 +301,13 @@ impl Request {
         Self::new("issues", id, payload.to_string())
     }
 
+    /// Adds white space, which means nothing, up to this size.
+    pub fn padded(mut self, bytes: usize) -> Self {
+        self.body.resize(self.body.len().max(bytes), b' ');
+        let signature = signature(SECRET, &self.body);
+        self.with("x-hub-signature-256", Some(&signature))
+    }
+
     /// Removes a header, or sets its value.
     pub fn with(mut self, name: &'static str, value: Option<&str>) -> Self {
         self.headers.retain(|(known, _)| *known != name);
