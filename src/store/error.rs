@@ -67,6 +67,8 @@ pub enum Obstacle {
     Full,
     /// It may lose an acknowledged commit.
     NotDurable,
+    /// Another process changes its tables, or stopped while it did.
+    Migrating,
     /// This user, or this role, may not write.
     NoRights,
     /// The server only answers reads.
@@ -268,6 +270,9 @@ pub enum OpenError {
     /// The database might lose a commit that it has acknowledged.
     #[error("the database does not keep what it acknowledges: {0}")]
     NotDurable(LostPromise),
+    /// Another process holds the lock for changing the tables.
+    #[error("another process is bringing the tables up to date, or hangs while it does: its lock was waited for in vain")]
+    Migrating(#[source] Arc<sqlx::Error>),
     /// Any other error of the database.
     #[error("the database cannot be opened")]
     Store(#[from] StoreError),
@@ -308,6 +313,7 @@ impl OpenError {
             Self::Older { .. } => Obstacle::Other,
             Self::Damaged(_) => Obstacle::Damaged,
             Self::NotDurable(_) => Obstacle::NotDurable,
+            Self::Migrating(_) => Obstacle::Migrating,
             Self::Store(error) => error.obstacle(),
         }
     }

@@ -4,7 +4,7 @@ use crate::store::{
     error::{OpenError, StoreError},
     meta,
     open::FoundDatabase,
-    sql::{Db, Pools, args, statements},
+    sql::{Db, Pools, Tx, args, statements},
 };
 
 /// The ability of the previous release to work on the migrated tables. If it can, both run side by side during an
@@ -61,7 +61,7 @@ statements! {
 /// Migrates the tables to the newest version that this program knows, or refuses a database that is newer.
 pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
     let mut tx = db.write().await.map_err(opening)?;
-    tx.alone(LOCK).await?;
+    take_lock(&mut tx).await?;
     tx.script(HISTORY).await.map_err(opening)?;
     let newest = tx.row(NEWEST, args![]).await?.map(|row| row.int("newest"));
     let found = newest.transpose()?.unwrap_or_default();
@@ -88,13 +88,27 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
     Ok(())
 }
 
+async fn take_lock(tx: &mut Tx) -> Result<(), OpenError> {
+    tx.alone(LOCK).await.map_err(|error| match error {
+        StoreError::Busy(cause) => OpenError::Migrating(cause),
+        error @ (StoreError::Unavailable(_)
+        | StoreError::CannotWrite(_)
+        | StoreError::Refused(_)
+        | StoreError::Unreadable { .. }
+        | StoreError::Newer { .. }
+        | StoreError::TooLarge(_)
+        | StoreError::TooLong { .. }
+        | StoreError::Closed) => error.into(),
+    })
+}
+
 /// Fails unless [`up`] and the work after it could write a database in this state. Everything is rolled back.
 pub(super) async fn rehearse(db: &Db, found: FoundDatabase) -> Result<(), OpenError> {
     let mut tx = db.write().await?;
     if let Pools::Postgres(_) = db.pools {
         meta::check_server(&mut tx).await?;
     }
-    tx.alone(LOCK).await?;
+    take_lock(&mut tx).await?;
     tx.script(HISTORY).await.map_err(opening)?;
     match found {
         FoundDatabase::Current => meta::probe(&mut tx).await?,

@@ -169,6 +169,22 @@ async fn a_try_finds_a_server_or_a_role_that_may_not_write() {
 }
 
 #[tokio::test]
+async fn a_lock_for_migrating_that_is_not_given_back_is_named() {
+    let db = Database::postgres().await;
+    db.open().await.close().await;
+    let mut other = db.url.parse::<PgConnectOptions>().unwrap().connect().await.unwrap();
+    other.execute("SELECT pg_advisory_lock(x'6175746f0001'::bigint)").await.unwrap();
+    let hurried = || OpenOptions { patience: Duration::from_millis(100), ..OpenOptions::default() };
+    let opened = Store::open(&db.url, hurried()).await.map(drop);
+    let tried = Store::try_opening(&db.url, hurried()).await.map(drop);
+    for refused in [opened, tried] {
+        assert_eq!(refused.unwrap_err().obstacle(), Obstacle::Migrating);
+    }
+    other.execute("SELECT pg_advisory_unlock_all()").await.unwrap();
+    Store::try_opening(&db.url, hurried()).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_server_that_is_gone_does_not_answer_and_is_not_asked_for_each_delivery() {
     let db = Database::postgres().await;
     let (runtime, url) = (Runtime::new().unwrap(), db.url.clone());

@@ -14,6 +14,9 @@ use std::time::Duration;
 /// How long each try waits for SQLite's lock. The few tries together take less than [`PATIENCE`].
 const BUSY: Duration = Duration::from_millis(500);
 
+/// How long each try waits for a server, or for a lock of it. This leaves time within [`PATIENCE`] to say which.
+const SERVER: Duration = Duration::from_secs(3);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     Sqlite,
@@ -28,7 +31,10 @@ pub(super) async fn row(input: &DoctorInput<'_>) -> Row {
             Some(running) => {
                 running.store.check_writable().await.map(|()| FoundDatabase::Current).map_err(OpenError::from)
             }
-            None => Store::try_opening(url, OpenOptions { busy_timeout: BUSY, ..OpenOptions::default() }).await,
+            None => {
+                let options = OpenOptions { busy_timeout: BUSY, patience: SERVER, ..OpenOptions::default() };
+                Store::try_opening(url, options).await
+            }
         }
     };
     match tokio::time::timeout(PATIENCE, tried).await {
@@ -61,6 +67,9 @@ fn remedy(obstacle: Obstacle, engine: Engine) -> &'static str {
         Obstacle::Damaged => "restore a backup (docs/restore.md)",
         Obstacle::Full => "make room on the disk of the database",
         Obstacle::NotDurable => "change that, then look again",
+        Obstacle::Migrating => {
+            "wait until it is done; if it hangs, end its session: pg_locks shows the pid that holds an advisory lock"
+        }
         Obstacle::Other => "see the log of the database, or name another with AUTOBUILD_DATABASE_URL",
         Obstacle::ReadOnly => {
             "lead AUTOBUILD_DATABASE_URL to the primary server, or end this one's recovery or default_transaction_read_only"
