@@ -262,13 +262,14 @@ async fn open_postgres(server: PgConnectOptions, options: &OpenOptions) -> Resul
 }
 
 /// Returns the settings of each session. Without keepalives, a server notices the end of a machine after two hours.
-/// They are set after connecting, since poolers refuse them as options of the connection. The text holds numbers alone.
+/// They are set after connecting, since poolers refuse them as options of the connection. Notices, such as the one that
+/// the table of migrations is there already, would be logged at each start. The text holds numbers alone.
 fn session_limits(options: &OpenOptions) -> String {
     let (stall, patience) = (options.stall.as_millis(), options.patience.as_millis());
     format!(
         "SET idle_in_transaction_session_timeout = {stall}; SET lock_timeout = {patience}; \
          SET tcp_user_timeout = {stall}; SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; \
-         SET tcp_keepalives_count = 3"
+         SET tcp_keepalives_count = 3; SET client_min_messages = warning"
     )
 }
 

@@ -4,7 +4,12 @@ use crate::contract::{Database, LEASE, NOW, claim, delivery, effect, execute, ke
 use autobuild::store::{ClaimRequest, Lane, LaneLimits, Obstacle, OpenError, OpenOptions, Store, StoreError};
 use futures_util::future::join_all;
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, postgres::PgConnectOptions};
-use std::{pin::Pin, time::Duration};
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex},
+    thread::ThreadId,
+    time::Duration,
+};
 use support::relay::Relay;
 use tokio::runtime::Runtime;
 
@@ -182,6 +187,45 @@ async fn a_lock_for_migrating_that_is_not_given_back_is_named() {
     }
     other.execute("SELECT pg_advisory_unlock_all()").await.unwrap();
     Store::try_opening(&db.url, hurried()).await.unwrap();
+}
+
+/// Keeps the targets of a thread's events.
+struct Targets(ThreadId, Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Targets {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::Id {
+        tracing::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::Id, _: &tracing::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        if std::thread::current().id() == self.0 {
+            self.1.lock().unwrap().push(event.metadata().target().to_owned());
+        }
+    }
+
+    fn enter(&self, _: &tracing::Id) {}
+
+    fn exit(&self, _: &tracing::Id) {}
+}
+
+#[tokio::test]
+async fn a_start_on_a_database_that_is_made_logs_no_notice() {
+    let db = Database::postgres().await;
+    db.open().await.close().await;
+    let targets = Arc::new(Mutex::new(Vec::new()));
+    // For the whole process: one of a thread misses events that other threads cause at the same time for the first time.
+    tracing::subscriber::set_global_default(Targets(std::thread::current().id(), Arc::clone(&targets))).unwrap();
+    db.open().await.close().await;
+    let targets = targets.lock().unwrap();
+    assert!(!targets.iter().any(|target| target == "sqlx::postgres::notice"), "{targets:?}");
 }
 
 #[tokio::test]
