@@ -2,9 +2,9 @@
 
 use crate::store::error::OpenError;
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, OpenOptions, Permissions, TryLockError},
     io,
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -33,7 +33,31 @@ pub(super) fn take(database: &Path) -> Result<(PathBuf, File), OpenError> {
     if !database.is_file() {
         create(&database).map_err(failed(&database))?;
     }
+    for end in FILES {
+        close_to_others(&beside(&database, end));
+    }
     Ok((database, lock))
+}
+
+/// The ends of the names of a database's files.
+const FILES: [&str; 4] = ["", "-wal", "-shm", LOCK];
+
+const LOCK: &str = ".lock";
+
+/// Takes the rights of others away from a file that is there: it may have been restored from a backup, or made by hand.
+/// SQLite gives the files beside the database the same mode.
+fn close_to_others(path: &Path) {
+    let Ok(found) = std::fs::metadata(path) else { return };
+    let mode = found.permissions().mode();
+    if mode & 0o077 == 0 {
+        return;
+    }
+    match std::fs::set_permissions(path, Permissions::from_mode(mode & 0o600)) {
+        Ok(()) => tracing::warn!("other users of this machine could open {}: only its owner can now", path.display()),
+        Err(error) => {
+            tracing::warn!(%error, "other users of this machine can open {}: its mode cannot be changed", path.display());
+        }
+    }
 }
 
 /// Checks that the lock file could be taken by this user, whoever holds it now. Nothing is created.
@@ -50,8 +74,13 @@ pub(super) fn check(database: &Path) -> Result<(), OpenError> {
 }
 
 fn lock_of(database: &Path) -> PathBuf {
+    beside(database, LOCK)
+}
+
+/// Returns the path of the file beside the database whose name ends so.
+fn beside(database: &Path, end: &str) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
-    name.push(".lock");
+    name.push(end);
     PathBuf::from(name)
 }
 

@@ -70,6 +70,30 @@ async fn missing_folders_are_made_and_the_file_is_its_owners_alone() {
 }
 
 #[tokio::test]
+async fn files_that_others_could_read_are_closed_to_them_at_the_next_start() {
+    let db = Database::sqlite();
+    let first = db.open().await;
+    let files = ["", "-wal", "-shm", ".lock"].map(|end| PathBuf::from(format!("{}{end}", file(&db).display())));
+    for file in &files {
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    // The files beside the database are still there after a crash.
+    let copy = tempfile::tempdir().unwrap();
+    for file in &files {
+        std::fs::copy(file, copy.path().join(file.file_name().unwrap())).unwrap();
+    }
+    let database = copy.path().join(files[0].file_name().unwrap());
+    let second = Store::open(&format!("sqlite:{}", database.display()), OpenOptions::default()).await.unwrap();
+    for file in files {
+        let name = file.file_name().unwrap();
+        let mode = std::fs::metadata(copy.path().join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name:?}");
+    }
+    second.close().await;
+    first.close().await;
+}
+
+#[tokio::test]
 async fn a_busy_file_is_waited_for_and_then_an_error_that_may_pass() {
     let db = Database::sqlite();
     let hurried = OpenOptions { busy_timeout: Duration::from_millis(1), ..OpenOptions::default() };
