@@ -42,6 +42,7 @@ macro_rules! migrations {
 
 migrations! {
     1 "0001" "initial" Refused;
+    2 "0002" "accounts" Works;
 }
 
 /// The table of applied migrations. It is created before it is read.

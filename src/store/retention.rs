@@ -51,6 +51,7 @@ statements! {
     PURGE_FEATURES = "DELETE FROM feature WHERE installation_id = $1 AND state IN ('completed', 'cancelled', 'failed')";
     PURGE_BASELINES = "DELETE FROM baseline WHERE repo_id = $1";
     PURGE_SETTINGS = "DELETE FROM repository_settings WHERE repo_id = $1";
+    PURGE_ACCOUNT = "DELETE FROM account WHERE installation_id = $1";
     PURGED = "UPDATE departed SET purged = 1, repos = $2 WHERE installation_id = $1";
     DEPARTED_REPOS = "SELECT repos FROM departed WHERE purged = 1";
     FORGET_DEPARTED = "DELETE FROM departed WHERE purged = 1 AND since < $1";
@@ -166,7 +167,16 @@ impl Store {
 async fn purge(tx: &mut Tx, installation: i64) -> Result<(), StoreError> {
     let repos = tx.rows(REPOS, args![installation]).await?;
     let repos = repos.iter().map(|row: &Row| row.int("repo_id")).collect::<Result<Vec<_>, _>>()?;
-    for sql in [PURGE_EVENTS, PURGE_EFFECTS, PURGE_RUNS, PURGE_DELIVERIES, PURGE_REFUSALS, PURGE_FEATURES] {
+    let of_installation = [
+        PURGE_EVENTS,
+        PURGE_EFFECTS,
+        PURGE_RUNS,
+        PURGE_DELIVERIES,
+        PURGE_REFUSALS,
+        PURGE_FEATURES,
+        PURGE_ACCOUNT,
+    ];
+    for sql in of_installation {
         tx.run(sql, args![installation]).await?;
     }
     for repo in &repos {

@@ -17,7 +17,7 @@ use crate::store::{
 use domain::{
     budget,
     budget::{Amount, Budget, Call, Month, Purse, PurseLimits, PurseStatus, Share, ShareOutcome, Spent},
-    ids::{FeatureKey, InstallationId, Millis, TaskId, TurnNumber},
+    ids::{FeatureKey, InstallationId, Millis, TaskId, TurnNumber, UserId},
     isolation::Level,
 };
 use text::usage::Usage;
@@ -64,7 +64,11 @@ statements! {
     HELD = "SELECT fence FROM effect WHERE id = $1 AND worker = $2 AND fence = $3 AND state = 'running'";
     OF_TASK = sums!("feature_id = $1 AND task = $2");
     OF_FEATURE = sums!("feature_id = $1");
-    OF_INSTALLATION = sums!("installation_id = $1 AND started_at >= $2 AND started_at < $3");
+    // With the earlier installations of its account. A repository that moved to another account leaves its costs behind.
+    OF_INSTALLATION = sums!("installation_id IN (SELECT CAST($1 AS BIGINT) UNION SELECT other.installation_id \
+                             FROM account own JOIN account other ON other.account_id = own.account_id \
+                             WHERE own.installation_id = $1) AND started_at >= $2 AND started_at < $3");
+    ACCOUNT = "INSERT INTO account (installation_id, account_id) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     OF_SERVER = sums!("started_at >= $1 AND started_at < $2");
     START = "INSERT INTO run (id, effect_id, fence, installation_id, repo_id, feature_id, task, turn, role, agent, model, \
              reserved_micros, reserved_tokens, reserved_ms, started_at, prompt_chars, most_micros) \
@@ -210,6 +214,12 @@ impl Store {
         }
         tx.commit().await?;
         Ok(fenced)
+    }
+
+    /// Notes the account of an installation, so that what it spent counts for the account's other installations too.
+    pub async fn note_account(&self, installation: InstallationId, account: UserId) -> Result<(), StoreError> {
+        self.db.run(ACCOUNT, args![column(installation.0)?, column(account.0)?]).await?;
+        Ok(())
     }
 
     /// Marks the runs of a claim that was lost: nobody can use their result any more, unless it was stored.

@@ -59,10 +59,16 @@ statements! {
     TOTALS = concat!("SELECT role, agent, COALESCE(model, '') AS model, CASE WHEN state = 'ended' \
                      THEN COALESCE(failure, 'ok') ELSE state END AS outcome, ", costs!(),
                      " WHERE counted <> 1 GROUP BY 1, 2, 3, 4");
-    SPENT_BY_DAY = concat!("SELECT installation_id, repo_id, started_at / 86400000 AS day, CAST(COALESCE(SUM(", money!(),
+    // By the newest installation of an account, whose limit they count to.
+    SPENT_BY_DAY = concat!("SELECT COALESCE(payer.newest, installation_id) AS installation_id, repo_id, \
+                           started_at / 86400000 AS day, CAST(COALESCE(SUM(", money!(),
                            "), 0) AS BIGINT) AS micros, COUNT(*) AS agent_runs, \
                            COUNT(*) FILTER (WHERE state <> 'running' AND ", money!(), " IS NULL) AS unknown \
-                           FROM run WHERE started_at >= $1 AND started_at < $2 GROUP BY 1, 2, 3 ORDER BY 3, 1, 2");
+                           FROM run LEFT JOIN (SELECT own.installation_id AS installation, \
+                           MAX(other.installation_id) AS newest FROM account own \
+                           JOIN account other ON other.account_id = own.account_id GROUP BY 1) AS payer \
+                           ON payer.installation = installation_id \
+                           WHERE started_at >= $1 AND started_at < $2 GROUP BY 1, 2, 3 ORDER BY 3, 1, 2");
     EARLIER = "SELECT CAST(AVG(spent) AS BIGINT) AS micros, COUNT(*) AS tasks FROM (SELECT SUM(usd_micros) AS spent \
                FROM run WHERE repo_id = $1 AND task IS NOT NULL AND state = 'ended' AND started_at >= $2 \
                GROUP BY feature_id, task) AS per_task WHERE spent > 0";

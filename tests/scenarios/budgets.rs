@@ -88,6 +88,15 @@ async fn an_installations_month_is_limited_by_the_server() {
     world.start().await;
     let report = pull_says(&world, world.pull(1).await).await;
     assert!(report.contains("this installation used $2.50 of the $2.00"), "{report}");
+
+    world.forge.uninstall(world.installation).unwrap();
+    world.settle().await;
+    world.forge.install("autobuild", "acme", None).unwrap();
+    let issue = world.open_issue(WRITER, "Say hello in more files");
+    world.by(WRITER).label(REPO, issue, "autobuild").unwrap();
+    world.settle().await;
+    let said = world.answers(issue).await.replace("\\$", "$");
+    assert!(said.contains("this installation used $2.50 of the $2.00"), "after a new installation: {said}");
     world.end().await;
 }
 

@@ -9,7 +9,7 @@ use domain::{
     at_work::{AgentState, AtWork, RunActivity},
     budget::{Budget, Call, CostReporting, Limits, Month, PurseLimits},
     cost::EarlierTasks,
-    ids::{InstallationId, Millis, TaskId, TurnNumber},
+    ids::{InstallationId, Millis, TaskId, TurnNumber, UserId},
     isolation::Level,
 };
 use text::usage::{Tokens, Usage};
@@ -26,6 +26,7 @@ on_both! {
     a_result_is_stored_with_its_commit_and_the_end_of_its_run
     a_result_whose_effect_is_another_workers_is_lost_and_its_cost_is_not
     months_and_installations_are_counted_apart
+    an_account_that_installs_the_app_again_has_spent_what_it_spent
     costs_are_summed_by_task
     totals_are_summed_by_role_model_and_outcome
     events_are_kept_in_whole_lines
@@ -319,6 +320,32 @@ async fn months_and_installations_are_counted_apart(db: Database) {
         let (id, _) = begun(&store, &hold, &later(&new, next), &budget).await;
         store.end_run(&ended(&id, Some(0))).await.unwrap();
     }
+}
+
+async fn an_account_that_installs_the_app_again_has_spent_what_it_spent(db: Database) {
+    let store = db.open().await;
+    let hold = hold_effect(&store, "e").await;
+    let budget = Budget { installation: allowed(FULL, 1), ..Budget::default() };
+    let (again, other) = (InstallationId(31), InstallationId(32));
+    for (installation, account) in [(INSTALLATION, 5), (again, 5), (other, 6)] {
+        store.note_account(installation, UserId(account)).await.unwrap();
+    }
+    let (id, _) = begun(&store, &hold, &new_run(Some(1)), &budget).await;
+    store.end_run(&ended(&id, Some(FULL))).await.unwrap();
+    let of = |installation| NewRun { installation, ..new_run(Some(1)) };
+    let refused = start(&store, &hold, &of(again), &budget).await;
+    assert!(matches!(refused, StartOutcome::Spent(_)), "{refused:?}");
+    // The same repository, which has moved to another account.
+    begun(&store, &hold, &of(other), &budget).await;
+    let payers = async || {
+        let spent = store.spent_by_day(Millis(0), Millis(i64::MAX)).await.unwrap();
+        spent.iter().map(|day| (day.installation, day.usd_micros)).collect::<Vec<_>>()
+    };
+    assert_eq!(payers().await, [(again, FULL), (other, 0)]);
+
+    store.depart(INSTALLATION, Millis(0)).await.unwrap();
+    store.purge_departed(Millis(1)).await.unwrap();
+    assert_eq!(payers().await, [(INSTALLATION, FULL), (other, 0)], "its account is forgotten with its data");
 }
 
 async fn costs_are_summed_by_task(db: Database) {

@@ -109,7 +109,10 @@ pub(super) async fn understand(
 ) -> Result<Done, EffectError> {
     let (mut origin, event) = match inbound {
         Inbound::Repo(origin, event) => (origin, event),
-        Inbound::Installation { installation, event } => {
+        Inbound::Installation { installation, account, event } => {
+            if let Some(account) = account {
+                engine.store.note_account(installation, account).await?;
+            }
             return on_heap(|| lifecycle::installation(engine, installation, &event)).await;
         }
         Inbound::Ping | Inbound::Ignored => return Ok(Done::Nothing),

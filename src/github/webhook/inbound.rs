@@ -1,7 +1,7 @@
 //! The parsed contents of a delivery.
 
 use crate::github::model::{Actor, Comment, Issue, Pull, Repository, RepositoryRef, Review};
-use domain::ids::{AppId, CheckRunId, InstallationId, Millis, Sha};
+use domain::ids::{AppId, CheckRunId, InstallationId, Millis, Sha, UserId};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,12 @@ pub enum Inbound {
     /// Something happened in a repository.
     Repo(Box<EventOrigin>, RepoEvent),
     /// Something happened to an installation.
-    Installation { installation: InstallationId, event: InstallationEvent },
+    Installation {
+        installation: InstallationId,
+        /// The organisation or person that installed the App, if the delivery names it.
+        account: Option<UserId>,
+        event: InstallationEvent,
+    },
     /// GitHub tests the hook.
     Ping,
     /// An event or action that AutoBuild does not act on.

@@ -6,7 +6,7 @@ use super::inbound::{
     RepositoryEvent, ReviewChange,
 };
 use crate::github::model::{Actor, Comment, Issue, OnlyName, Pull, Repository, RepositoryRef, Review, id_of, time};
-use domain::ids::{AppId, CheckRunId, InstallationId, Millis, RepoId, Sha};
+use domain::ids::{AppId, CheckRunId, InstallationId, Millis, RepoId, Sha, UserId};
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, IgnoredAny},
@@ -59,7 +59,8 @@ pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
     if let Some(read) = of_installation {
         let event = read(&mut payload)?;
         need("sender", payload.sender)?;
-        return Ok(Inbound::Installation { installation: need("installation", payload.installation)?.id, event });
+        let InstallationWire { id, account, .. } = need("installation", payload.installation)?;
+        return Ok(Inbound::Installation { installation: id, account: account.and_then(|one| one.id), event });
     }
     match of_repo.map(|read| read(&mut payload)).transpose()?.flatten() {
         Some(event) => Ok(Inbound::Repo(origin(payload)?, event)),
@@ -270,8 +271,14 @@ struct Payload {
 #[derive(Deserialize)]
 struct InstallationWire {
     id: InstallationId,
+    account: Option<AccountWire>,
     #[serde(default, deserialize_with = "time")]
     suspended_at: Option<Millis>,
+}
+
+#[derive(Deserialize)]
+struct AccountWire {
+    id: Option<UserId>,
 }
 
 /// Reads repositories. Leaves out one without an id or a name, which GitHub's schema allows.
