@@ -109,6 +109,14 @@ async fn only_the_routes_paths_and_methods_pass() {
     assert!(heads.try_recv().is_ok());
 }
 
+/// Events of an answer. One ends as if the key came next.
+const EVENTS: [&str; 4] =
+    ["data: {\"text\":\"a sk-\"}\n\n", "event: ping\ndata: {}\n\n", "data: {\"text\":\"y\"}\n\n", "data: b\n\n"];
+
+fn chunk(piece: &str) -> String {
+    format!("{:x}\r\n{piece}\r\n", piece.len())
+}
+
 #[tokio::test]
 async fn events_arrive_one_by_one_while_the_answer_goes_on() {
     let (received, next) = mpsc::channel::<()>(1);
@@ -119,8 +127,8 @@ async fn events_arrive_one_by_one_while_the_answer_goes_on() {
             read_head(&mut stream).await.unwrap();
             let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
             stream.write_all(head.as_bytes()).await.unwrap();
-            for event in ["one", "two", "six"] {
-                stream.write_all(format!("3\r\n{event}\r\n").as_bytes()).await.unwrap();
+            for event in EVENTS {
+                stream.write_all(chunk(event).as_bytes()).await.unwrap();
                 // The next event is sent only when this one has arrived, so nothing on the way may wait for more.
                 next.lock().await.recv().await.unwrap();
             }
@@ -133,10 +141,10 @@ async fn events_arrive_one_by_one_while_the_answer_goes_on() {
     let request = format!("GET /{}/main/v1/messages HTTP/1.1\r\nHost: x\r\n\r\n", world.token());
     stream.write_all(request.as_bytes()).await.unwrap();
     assert!(read_head(&mut stream).await.unwrap().starts_with("HTTP/1.1 200"));
-    for event in ["one", "two", "six"] {
-        let mut chunk = vec![0; 8];
-        stream.read_exact(&mut chunk).await.unwrap();
-        assert_eq!(chunk, format!("3\r\n{event}\r\n").as_bytes());
+    for event in EVENTS {
+        let mut arrived = vec![0; chunk(event).len()];
+        stream.read_exact(&mut arrived).await.unwrap();
+        assert_eq!(arrived, chunk(event).as_bytes());
         received.send(()).await.unwrap();
     }
 }
@@ -554,4 +562,15 @@ async fn a_key_that_the_api_repeats_does_not_come_inside() {
     let mut past_the_door = TcpStream::connect(address).await.unwrap();
     past_the_door.write_all(world.post("").as_bytes()).await.unwrap();
     assert_eq!(Reply::read(&mut past_the_door).await.body, body);
+}
+
+#[tokio::test]
+async fn a_key_that_the_events_of_an_answer_spell_does_not_come_inside() {
+    let event = |text: &str| format!("event: delta\ndata: {{\"delta\":\"{text}\"}}\n\n");
+    let body = ["it is sk-the", "-real", "-key."].map(event).concat();
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: Text/Event-Stream\r\ncontent-length: {}\r\n\r\n", body.len());
+    let (address, _heads) = api(format!("{head}{body}")).await;
+    let world = World::open(route(&format!("http://{address}"))).await;
+    let reply = world.asks("POST", "/main/v1/messages", "").await;
+    assert_eq!(reply.body, ["it is ******", "*****", "****."].map(event).concat());
 }
