@@ -51,15 +51,25 @@ fn in_one(repository: &Repository<'_>, file: &ChangedFile<'_>) -> Option<Violati
     }
     let (before, after) = file.texts();
     let existed = (file.file.before != FileContent::Absent).then_some(before.as_str());
-    let side = repository.changed_side(file.path, existed, Some(after.as_str()))?;
-    let is_of_runner = match side {
-        Side::Tests => true,
-        Side::Both => existed.is_some(),
-        Side::Product => false,
+    let is_of_runner = match (repository.changed_side(file.path, existed, Some(&after))?, existed) {
+        (Side::Tests, _) | (Side::Both, Some(_)) => true,
+        (Side::Both, None) => {
+            let part = repository.changed_side(file.path, Some(""), Some(&after));
+            part != Some(Side::Product) && has_tests_below(repository.base, file.path)
+        }
+        (Side::Product, _) => false,
     };
-    let with_new_tests = repository.mixed(file.path, existed, Some(&after)).unwrap_or_default();
+    let with_new_tests = repository.mixed(file.path, Some(&before), Some(&after)).unwrap_or_default();
     let is_more = is_of_runner && changes_more(file.path, &before, &with_new_tests);
     is_more.then(|| at_first_change(file.file))
+}
+
+/// `true` if there are tests that a new file of settings at this path may concern.
+fn has_tests_below(base: &BTreeSet<String>, path: &str) -> bool {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let is_below =
+        |path: &&String| path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+    base.iter().filter(is_below).any(|path| language::role(path) == Role::Test)
 }
 
 /// `true` unless only dependencies differ.

@@ -75,6 +75,13 @@
   (#match? @_name "^(assert|t)\\.fail$"))
 (throw_statement) @assertion @assertion.guard
 
+; The same, imported by name.
+((call_expression
+   function: (identifier) @_name
+   arguments: (arguments . (_) @assertion.actual . (_) @assertion.expected)) @assertion
+  (#any-of? @_name "equal" "strictEqual" "deepEqual" "deepStrictEqual"))
+((call_expression function: (identifier) @_name) @assertion (#any-of? @_name "throws" "rejects"))
+
 ; Functions whose name begins like an assertion, and `should` chains.
 ((call_expression function: (identifier) @_name) @assertion (#match? @_name "^(assert|expect|check|verify)[A-Z]"))
 ((call_expression function: (member_expression) @_name) @assertion (#match? @_name "\\.(expect|should)\\b"))

@@ -38,7 +38,7 @@
 
 ; Product code that detects that it is tested, or reads the tests' files.
 ((member_expression property: (_) @_name) @differs
-  (#any-of? @_name "JEST_WORKER_ID" "VITEST" "VITEST_WORKER_ID" "NODE_TEST_CONTEXT" "VITEST_POOL_ID"))
+  (#any-of? @_name "JEST_WORKER_ID" "VITEST" "VITEST_WORKER_ID" "NODE_TEST_CONTEXT" "VITEST_POOL_ID" "npm_lifecycle_event"))
 ((binary_expression) @differs
   (#match? @differs "NODE_ENV.*[\"']test|typeof (describe|it|jest|vi|expect)\\b"))
 ((member_expression object: (_) @_object property: (_) @_name) @differs
