@@ -24,13 +24,13 @@ pub fn destination(link: &str, target: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("/"))
 }
 
-/// Returns the other paths on the way from a link to the file or folder that it finally leads to, and that path. A path
+/// Follows a link, and returns the paths on the way to the file or folder that it finally leads to, and that path. A path
 /// outside the repository is left out. `links` are all links of the commit and their targets.
-pub fn passed(links: &BTreeMap<String, String>, link: &str) -> BTreeSet<String> {
+pub fn follow(links: &BTreeMap<String, String>, link: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut path = link.to_owned();
     for _ in 0..MOST_STEPS {
-        let linked = ends(&path).find_map(|(at, rest)| Some((at, links.get(at)?, rest)));
+        let linked = split_at_folders(&path).find_map(|(at, rest)| Some((at, links.get(at)?, rest)));
         let Some((at, target, rest)) = linked else { break };
         let Some(next) = destination(at, &format!("{target}{rest}")) else { break };
         // Whoever moves a link between leads the first one elsewhere.
@@ -46,7 +46,7 @@ pub fn passed(links: &BTreeMap<String, String>, link: &str) -> BTreeSet<String> 
 }
 
 /// Returns each folder of a path, and the path itself, with the rest of the path after it.
-pub(crate) fn ends(path: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(crate) fn split_at_folders(path: &str) -> impl Iterator<Item = (&str, &str)> {
     let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
     ends.filter_map(|end| path.split_at_checked(end))
 }

@@ -10,7 +10,7 @@
 
 use crate::{
     ci_definitions::{definition, deployment},
-    links::{ends, passed},
+    links::{destination, follow, split_at_folders},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ const NAMES: [(FileUser, &str); 6] = [
          .externaltoolbuilders .vimrc.local *.code-workspace *.sublime-project .eslintrc* eslint.config.* \
          .prettierrc* prettier.config.* .stylelintrc* stylelint.config.* tailwind.config.* svelte.config.* \
          .golangci.* .latexmkrc latexmkrc .luarc.json .mypy.ini mypy.ini .php-cs-fixer* rust-analyzer.toml \
-         .rust-analyzer.toml .solargraph.yml cspell.config.* .cspell.config.* .markdownlint.cjs .markdownlint.mjs \
+         .rust-analyzer.toml .solargraph.yml cspell.config.* .cspell.config.* cspell.json .markdownlint.cjs .markdownlint.mjs \
          .markdownlint-cli2.cjs .markdownlint-cli2.mjs .markdownlint-cli2.jsonc phpstan.neon* phpstan.dist.neon psalm.xml* \
          oxlint.config.*",
     ),
@@ -102,8 +102,8 @@ const PLAIN: &str = "
     *-version .nvmrc .ruby-gemset .browserslistrc .terraform.lock.hcl .sqlx .openapi-generator .tx .snyk
     .clang-format .clippy.toml .rustfmt.toml .scalafmt.conf .swiftformat .swift-format .swiftlint.yml .stylua.toml
     .ocamlformat .taplo.toml .typos.toml .yamllint* .hadolint.yaml .isort.cfg .jshintrc .htmlhintrc .codespellrc
-    .shellcheckrc .markdownlint.json .markdownlint.yaml .markdownlint.yml .markdownlintrc .cspell.json
-    .codecov.yml .coveragerc .coveralls.yml .codeclimate.yml .nycrc* .c8rc* .rspec .gitleaks.toml .secrets.baseline
+    .shellcheckrc .markdownlint.json .markdownlint.yaml .markdownlint.yml .markdownlintrc
+    .codecov.yml .coveragerc .coveralls.yml .codeclimate.yml .nycrc* .c8rc* .rspec .gitleaks.toml
     .changeset .changes .goreleaser.* .release-please-manifest.json .release-it* .releaserc* .bumpversion*
     .all-contributorsrc .zenodo.json .spi.yml .storybook .vitepress .vuepress .yardopts
 ";
@@ -114,8 +114,9 @@ const PLAIN: &str = "
 pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>, links: &BTreeMap<String, String>) -> Vec<ObeyedFile> {
     let linked = linked(links);
     let named = |path: &'p str| {
-        let by_link = ends(path).filter_map(|(above, _)| linked.get(&above.to_lowercase()));
-        obeyed(path).into_iter().chain(by_link.flatten().map(|((by, name), path)| (*by, name.clone(), path.clone())))
+        let by_link = split_at_folders(path).filter_map(|(above, _)| linked.get(&above.to_lowercase()));
+        let by_name = obeyed(path).map(|(by, name, path)| (by, name, with_target(links, path)));
+        by_name.into_iter().chain(by_link.flatten().map(|((by, name), path)| (*by, name.clone(), path.clone())))
     };
     let mut places: BTreeMap<(FileUser, String), BTreeSet<(usize, String)>> = BTreeMap::new();
     for (by, name, path) in paths.into_iter().flat_map(named) {
@@ -132,12 +133,20 @@ pub fn obeyed_files<'p>(paths: impl IntoIterator<Item = &'p str>, links: &BTreeM
     files
 }
 
+/// Adds where the path leads, if it is a link.
+fn with_target(links: &BTreeMap<String, String>, path: String) -> String {
+    match links.get(&path) {
+        Some(target) => format!("{path} -> {}", destination(&path, target).as_deref().unwrap_or(target)),
+        None => path,
+    }
+}
+
 /// Returns, by each path in lower case to which obeyed links lead, a link for each name that a program knows.
 fn linked(links: &BTreeMap<String, String>) -> BTreeMap<String, BTreeMap<(FileUser, String), String>> {
     let mut linked: BTreeMap<String, BTreeMap<(FileUser, String), String>> = BTreeMap::new();
     for link in links.keys() {
         let Some((by, name, _)) = obeyed(link) else { continue };
-        for path in passed(links, link) {
+        for path in follow(links, link) {
             let shown = format!("{link} -> {path}");
             linked.entry(path.to_lowercase()).or_default().entry((by, name.clone())).or_insert(shown);
         }
@@ -224,7 +233,8 @@ mod tests {
         assert_eq!(obeyed("Config/editor/settings.json"), [".idea -> config/editor", ".vscode -> config/editor"],);
         assert_eq!(obeyed("scripts/check.sh"), [".husky/pre-commit -> scripts/check.sh"]);
         assert_eq!(obeyed("middle"), [".husky/pre-commit -> middle"]);
-        assert_eq!(obeyed(".vscode"), [".vscode"]);
+        assert_eq!(obeyed(".vscode"), [".vscode -> config/editor"]);
+        assert_eq!(obeyed("web/.envrc"), ["web/.envrc -> ../../outside"]);
         for path in ["docs/a.md", "config/editors.md", "outside"] {
             assert_eq!(obeyed(path), [""; 0], "{path}");
         }

@@ -1,6 +1,6 @@
 //! Paths that no Player may change.
 
-use crate::links::{ends, passed};
+use crate::links::{follow, split_at_folders};
 use ignore::{
     Match,
     gitignore::{Gitignore, GitignoreBuilder},
@@ -49,7 +49,7 @@ impl ProtectedPaths {
         let protected = links.keys().filter(|link| self.of_pattern(Path::new(link)).is_some());
         let targets: Vec<(String, String)> = protected
             .flat_map(|link| {
-                passed(links, link).into_iter().map(move |path| (path.to_lowercase(), format!("{link} -> {path}")))
+                follow(links, link).into_iter().map(move |path| (path.to_lowercase(), format!("{link} -> {path}")))
             })
             .collect();
         self.targets.extend(targets);
@@ -60,7 +60,7 @@ impl ProtectedPaths {
     pub fn protecting(&self, path: &Path) -> Option<&str> {
         self.of_pattern(path).or_else(|| {
             let lower = path.to_str()?.to_lowercase();
-            ends(&lower).find_map(|(path, _)| self.targets.get(path)).map(String::as_str)
+            split_at_folders(&lower).find_map(|(path, _)| self.targets.get(path)).map(String::as_str)
         })
     }
 

@@ -3,14 +3,14 @@
 use crate::messages::form::measure::{Measure, codes};
 use domain::obeyed::{FileUser, ObeyedFile};
 
-/// The most paths that are named for one kind of program: more than it knows names.
+/// The most paths that are named for one kind of program: more than any known program knows names.
 const MOST: usize = 120;
 
 /// The most characters of a path that are shown. With as many paths as there are names, the text still fits.
 const LONGEST_PATH: usize = 100;
 
-/// Names the files, grouped by the kind of program that runs or obeys them; empty if there are none. All are named, however
-/// small the measure is.
+/// Names the files, grouped by the kind of program that runs or obeys them; empty if there are none. All of
+/// known programs are named, however small the measure is.
 pub(crate) fn warning(files: &[ObeyedFile], measure: &Measure) -> String {
     if files.is_empty() {
         return String::new();
