@@ -70,10 +70,13 @@ impl Seeking {
         let uses = |action| entry(step, "uses").and_then(Node::text).is_some_and(|uses| uses.contains(action));
         let input = |name| entry(step, "with").and_then(|with| entry(with, name));
         let is_passed = |text: &str| PASSED.iter().any(|passed| text.contains(passed));
-        let names_ref = input("ref").and_then(Node::text).is_some_and(is_passed);
-        self.takes |= has(&TAKING) || takes_pull || takes_run || uses("download-artifact") && input("run-id").is_some();
+        let head = input("ref").and_then(Node::text).unwrap_or_default();
+        // Another service says what to check out.
+        let takes_sent = head.contains("client_payload.");
+        let takes_files = uses("download-artifact") && input("run-id").is_some();
+        self.takes |= has(&TAKING) || takes_pull || takes_run || takes_sent || takes_files;
         self.lists |= has(&LISTING) && !has(&ASKING);
-        self.checks_out |= has(&CHECKING_OUT) || uses("checkout") && names_ref;
+        self.checks_out |= has(&CHECKING_OUT) || uses("checkout") && is_passed(head);
     }
 }
 

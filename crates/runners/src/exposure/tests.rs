@@ -352,6 +352,7 @@ fn a_workflow_that_looks_for_work_of_others_is_not_harmless_whatever_starts_it()
         "run: git worktree add w origin/autobuild/1/feature && make -C w",
         "id: l\n        run: echo \"h=$(git branch -r)\" >> $GITHUB_OUTPUT\n      - uses: actions/checkout@v5\n        with: {ref: '${{ steps.l.outputs.h }}'}",
         "uses: actions/checkout@v5\n        with: {ref: '${{ matrix.b }}'}\n    strategy: {matrix: {b: [main, autobuild/1/integration]}}",
+        "uses: actions/checkout@v5\n        with: {ref: '${{ github.event.client_payload.ref }}'}",
     ];
     let unasked = ["schedule", "release", "issues", "delete", "{push: {branches: [main]}}", "[push, schedule]"];
     for step in taking {
