@@ -40,28 +40,40 @@ impl Fact {
 }
 
 /// Returns the event with every text in it masked that it can do without.
-fn masked(secrets: &Secrets, event: Event) -> Event {
+fn masked(secrets: &Secrets, mut event: Event) -> Event {
+    let kept = take(&mut event, ActedOn::default());
+    let mut masked = mask_texts(secrets, event);
+    take(&mut masked, kept);
+    masked
+}
+
+fn mask_texts(secrets: &Secrets, event: Event) -> Event {
     let Ok(value) = serde_json::to_value(&event) else { return event };
-    let is_same_to_act_on = |value: &_| Event::deserialize(value).is_ok_and(|read| acted_on(&read) == acted_on(&event));
-    let masked = secrets.mask_valid(value.clone(), is_same_to_act_on);
+    let masked = secrets.mask_valid(value.clone(), |value| Event::deserialize(value).is_ok());
     // Some failures know more than their stored form.
     if masked == value { event } else { Event::deserialize(&masked).unwrap_or(event) }
 }
 
-/// Returns the parts of an event that are no texts for people, although they may hold what looks like a secret: commands
-/// such as `env DATABASE_URL=postgres://app:… make test`, and the rights of CI, which are compared with those of other
-/// trees.
-fn acted_on(event: &Event) -> (Option<&Value>, Option<&Exposure>) {
+/// The parts of an event that are no texts for people, although they may hold what looks like a secret: commands such as
+/// `env DATABASE_URL=postgres://app:… make test`, and the rights of CI, which are compared with those of other trees.
+#[derive(Default)]
+struct ActedOn {
+    settings: Value,
+    exposure: Exposure,
+}
+
+/// Takes these parts out of an event, and puts others in their place.
+fn take(event: &mut Event, new: ActedOn) -> ActedOn {
+    let mut old = ActedOn::default();
     if let Event::Planned { planned, .. } = event {
-        return (Some(&planned.settings), Some(&planned.exposure));
+        old.settings = std::mem::replace(&mut planned.settings, new.settings);
+        old.exposure = std::mem::replace(&mut planned.exposure, new.exposure);
+    } else if let Event::Inquired { inquired, .. } = event {
+        old.settings = std::mem::replace(&mut inquired.settings, new.settings);
+    } else if let Event::CiExposed { exposure } = event {
+        old.exposure = std::mem::replace(exposure, new.exposure);
     }
-    if let Event::Inquired { inquired, .. } = event {
-        return (Some(&inquired.settings), None);
-    }
-    if let Event::CiExposed { exposure } = event {
-        return (None, Some(exposure));
-    }
-    (None, None)
+    old
 }
 
 /// The result of applying a fact.

@@ -168,9 +168,9 @@ impl Secrets {
     }
 
     /// Returns the value with every text in it masked but those without which it would not be valid, such as the words of
-    /// its form.
+    /// its form. After [`MOST_TRIES`] the rest stays as it is.
     pub fn mask_valid(&self, mut value: Value, is_valid: impl Fn(&Value) -> bool) -> Value {
-        let mut parts = vec![String::new()];
+        let (mut parts, mut tries) = (vec![String::new()], 0);
         while let Some(at) = parts.pop() {
             let Some(part) = value.pointer(&at).cloned() else { continue };
             let masked = self.mask_json(part.clone());
@@ -178,7 +178,8 @@ impl Secrets {
                 continue;
             }
             put(&mut value, &at, masked);
-            if is_valid(&value) {
+            tries += 1;
+            if tries <= MOST_TRIES && is_valid(&value) {
                 continue;
             }
             // One of the texts in it has to stay.
@@ -254,6 +255,9 @@ pub fn encodings(secret: &str) -> Vec<String> {
     all.dedup();
     all
 }
+
+/// How often [`Secrets::mask_valid`] looks if a value is valid, which takes as long as the value is.
+const MOST_TRIES: usize = 200;
 
 fn put(value: &mut Value, at: &str, part: Value) {
     if let Some(place) = value.pointer_mut(at) {
