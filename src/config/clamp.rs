@@ -1,6 +1,9 @@
 //! Limits a repository's settings to the allowance of its installation.
 
-use crate::config::{allowance::Allowance, repository::RepositorySettings};
+use crate::config::{
+    allowance::{Allowance, LargestValues},
+    repository::RepositorySettings,
+};
 use domain::{excess::Excess, network::cut};
 use std::fmt::Display;
 
@@ -9,12 +12,16 @@ impl Allowance {
     /// becomes the limit itself. Hosts are filtered where programs are started, so that a refused host is reported
     /// there.
     pub fn clamp(&self, settings: &mut RepositorySettings) -> Vec<Excess> {
-        let (most, budget) = (&self.most, &mut settings.budget);
+        let (most, usual, budget) = (&self.most, LargestValues::SERVER, &mut settings.budget);
         let numbers = [
-            lower_count("max_turns", &mut settings.max_turns, most.turns),
-            lower_count("max_tasks", &mut settings.max_tasks, most.tasks),
-            lower_count("max_parallel_tasks", &mut settings.max_parallel_tasks, most.parallel_tasks),
-            lower_count("agent_turns", &mut settings.agent_turns, most.agent_turns),
+            lower_count("max_turns", &mut settings.max_turns, [most.turns, usual.turns]),
+            lower_count("max_tasks", &mut settings.max_tasks, [most.tasks, usual.tasks]),
+            lower_count(
+                "max_parallel_tasks",
+                &mut settings.max_parallel_tasks,
+                [most.parallel_tasks, usual.parallel_tasks],
+            ),
+            lower_count("agent_turns", &mut settings.agent_turns, [most.agent_turns, usual.agent_turns]),
             lower("budget.usd_per_task", &mut budget.usd_per_task, most.budget.usd_per_task),
             lower("budget.usd_per_feature", &mut budget.usd_per_feature, most.budget.usd_per_feature),
             lower("budget.tokens_per_task", &mut budget.tokens_per_task, most.budget.tokens_per_task),
@@ -45,11 +52,11 @@ fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value:
     })
 }
 
-/// Lowers a number of turns or tasks, of which none is not no limit but nothing at all.
-fn lower_count(setting: &'static str, value: &mut u32, most: u32) -> Option<Excess> {
+/// Lowers a number of turns or tasks. No machine runs any number of them, so without a limit 0 means a server's usual one.
+fn lower_count(setting: &'static str, value: &mut u32, [most, usual]: [u32; 2]) -> Option<Excess> {
     let excess = lower(setting, value, most);
     if *value == 0 {
-        *value = u32::MAX;
+        *value = usual;
     }
     excess
 }
@@ -57,7 +64,7 @@ fn lower_count(setting: &'static str, value: &mut u32, most: u32) -> Option<Exce
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{allowance::LargestValues, budgets::Budget, network::NetworkSettings, shapes::Offer};
+    use crate::config::{budgets::Budget, network::NetworkSettings, shapes::Offer};
 
     fn settings(text: &str) -> RepositorySettings {
         RepositorySettings::parse(text, &Offer::default()).unwrap()
@@ -114,8 +121,8 @@ mod tests {
         assert_eq!((budget.usd_per_task, budget.usd_per_feature, budget.hours_per_task), (0.0, 20.0, 1.5));
         let (excess, held) = clamped("max_turns: 0\nmax_tasks: 0\nmax_parallel_tasks: 0\nagent_turns: 0");
         assert_eq!(excess, ["budget.usd_per_feature 50 20"]);
-        assert_eq!((held.max_turns, held.max_tasks), (4, u32::MAX));
-        assert_eq!((held.max_parallel_tasks, held.agent_turns), (u32::MAX, u32::MAX));
+        assert_eq!((held.max_turns, held.max_tasks), (4, 200));
+        assert_eq!((held.max_parallel_tasks, held.agent_turns), (20, 300));
     }
 
     #[test]

@@ -114,7 +114,7 @@ impl EffectContext<'_> {
         let allowed = |limits, parallel| PurseLimits { limits, parallel };
         Budget {
             task: allowed(settings.budget.of_task(), 1),
-            feature: allowed(settings.budget.of_feature(), self.feature.rules.max_parallel_tasks),
+            feature: allowed(settings.budget.of_feature(), self.feature.rules.max_parallel_tasks.min(in_all)),
             installation: allowed(self.allowance().month, engine.concurrency.per_installation.unwrap_or(in_all)),
             server: allowed(engine.month, in_all),
         }
