@@ -271,7 +271,9 @@ pub enum OpenError {
     #[error("the database does not keep what it acknowledges: {0}")]
     NotDurable(LostPromise),
     /// Another process holds the lock for changing the tables.
-    #[error("another process is bringing the tables up to date, or hangs while it does: its lock was waited for in vain")]
+    #[error(
+        "another process is bringing the tables up to date, or hangs while it does: its lock was waited for in vain"
+    )]
     Migrating(#[source] Arc<sqlx::Error>),
     /// Any other error of the database.
     #[error("the database cannot be opened")]

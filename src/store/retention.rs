@@ -43,17 +43,21 @@ statements! {
     PURGE_EVENTS = "DELETE FROM event WHERE stream IN (SELECT id FROM feature WHERE installation_id = $1 \
                     AND state IN ('completed', 'cancelled', 'failed'))";
     PURGE_EFFECTS = "DELETE FROM effect WHERE installation_id = $1 AND state <> 'running'";
-    // Not by the run's own installation: budgets count all runs of a Feature that goes on with another one.
-    PURGE_RUNS = "DELETE FROM run WHERE counted = 1 AND feature_id IN (SELECT id FROM feature \
+    // The figures stay, of no Feature: nobody may spend a month's limit again by leaving and coming back. Not by the run's
+    // own installation: budgets count all runs of a Feature that goes on with another one.
+    PURGE_RUNS = "UPDATE run SET feature_id = '', task = NULL, events = NULL, calls = NULL WHERE counted = 1 \
+                  AND feature_id IN (SELECT id FROM feature \
                   WHERE installation_id = $1 AND state IN ('completed', 'cancelled', 'failed'))";
     PURGE_DELIVERIES = "DELETE FROM delivery WHERE installation_id = $1";
     PURGE_REFUSALS = "DELETE FROM refusal WHERE installation_id = $1";
     PURGE_FEATURES = "DELETE FROM feature WHERE installation_id = $1 AND state IN ('completed', 'cancelled', 'failed')";
     PURGE_BASELINES = "DELETE FROM baseline WHERE repo_id = $1";
     PURGE_SETTINGS = "DELETE FROM repository_settings WHERE repo_id = $1";
-    PURGE_ACCOUNT = "DELETE FROM account WHERE installation_id = $1";
     PURGED = "UPDATE departed SET purged = 1, repos = $2 WHERE installation_id = $1";
     DEPARTED_REPOS = "SELECT repos FROM departed WHERE purged = 1";
+    FORGET_RUNS = "DELETE FROM run WHERE feature_id = '' AND started_at < $1";
+    FORGET_ACCOUNTS = "DELETE FROM account WHERE installation_id IN \
+                       (SELECT installation_id FROM departed WHERE purged = 1 AND since < $1)";
     FORGET_DEPARTED = "DELETE FROM departed WHERE purged = 1 AND since < $1";
 }
 
@@ -137,10 +141,14 @@ impl Store {
         Ok(texts.iter().flat_map(|text| serde_json::from_str::<Vec<RepoId>>(text).unwrap_or_default()).collect())
     }
 
-    /// Forgets installations that were gone before `before`, with the names of their repositories.
+    /// Forgets installations that were gone before `before`, with the names of their repositories, and what such
+    /// installations spent before.
     pub async fn forget_departed(&self, before: Millis) -> Result<(), StoreError> {
-        self.db.run(FORGET_DEPARTED, args![before.0]).await?;
-        Ok(())
+        let mut tx = self.db.write().await?;
+        for sql in [FORGET_RUNS, FORGET_ACCOUNTS, FORGET_DEPARTED] {
+            tx.run(sql, args![before.0]).await?;
+        }
+        tx.commit().await
     }
 
     /// Gives the space of deleted rows back to the disk, some at a time. PostgreSQL reuses it by itself.
@@ -167,16 +175,7 @@ impl Store {
 async fn purge(tx: &mut Tx, installation: i64) -> Result<(), StoreError> {
     let repos = tx.rows(REPOS, args![installation]).await?;
     let repos = repos.iter().map(|row: &Row| row.int("repo_id")).collect::<Result<Vec<_>, _>>()?;
-    let of_installation = [
-        PURGE_EVENTS,
-        PURGE_EFFECTS,
-        PURGE_RUNS,
-        PURGE_DELIVERIES,
-        PURGE_REFUSALS,
-        PURGE_FEATURES,
-        PURGE_ACCOUNT,
-    ];
-    for sql in of_installation {
+    for sql in [PURGE_EVENTS, PURGE_EFFECTS, PURGE_RUNS, PURGE_DELIVERIES, PURGE_REFUSALS, PURGE_FEATURES] {
         tx.run(sql, args![installation]).await?;
     }
     for repo in &repos {

@@ -17,8 +17,7 @@ use std::{collections::BTreeSet, path::Path};
 use tempfile::TempDir;
 
 /// Rows of every table, in SQL that runs on both except for the type `BYTES`.
-const SAMPLE: &str =
-    concat!(include_str!("../data/migrations/0001.sql"), include_str!("../data/migrations/0002.sql"));
+const SAMPLE: &str = concat!(include_str!("../data/migrations/0001.sql"), include_str!("../data/migrations/0002.sql"));
 
 fn sample(bytes: &str) -> sqlx::AssertSqlSafe<String> {
     sqlx::AssertSqlSafe(SAMPLE.replace("BYTES", bytes))

@@ -60,7 +60,11 @@ pub fn parse(event: &str, body: &[u8]) -> Result<Inbound, WebhookError> {
         let event = read(&mut payload)?;
         need("sender", payload.sender)?;
         let InstallationWire { id, account, .. } = need("installation", payload.installation)?;
-        return Ok(Inbound::Installation { installation: id, account: account.and_then(|one| one.id), event });
+        return Ok(Inbound::Installation {
+            installation: id,
+            account: account.and_then(|one| one.login.and(one.id)),
+            event,
+        });
     }
     match of_repo.map(|read| read(&mut payload)).transpose()?.flatten() {
         Some(event) => Ok(Inbound::Repo(origin(payload)?, event)),
@@ -279,6 +283,8 @@ struct InstallationWire {
 #[derive(Deserialize)]
 struct AccountWire {
     id: Option<UserId>,
+    /// An enterprise has none. Its id may be that of an organisation.
+    login: Option<IgnoredAny>,
 }
 
 /// Reads repositories. Leaves out one without an id or a name, which GitHub's schema allows.
