@@ -34,28 +34,32 @@ pub(super) fn take(database: &Path) -> Result<(PathBuf, File), OpenError> {
         create(&database).map_err(failed(&database))?;
     }
     for end in FILES {
-        close_to_others(&beside(&database, end));
+        close_to_all(&beside(&database, end));
     }
     Ok((database, lock))
 }
 
 /// The ends of the names of a database's files.
-const FILES: [&str; 4] = ["", "-wal", "-shm", LOCK];
-
+const FILES: [&str; 5] = ["", "-wal", "-shm", "-journal", LOCK];
 const LOCK: &str = ".lock";
 
-/// Takes the rights of others away from a file that is there: it may have been restored from a backup, or made by hand.
-/// SQLite gives the files beside the database the same mode.
-fn close_to_others(path: &Path) {
-    let Ok(found) = std::fs::metadata(path) else { return };
+/// Takes the rights of all users away from a file that is there: it may have been restored from a backup, or made by hand.
+/// Its group keeps its rights, with which an operator may make backups. SQLite gives the files beside the database the same
+/// mode.
+fn close_to_all(path: &Path) {
+    // A link may lead to any file of this machine.
+    let Ok(found) = std::fs::symlink_metadata(path) else { return };
     let mode = found.permissions().mode();
-    if mode & 0o077 == 0 {
+    if !found.is_file() || mode & 0o007 == 0 {
         return;
     }
-    match std::fs::set_permissions(path, Permissions::from_mode(mode & 0o600)) {
-        Ok(()) => tracing::warn!("other users of this machine could open {}: only its owner can now", path.display()),
+    match std::fs::set_permissions(path, Permissions::from_mode(mode & 0o770)) {
+        Ok(()) => tracing::warn!(
+            "all users of this machine could open {}: only its owner and its group can now",
+            path.display()
+        ),
         Err(error) => {
-            tracing::warn!(%error, "other users of this machine can open {}: its mode cannot be changed", path.display());
+            tracing::warn!(%error, "all users of this machine can open {}: its mode cannot be changed", path.display());
         }
     }
 }

@@ -70,12 +70,12 @@ async fn missing_folders_are_made_and_the_file_is_its_owners_alone() {
 }
 
 #[tokio::test]
-async fn files_that_others_could_read_are_closed_to_them_at_the_next_start() {
+async fn files_that_all_could_read_are_closed_to_them_at_the_next_start() {
     let db = Database::sqlite();
     let first = db.open().await;
     let files = ["", "-wal", "-shm", ".lock"].map(|end| PathBuf::from(format!("{}{end}", file(&db).display())));
     for file in &files {
-        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o664)).unwrap();
     }
     // The files beside the database are still there after a crash.
     let copy = tempfile::tempdir().unwrap();
@@ -87,7 +87,7 @@ async fn files_that_others_could_read_are_closed_to_them_at_the_next_start() {
     for file in files {
         let name = file.file_name().unwrap();
         let mode = std::fs::metadata(copy.path().join(name)).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600, "{name:?}");
+        assert_eq!(mode & 0o777, 0o660, "{name:?}");
     }
     second.close().await;
     first.close().await;
