@@ -13,7 +13,7 @@ use git::{GitError, Mirror};
 use integrity::language::{Role, role};
 use runners::{
     detect,
-    detect::{Repository, Workflow},
+    detect::{Detected, Repository, Workflow},
     results::report_folders,
     test_line::TestLine,
 };
@@ -101,11 +101,27 @@ pub async fn choose_at(
     commit: &Sha,
     settings: &RepositorySettings,
 ) -> Result<CommandChoice, GitError> {
+    read_at(mirror, commit, |repository| choose(settings, repository)).await
+}
+
+/// Chooses the commands for a commit that run its tests with `test`; `None` if its files do not suggest that.
+pub(crate) async fn choose_with(
+    mirror: &Mirror,
+    commit: &Sha,
+    settings: &RepositorySettings,
+    test: &ShellCommand,
+) -> Result<Option<CommandChoice>, GitError> {
+    let choose = |repository: &Repository<'_>| {
+        detect::detect_command(repository, test).map(|found| choose_detected(settings, repository, Some(&found)))
+    };
+    read_at(mirror, commit, choose).await
+}
+
+async fn read_at<T>(mirror: &Mirror, commit: &Sha, choose: impl FnOnce(&Repository<'_>) -> T) -> Result<T, GitError> {
     let paths = paths(mirror, commit).await?;
     let texts = texts(mirror, commit, &paths).await?;
     let read = |path: &str| texts.get(path).cloned();
-    let repository = Repository::new(&paths, &read).on_machine(&is_installed);
-    Ok(choose(settings, &repository))
+    Ok(choose(&Repository::new(&paths, &read).on_machine(&is_installed)))
 }
 
 async fn texts(mirror: &Mirror, commit: &Sha, paths: &[String]) -> Result<BTreeMap<String, String>, GitError> {
@@ -145,8 +161,14 @@ fn find_uncalled(repository: &Repository<'_>) -> Option<UncalledTests> {
 
 /// Takes each command from the settings or, failing that, detects it from the repository's files.
 pub fn choose(settings: &RepositorySettings, repository: &Repository<'_>) -> CommandChoice {
-    let detected = detect::detect(repository);
-    let found = detected.as_ref();
+    choose_detected(settings, repository, detect::detect(repository).as_ref())
+}
+
+fn choose_detected(
+    settings: &RepositorySettings,
+    repository: &Repository<'_>,
+    found: Option<&Detected>,
+) -> CommandChoice {
     let choose = |set: &Option<ShellCommand>, detected: Option<&ShellCommand>| match (set, detected, found) {
         (Some(command), ..) => Some(ChosenCommand { command: command.clone(), source: CommandSource::Settings }),
         (None, Some(command), Some(found)) => {

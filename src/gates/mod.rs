@@ -12,6 +12,7 @@ mod code;
 pub mod commands;
 mod compare;
 mod coverage;
+mod earlier_command;
 mod files;
 mod gate_result;
 mod mutation;

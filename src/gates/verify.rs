@@ -6,7 +6,7 @@ use crate::gates::{
     change::Change,
     checks,
     checks::{CheckResult, OnBase},
-    compare, coverage,
+    compare, coverage, earlier_command,
     mutation::{ExperimentResults, Facts, HeadResults, experiments},
     rerun,
     run::{
@@ -15,7 +15,7 @@ use crate::gates::{
         result_cache::Tested,
     },
     subject::Subject,
-    table::{TestTable, report, witness},
+    table::{OldTests, TestTable, report, witness},
     turn::Run,
     unrun_tests::unrun_tests,
 };
@@ -110,11 +110,11 @@ pub async fn verify(
         .await?
         .after(subject.before)
         .await?;
-    let run = Run { context, subject, change: &change, prepared: &prepared };
     // A result is cached if nothing in it counts against the change.
-    let is_kept = |ran: &Evidence| compare::is_sound(ran, &run.excused(ran));
-    let tested = prepared.tests(Coverage::Measured, is_kept).await?;
-    let excused = run.excused(&tested.tests);
+    let is_kept = |ran: &Evidence| compare::is_sound(ran, &excused(subject, &change, ran));
+    let (prepared, tested) = earlier_command::run_tests(prepared, subject.fork, Coverage::Measured, is_kept).await?;
+    let run = Run { context, subject, change: &change, prepared: &prepared };
+    let excused = excused(subject, &change, &tested.tests);
     let report = rerun::report(context, &prepared, subject.before, &tested, excused, Some(&change)).await?;
     let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
         && !checks::is_broken(&report.tests, &change.head);
@@ -150,7 +150,7 @@ impl Judging<'_> {
     }
 
     async fn read_table(&mut self, weight: Weight) -> Result<(), GateError> {
-        let table = TestTable::read(self.run, &self.tested.tests).await?;
+        let table = TestTable::read(self.run, &self.tested.tests, OldTests::Touched).await?;
         let (result, questions) = report::report(self.run, &table, weight);
         self.report.more.extend(result);
         self.report.questions.extend(questions);
@@ -215,15 +215,15 @@ impl Judging<'_> {
     }
 }
 
-impl Run<'_> {
-    /// Returns the failing tests that do not count against the change, as far as one run shows.
-    fn excused(&self, ran: &Evidence) -> Vec<Excused> {
-        let mut excused = compare::excused(ran, self.subject.baseline, self.subject.waived);
-        // A rewritten test of the same name is not the one that failed before.
-        excused.retain(|excused| excused.why != Excuse::Baseline || self.change.keeps(&excused.test));
-        excused
-    }
+/// Returns the failing tests that do not count against the change, as far as one run shows.
+fn excused(subject: &Subject<'_>, change: &Change, ran: &Evidence) -> Vec<Excused> {
+    let mut excused = compare::excused(ran, subject.baseline, subject.waived);
+    // A rewritten test of the same name is not the one that failed before.
+    excused.retain(|excused| excused.why != Excuse::Baseline || change.keeps(&excused.test));
+    excused
+}
 
+impl Run<'_> {
     fn weight_of_witness(&self) -> Option<Weight> {
         witness::weight(self.kind(), self.subject.origin, self.subject.mode)
     }

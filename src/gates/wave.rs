@@ -2,7 +2,7 @@
 
 use crate::gates::{
     change::Change,
-    compare, gate_result,
+    compare, earlier_command, gate_result,
     mutation::of_feature,
     rerun,
     run::{
@@ -10,7 +10,7 @@ use crate::gates::{
         prepared::{Coverage, Prepared},
     },
     subject::{Subject, WaveSubject, WholeFeature},
-    table::{TestTable, report},
+    table::{OldTests, TestTable, report},
     turn::Run,
 };
 use domain::{
@@ -41,7 +41,8 @@ pub async fn verify_wave(
     let baseline = subject.baseline;
     let excused = |ran: &Evidence| compare::excused(ran, baseline, subject.waived);
     let is_sound = |ran: &Evidence| compare::is_sound(ran, &excused(ran));
-    let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
+    let (prepared, tested) =
+        earlier_command::run_tests(prepared, &baseline.commit, Coverage::NotAsked, is_sound).await?;
     let excused = excused(&tested.tests);
     let mut report = rerun::report(context, &prepared, baseline, &tested, excused, None).await?;
     if let Some(whole) = subject.whole.filter(|_| compare::is_sound(&report.tests, &report.excused)) {
@@ -80,7 +81,7 @@ async fn of_whole(
         people: &[],
     };
     let run = Run { context, subject: &subject, change: &change, prepared };
-    let table = TestTable::read(&run, tests).await?;
+    let table = TestTable::read(&run, tests, OldTests::All).await?;
     let (result, mut questions) = report::report(&run, &table, Weight::Required);
     questions.extend(of_feature(&run, &table).await?);
     let result = result.filter(|result| result.evidence.failure().is_some());

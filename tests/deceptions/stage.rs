@@ -2,14 +2,14 @@
 
 use crate::{
     cases::{Author, Case, Library},
-    judged::Judged,
+    judged::{Judged, approved},
     tree,
     tree::Tree,
 };
 use autobuild::{
     config::{Offer, RepositorySettings},
     gates,
-    gates::{CheckoutLocks, Deadlines, GateContext, Subject},
+    gates::{CheckoutLocks, Deadlines, GateContext, Subject, WaveSubject, WholeFeature},
 };
 use domain::{
     contract::{CheckoutState, FileLines, TurnFacts, judge},
@@ -193,24 +193,49 @@ impl Stage {
             people: &people,
         };
         let begun = Instant::now();
-        let report = gates::verify(&context, &subject, &cancel).await.unwrap();
+        let mut report = gates::verify(&context, &subject, &cancel).await.unwrap();
         let took = begun.elapsed();
         let lines_of = |path: &str| change.tree.contains_key(path).then_some(FileLines::NotCounted);
-        let without_questions = GateReport { questions: Vec::new(), ..report.clone() };
         let is_on_base = |path: &str| base.tree.contains_key(path);
-        let facts = |gates| TurnFacts {
-            kind: case.kind,
-            criteria: &case.criteria,
-            gates,
-            lines_of: &lines_of,
-            is_on_base: &is_on_base,
-            quotes: NO_QUOTES,
-            checkout: &CheckoutState::Unchanged,
-        };
         let decision = approval(&case.criteria);
-        let [judgement, unanswered] = [&without_questions, &report].map(|report| judge(&decision, &facts(report)));
+        let judged = |report: &GateReport| {
+            let facts = TurnFacts {
+                kind: case.kind,
+                criteria: &case.criteria,
+                gates: report,
+                lines_of: &lines_of,
+                is_on_base: &is_on_base,
+                quotes: NO_QUOTES,
+                checkout: &CheckoutState::Unchanged,
+            };
+            judge(&decision, &facts)
+        };
+        let answered = |report: &GateReport| judged(&GateReport { questions: Vec::new(), ..report.clone() });
+        if approved(&answered(&report)) {
+            let of_wave = wave(&context, &subject, &cancel).await;
+            report.more.extend(of_wave.more);
+            // The same rows ask again for the whole Feature.
+            if report.questions.is_empty() {
+                report.questions = of_wave.questions;
+            }
+        }
+        let (judgement, unanswered) = (answered(&report), judged(&report));
         Judged::new(case, &report, [&judgement, &unanswered], took)
     }
+}
+
+/// Returns the result of the wave's Gates, as if the case's change were the whole Feature.
+async fn wave(context: &GateContext, subject: &Subject<'_>, cancel: &CancellationToken) -> GateReport {
+    let wave = WaveSubject {
+        mirror: subject.mirror,
+        head: subject.head,
+        smoke: None,
+        whole: Some(&WholeFeature { fork: subject.fork, task: subject.task }),
+        baseline: subject.baseline,
+        settings: subject.settings,
+        waived: subject.waived,
+    };
+    gates::verify_wave(context, &wave, cancel).await.unwrap()
 }
 
 fn waived(test: &str) -> WaivedTest {

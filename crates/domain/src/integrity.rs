@@ -67,7 +67,7 @@ rules! {
     SwallowedFailure = "swallowed failure", Required;
     /// New tests pass for any return value of the right type.
     WeakAssertion = "weak assertion", Asked;
-    /// Settings of the test runner, or scripts that start it, change.
+    /// Settings of the test runner, scripts that start it, or the detected test command change.
     RunnerWeakened = "test runner weakened", Asked;
     /// Code is marked so that the coverage tool leaves it out.
     CoverageWeakened = "coverage weakened", Asked;

@@ -12,4 +12,4 @@ pub(crate) mod report;
 pub(crate) mod rows;
 pub(crate) mod witness;
 
-pub(crate) use rows::TestTable;
+pub(crate) use rows::{OldTests, TestTable};

@@ -49,6 +49,16 @@ pub(crate) struct TestTable<'a> {
     pub(crate) naming: Naming,
 }
 
+/// The tests of the base that run on the new code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OldTests {
+    /// Those of the touched files, or all if something that they share is touched.
+    Touched,
+    /// All. Runs of untouched tests beside new ones show little: a new test can replace a part of the product, or another
+    /// test, for the whole run.
+    All,
+}
+
 /// The runner's way to report tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
@@ -62,7 +72,7 @@ const SUITE: &str = "the test suite";
 impl<'a> TestTable<'a> {
     /// Runs the tests that the change makes necessary, and reads the table. `head` is the result of the head's tests,
     /// in which nothing counts against the change.
-    pub(crate) async fn read(run: &'a Run<'a>, head: &Evidence) -> Result<Self, GateError> {
+    pub(crate) async fn read(run: &'a Run<'a>, head: &Evidence, old: OldTests) -> Result<Self, GateError> {
         let command = run.prepared.chosen.test.as_ref().map(ShellCommand::text);
         let side = TestSide::of(run.change, command.unwrap_or_default());
         let names = names(run, head);
@@ -73,7 +83,7 @@ impl<'a> TestTable<'a> {
         };
         let mut table = Self { rows, side, old: None, new: None, naming };
         let mut time = MixedTime::of(run.prepared.context.deadlines.test);
-        table.run_old(run, &mut time).await?;
+        table.run_old(run, old, &mut time).await?;
         table.run_new(run, &mut time).await?;
         table.leave_out_helpers(run).await?;
         table.try_again(run, &mut time).await?;
@@ -81,18 +91,22 @@ impl<'a> TestTable<'a> {
         Ok(table)
     }
 
-    async fn run_old(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
+    async fn run_old(&mut self, run: &Run<'_>, old: OldTests, time: &mut MixedTime) -> Result<(), GateError> {
         let ran = |row: &&TestRow| matches!(row.results.before, TestResult::Passed | TestResult::Failed);
-        if !self.side.touches_old_tests() || !self.rows.iter().any(|row| ran(&row)) {
+        let paths = self.side.paths();
+        let is_concerned = match old {
+            OldTests::Touched => self.side.touches_old_tests(),
+            OldTests::All => !paths.is_empty(),
+        };
+        if !is_concerned || !self.rows.iter().any(|row| ran(&row)) {
             return Ok(());
         }
-        let paths = self.side.paths();
         let is_touched = |name: &str| {
             let sites = run.change.before.find(name);
             sites.is_empty() && run.change.has_unreadable_old_tests()
                 || sites.iter().any(|site| paths.contains(site.path.as_str()))
         };
-        let wanted = if self.naming == Naming::Unnamed || self.side.touches_shared() {
+        let wanted = if old == OldTests::All || self.naming == Naming::Unnamed || self.side.touches_shared() {
             None
         } else {
             let base = self.rows.iter().filter(ran).filter_map(|row| row.pair.base.clone());

@@ -2,7 +2,7 @@
 
 use crate::gates::{
     change::Change,
-    gate_result,
+    earlier_command, gate_result,
     run::context::{GateError, host},
     setup_reads::hooks_of,
     turn::Run,
@@ -44,6 +44,7 @@ pub(crate) async fn integrity(
     let kind = run.subject.task.kind;
     let mut findings = read_change(run).await?;
     findings.extend(by_running);
+    findings.extend(earlier_command::replaced(run).await?);
     shown.extend(install_hooks(&run.change.files));
     People::read(run).await?.mark(run.change, &mut findings);
     let asked = findings.extract_if(.., |finding| finding.weight(kind) == Weight::Asked);
@@ -70,8 +71,11 @@ pub(crate) async fn integrity(
     Ok((result, questions))
 }
 
-/// Returns the question that a finding asks, with the code around its line.
+/// Returns the question that a finding asks, with the code around its line or, without a line, its own.
 fn question(change: &Change, finding: &IntegrityFinding) -> Question {
+    if let (None, Detail::Code(code)) = (finding.line, &finding.what) {
+        return Question::about_finding(finding, code.clone());
+    }
     let line = finding.line.and_then(|line| usize::try_from(line).ok()).unwrap_or(1);
     let first = line.saturating_sub(LINES_BEFORE).max(1);
     let text = change.text_after(&finding.path).unwrap_or_default();

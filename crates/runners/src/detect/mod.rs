@@ -159,10 +159,25 @@ pub fn mentioned(repository: &Repository<'_>) -> impl Iterator<Item = String> {
     workflow::test_commands(repository).into_iter().chain(make::test_targets(repository))
 }
 
+/// Returns the commands of the tool chain that runs the tests with this command, whether or not another comes first.
+pub fn detect_command(repository: &Repository<'_>, test: &ShellCommand) -> Option<Detected> {
+    let at_root = suggestions(repository).filter_map(|found| detected(found, None));
+    let nested = folders(repository.paths).into_iter().flat_map(|folder| {
+        let below = repository.below(&folder);
+        let found: Vec<Detection> = suggestions(&below).collect();
+        found.into_iter().filter_map(move |found| detected(found, Some(folder.clone())))
+    });
+    at_root.chain(nested).find(|found| found.test == *test)
+}
+
 /// Returns the commands of the first tool chain that can run tests.
 fn first(repository: &Repository<'_>) -> Option<Detection> {
-    let found = TOOL_CHAINS.iter().find_map(|chain| (chain.detect)(repository))?;
-    Some(match repository.workflow() {
+    suggestions(repository).next()
+}
+
+/// Returns the commands of every tool chain that can run tests, in their order.
+fn suggestions(repository: &Repository<'_>) -> impl Iterator<Item = Detection> {
+    TOOL_CHAINS.iter().filter_map(|chain| (chain.detect)(repository)).map(|found| match repository.workflow() {
         Some(workflow) => workflow.complete(found, repository),
         None => found,
     })

@@ -1,4 +1,4 @@
-use super::{Repository, detect};
+use super::{Repository, detect, detect_command};
 
 const NPM_INIT: &str = r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#;
 const SCRIPT: &str = r#"{"scripts": {"test": "node --test"}}"#;
@@ -473,4 +473,19 @@ fn corepack_starts_what_is_not_installed() {
     assert_eq!(setup(&["pnpm", "corepack"]), plain);
     assert_eq!(setup(&["corepack"]), started);
     assert_eq!(setup(&[]), plain, "what is missing is named when it starts");
+}
+
+#[test]
+fn a_known_command_is_found_behind_another_that_comes_first() {
+    let make = ("Makefile", "test:\n\tsh all.sh\n");
+    let found = |files: Files<'_>, test: &str| {
+        let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+        let text = |path: &str| files.iter().find(|(known, _)| *known == path).map(|(_, text)| (*text).to_owned());
+        detect_command(&Repository::new(&paths, &text), &test.parse().unwrap()).map(|found| found.files)
+    };
+    assert_eq!(found(&[("package.json", SCRIPT), make], "make test").unwrap(), "the target test in Makefile");
+    assert_eq!(found(&[("package.json", SCRIPT), ("go.mod", "module x")], "go test ./...").unwrap(), "go.mod");
+    assert_eq!(found(&[("package.json", SCRIPT)], "make test"), None);
+    let apart = [("web/package.json", SCRIPT), ("tools/package.json", SCRIPT), ("package.json", SCRIPT)];
+    assert_eq!(found(&apart, "cd web && npm test").unwrap(), "package.json in web");
 }
