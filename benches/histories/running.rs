@@ -12,13 +12,13 @@ use crate::{
 use autobuild::{
     config::{NetworkSettings, Offer, RepositorySettings},
     gates,
-    gates::{CheckoutLocks, Deadlines, GateContext, Subject},
+    gates::{CheckoutLocks, Deadlines, GateContext, Subject, WaveSubject, WholeFeature},
     messages,
 };
 use domain::{
     contract::{CheckoutState, FileLines, Judgement, TurnFacts, judge},
     decision::{CoachDecision, DecisionKind, Outcome as Decided},
-    evidence::{Evidence, GateReport},
+    evidence::{Baseline, Evidence, GateReport},
     ids::Sha,
     isolation::Level,
     plan::{PlannedTask, TaskType},
@@ -154,8 +154,8 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Runs pre-flight on the base, then the Gates on the head. Returns the report and the processor time of both, in
-    /// seconds.
+    /// Runs pre-flight on the base, then the Gates of a turn and of a wave on the head. Returns their report, and the
+    /// processor time of pre-flight and of the turn, in seconds.
     async fn run(&self) -> Outcome<(GateReport, f64, f64)> {
         let cancel = CancellationToken::new();
         let begun = plain::processor_time();
@@ -176,9 +176,29 @@ impl Turn<'_> {
             people: &[],
         };
         let begun = plain::processor_time();
-        let report = gates::verify(self.context, &subject, &cancel).await.map_err(said)?;
+        let mut report = gates::verify(self.context, &subject, &cancel).await.map_err(said)?;
         let gates = plain::processor_time() - begun;
+        let of_wave = self.wave(&baseline, &cancel).await?;
+        report.more.extend(of_wave.more);
+        // The same rows ask again for the whole Feature.
+        if report.questions.is_empty() {
+            report.questions = of_wave.questions;
+        }
         Ok((report, preflight, gates))
+    }
+
+    /// Returns the result of the wave's Gates, as if the commit were the whole Feature.
+    async fn wave(&self, baseline: &Baseline, cancel: &CancellationToken) -> Outcome<GateReport> {
+        let wave = WaveSubject {
+            mirror: self.mirror,
+            head: &self.head,
+            smoke: None,
+            whole: Some(&WholeFeature { fork: &self.base, task: self.task }),
+            baseline,
+            settings: self.settings,
+            waived: &[],
+        };
+        gates::verify_wave(self.context, &wave, cancel).await.map_err(said)
     }
 }
 
