@@ -22,8 +22,8 @@ const LATE_ENDS_MS: i64 = 24 * 3_600_000;
 /// How long baselines are kept, in milliseconds. An older one is made again if it is needed.
 const BASELINES_MS: i64 = 90 * 24 * 3_600_000;
 
-/// How long an installation that is gone is remembered after its data was deleted, in milliseconds: its repositories, so
-/// that every machine deletes their code, and what it spent, for longer than a month.
+/// How long an installation that is gone is remembered, in milliseconds: its repositories, so that every machine deletes
+/// their code, and what it spent, for longer than a month.
 const DEPARTED_MS: i64 = 60 * 24 * 3_600_000;
 
 impl Engine {

@@ -72,7 +72,7 @@ statements! {
     EARLIER = "SELECT CAST(AVG(spent) AS BIGINT) AS micros, COUNT(*) AS tasks FROM (SELECT SUM(usd_micros) AS spent \
                FROM run WHERE repo_id = $1 AND task IS NOT NULL AND state = 'ended' AND started_at >= $2 \
                GROUP BY feature_id, task) AS per_task WHERE spent > 0";
-    TRACED = "SELECT feature_id, task, MAX(started_at) AS newest FROM run GROUP BY feature_id, task \
+    TRACED = "SELECT feature_id, task, MAX(started_at) AS newest FROM run WHERE feature_id <> '' GROUP BY feature_id, task \
               ORDER BY 3 DESC, 1, 2 LIMIT 1000";
 }
 

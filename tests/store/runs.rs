@@ -147,6 +147,7 @@ async fn runs_go_with_their_feature_and_not_with_an_installation_that_it_left(db
     assert_eq!(spent(&store).await, None);
     let in_month = async || store.spent_by_day(Millis(0), LATER).await.unwrap().len();
     assert_eq!(in_month().await, 1, "the month counts it");
+    assert_eq!(store.traced().await.unwrap(), []);
     store.forget_departed(LATER).await.unwrap();
     assert_eq!(in_month().await, 0);
 }
