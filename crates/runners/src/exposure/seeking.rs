@@ -71,8 +71,9 @@ impl Seeking {
         let input = |name| entry(step, "with").and_then(|with| entry(with, name));
         let is_passed = |text: &str| PASSED.iter().any(|passed| text.contains(passed));
         let head = input("ref").and_then(Node::text).unwrap_or_default();
+        let fetches = uses("checkout") || has(&CHECKING_OUT) || text.contains("git fetch");
         // Another service says what to check out.
-        let takes_sent = head.contains("client_payload.");
+        let takes_sent = text.contains("client_payload") && fetches;
         let takes_files = uses("download-artifact") && input("run-id").is_some();
         self.takes |= has(&TAKING) || takes_pull || takes_run || takes_sent || takes_files;
         self.lists |= has(&LISTING) && !has(&ASKING);
