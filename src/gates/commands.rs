@@ -40,6 +40,26 @@ pub struct CommandChoice {
     pub why: ChosenCommands,
 }
 
+impl CommandChoice {
+    /// Returns the choice that prepares for both and runs the tests of `earlier` first.
+    pub(crate) fn after(&self, earlier: Self) -> Self {
+        let both = |first: &Option<ShellCommand>, then: &Option<ShellCommand>| match (first, then) {
+            (Some(first), Some(then)) if first != then => format!("({first}) && ({then})").parse().ok(),
+            (first, then) => first.clone().or_else(|| then.clone()),
+        };
+        if self.test.is_none() {
+            return earlier;
+        }
+        let test_line = self.test_line.clone().after(earlier.test_line);
+        Self {
+            setup: both(&earlier.setup, &self.setup),
+            test: test_line.text().parse().ok(),
+            test_line,
+            ..self.clone()
+        }
+    }
+}
+
 /// The hosts and Go modules that a command may reach, within the server's limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {

@@ -85,7 +85,8 @@ pub async fn results_at_start(
     baseline: &Baseline,
     cancel: &CancellationToken,
 ) -> Result<Baseline, GateError> {
-    let prepared = Prepared::new(context, mirror, commit, settings, cancel).await?.after(baseline).await?;
+    let prepared = Prepared::new(context, mirror, commit, settings, cancel).await?;
+    let prepared = prepared.beside_earlier_command(&baseline.commit).await?.after(baseline).await?;
     let is_sound = |ran: &Evidence| compare::is_sound(ran, &compare::excused(ran, baseline, &[]));
     let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
     Ok(Baseline {

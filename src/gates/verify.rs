@@ -6,7 +6,7 @@ use crate::gates::{
     change::Change,
     checks,
     checks::{CheckResult, OnBase},
-    compare, coverage, earlier_command,
+    compare, coverage,
     mutation::{ExperimentResults, Facts, HeadResults, experiments},
     rerun,
     run::{
@@ -108,13 +108,15 @@ pub async fn verify(
     let change = Arc::new(Change::read(subject.mirror, subject.fork, subject.head).await?);
     let prepared = Prepared::new(context, subject.mirror, subject.head, subject.settings, cancel)
         .await?
+        .beside_earlier_command(subject.fork)
+        .await?
         .after(subject.before)
         .await?;
-    // A result is cached if nothing in it counts against the change.
-    let is_kept = |ran: &Evidence| compare::is_sound(ran, &excused(subject, &change, ran));
-    let (prepared, tested) = earlier_command::run_tests(prepared, subject.fork, Coverage::Measured, is_kept).await?;
     let run = Run { context, subject, change: &change, prepared: &prepared };
-    let excused = excused(subject, &change, &tested.tests);
+    // A result is cached if nothing in it counts against the change.
+    let is_kept = |ran: &Evidence| compare::is_sound(ran, &run.excused(ran));
+    let tested = prepared.tests(Coverage::Measured, is_kept).await?;
+    let excused = run.excused(&tested.tests);
     let report = rerun::report(context, &prepared, subject.before, &tested, excused, Some(&change)).await?;
     let is_ready = !matches!(tested.setup, Some(Evidence::Failed(_) | Evidence::Absent(_)))
         && !checks::is_broken(&report.tests, &change.head);
@@ -215,15 +217,15 @@ impl Judging<'_> {
     }
 }
 
-/// Returns the failing tests that do not count against the change, as far as one run shows.
-fn excused(subject: &Subject<'_>, change: &Change, ran: &Evidence) -> Vec<Excused> {
-    let mut excused = compare::excused(ran, subject.baseline, subject.waived);
-    // A rewritten test of the same name is not the one that failed before.
-    excused.retain(|excused| excused.why != Excuse::Baseline || change.keeps(&excused.test));
-    excused
-}
-
 impl Run<'_> {
+    /// Returns the failing tests that do not count against the change, as far as one run shows.
+    fn excused(&self, ran: &Evidence) -> Vec<Excused> {
+        let mut excused = compare::excused(ran, self.subject.baseline, self.subject.waived);
+        // A rewritten test of the same name is not the one that failed before.
+        excused.retain(|excused| excused.why != Excuse::Baseline || self.change.keeps(&excused.test));
+        excused
+    }
+
     fn weight_of_witness(&self) -> Option<Weight> {
         witness::weight(self.kind(), self.subject.origin, self.subject.mode)
     }

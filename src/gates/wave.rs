@@ -2,7 +2,7 @@
 
 use crate::gates::{
     change::Change,
-    compare, earlier_command, gate_result,
+    compare, gate_result,
     mutation::of_feature,
     rerun,
     run::{
@@ -36,13 +36,14 @@ pub async fn verify_wave(
 ) -> Result<GateReport, GateError> {
     let prepared = Prepared::new(context, subject.mirror, subject.head, subject.settings, cancel)
         .await?
+        .beside_earlier_command(&subject.baseline.commit)
+        .await?
         .after(subject.baseline)
         .await?;
     let baseline = subject.baseline;
     let excused = |ran: &Evidence| compare::excused(ran, baseline, subject.waived);
     let is_sound = |ran: &Evidence| compare::is_sound(ran, &excused(ran));
-    let (prepared, tested) =
-        earlier_command::run_tests(prepared, &baseline.commit, Coverage::NotAsked, is_sound).await?;
+    let tested = prepared.tests(Coverage::NotAsked, is_sound).await?;
     let excused = excused(&tested.tests);
     let mut report = rerun::report(context, &prepared, baseline, &tested, excused, None).await?;
     if let Some(whole) = subject.whole.filter(|_| compare::is_sound(&report.tests, &report.excused)) {
@@ -150,6 +151,7 @@ async fn state(
 ) -> Result<WaveState, GateError> {
     let prepared =
         Prepared::new(context, wave.mirror, commit, wave.settings, cancel).await?.adding(wave.baseline.additions);
+    let prepared = prepared.beside_earlier_command(&wave.baseline.commit).await?;
     let evidence = match wave.smoke {
         Some(smoke) => prepared.command(smoke).await?,
         None => {

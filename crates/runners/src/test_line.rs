@@ -111,6 +111,8 @@ pub struct TestLine {
     /// The project's folder, with a trailing `/`; empty for the root.
     folder: String,
     call: Option<Call>,
+    /// The line that runs before it.
+    earlier: Option<Box<Self>>,
 }
 
 /// One plain command of a known runner.
@@ -147,9 +149,27 @@ impl TestLine {
                 prefix,
                 folder: format!("{folder}/"),
                 call: Call::of(&own, &repository.below(folder)),
+                earlier: None,
             })
         });
         below.unwrap_or_else(|| Self::new(command, repository))
+    }
+
+    /// Runs another line first. This one runs even if tests of the other fail.
+    pub fn after(self, earlier: Self) -> Self {
+        Self { earlier: Some(Box::new(earlier)), ..self }
+    }
+
+    /// Returns the line without additions.
+    pub fn text(&self) -> String {
+        self.joined(self.text.clone(), Self::text)
+    }
+
+    fn joined(&self, own: String, of_earlier: fn(&Self) -> String) -> String {
+        match &self.earlier {
+            Some(earlier) => format!("({}) || s=1; ({own}) && exit ${{s:-0}}", of_earlier(earlier)),
+            None => own,
+        }
     }
 
     /// Returns the way to run the tests, with or without additions.
@@ -157,7 +177,7 @@ impl TestLine {
         if additions.are_made() {
             Invocation { line: self.naming(), variables: &VARIABLES }
         } else {
-            Invocation::plain(&self.text)
+            Invocation::plain(&self.text())
         }
     }
 
@@ -166,7 +186,7 @@ impl TestLine {
     pub fn has_additions(&self, plain: &Evidence) -> bool {
         match plain {
             Evidence::Passed(found) | Evidence::Failed(found) => {
-                self.naming() != self.text || results::reads_variables(&found.output)
+                self.naming() != self.text() || results::reads_variables(&found.output)
             }
             Evidence::Absent(_) => false,
         }
@@ -176,12 +196,18 @@ impl TestLine {
     /// failure.
     pub fn naming(&self) -> String {
         let named = self.call.as_ref().and_then(Call::naming);
-        named.map_or_else(|| self.text.clone(), |command| format!("{}{command}", self.prefix))
+        let own = named.map_or_else(|| self.text.clone(), |command| format!("{}{command}", self.prefix));
+        self.joined(own, Self::naming)
+    }
+
+    /// Returns the call, unless another line runs first.
+    fn only_call(&self) -> Option<&Call> {
+        self.call.as_ref().filter(|_| self.earlier.is_none())
     }
 
     /// Returns the way to run only these tests; `None` if the runner cannot select them.
     pub fn selecting(&self, additions: Additions, wanted: &Named, paths: &[String]) -> Option<Invocation> {
-        let call = self.call.as_ref().filter(|_| additions != Additions::Refused)?;
+        let call = self.only_call().filter(|_| additions != Additions::Refused)?;
         let naming = call.naming().filter(|_| additions.are_made());
         let named = Call { command: naming.unwrap_or_else(|| call.command.clone()), ..call.clone() };
         let names: Vec<&str> = wanted.names.iter().map(|name| own_name(name)).collect();
@@ -204,7 +230,7 @@ impl TestLine {
 
     /// Returns the line that builds the tests and runs none, if the runner can do that.
     pub fn building(&self) -> Option<String> {
-        let call = self.call.as_ref()?;
+        let call = self.only_call()?;
         let build = call.runner.build?;
         let ArgumentStyle::Direct(at) = call.way else {
             return None;

@@ -109,16 +109,14 @@ impl<'a> Prepared<'a> {
         settings: &'a RepositorySettings,
         cancel: &'a CancellationToken,
     ) -> Result<Self, GateError> {
-        let chosen = commands::choose_at(mirror, commit, settings).await?;
-        let setup_reaches = commands::reach_of_setup(mirror, context.default_branch.as_ref(), settings).await?;
         Ok(Self {
             context,
             mirror,
             commit,
             settings,
             cancel,
-            chosen: Arc::new(chosen),
-            setup_reaches,
+            chosen: Arc::new(commands::choose_at(mirror, commit, settings).await?),
+            setup_reaches: commands::reach_of_setup(mirror, context.default_branch.as_ref(), settings).await?,
             like: None,
             done: Mutex::default(),
             used: Mutex::default(),
@@ -133,22 +131,20 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Returns the same commit with the test command of the default branch or, if none is known there, of `base`; `None`
-    /// if it is the same command, or the commit's files no longer suggest it.
-    pub(crate) async fn with_earlier_command(&self, base: &Sha) -> Result<Option<Self>, GateError> {
+    /// Adds the test command of the default branch or, if none is known there, of `base`, unless the commit's files lead to
+    /// it too, or no longer suggest it at all.
+    pub(crate) async fn beside_earlier_command(mut self, base: &Sha) -> Result<Self, GateError> {
         for earlier in self.context.default_branch.iter().chain([base]) {
             let Some(test) = commands::choose_at(self.mirror, earlier, self.settings).await?.test else { continue };
             if self.chosen.test.as_ref() == Some(&test) {
-                return Ok(None);
+                return Ok(self);
             }
-            let Some(chosen) = commands::choose_with(self.mirror, self.commit, self.settings, &test).await? else {
-                return Ok(None);
-            };
-            let same = Self::new(self.context, self.mirror, self.commit, self.settings, self.cancel).await?;
-            let known_red = self.known_red.clone();
-            return Ok(Some(Self { chosen: Arc::new(chosen), additions: self.additions, known_red, ..same }));
+            if let Some(earlier) = commands::choose_with(self.mirror, self.commit, self.settings, &test).await? {
+                self.chosen = Arc::new(self.chosen.after(earlier));
+                return Ok(self);
+            }
         }
-        Ok(None)
+        Ok(self)
     }
 
     /// Uses pre-flight's results: the judgement on the additions to the test command, and the files of set-up if they

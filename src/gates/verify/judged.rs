@@ -44,7 +44,10 @@ pub(crate) async fn integrity(
     let kind = run.subject.task.kind;
     let mut findings = read_change(run).await?;
     findings.extend(by_running);
-    findings.extend(earlier_command::replaced(run).await?);
+    if let Some(replaced) = earlier_command::replaced(run).await? {
+        findings.retain(|known| (known.rule, &known.path) != (replaced.rule, &replaced.path));
+        findings.push(replaced);
+    }
     shown.extend(install_hooks(&run.change.files));
     People::read(run).await?.mark(run.change, &mut findings);
     let asked = findings.extract_if(.., |finding| finding.weight(kind) == Weight::Asked);

@@ -201,3 +201,20 @@ fn tests_are_built_apart_where_the_runner_can() {
     assert_eq!(built("go test ./...").as_deref(), Some("go test ./... -exec=true"));
     assert_eq!(built("pytest"), None);
 }
+
+#[test]
+fn a_line_that_runs_after_another_runs_both_with_their_additions() {
+    let both = line("npm test", "jest").after(line("python3 -m unittest", ""));
+    assert_eq!(both.text(), "(python3 -m unittest) || s=1; (npm test) && exit ${s:-0}");
+    assert_eq!(both.naming(), "(python3 -m unittest -v) || s=1; (npm test -- --verbose) && exit ${s:-0}");
+    let wanted = Named { names: vec!["adds".to_owned()], files: BTreeSet::new() };
+    assert_eq!(both.selecting(Additions::Harmless, &wanted, &[]), None);
+    let ends = |first: &str, then: &str| {
+        let line = line(then, "").after(line(first, "")).text();
+        std::process::Command::new("sh").args(["-ec", &line]).status().unwrap().success()
+    };
+    let table = [("true", "true", true), ("false", "true", false), ("true", "false", false), ("false", "false", false)];
+    for (first, then, expected) in table {
+        assert_eq!(ends(first, then), expected, "{first}, {then}");
+    }
+}
