@@ -31,7 +31,8 @@ pub struct Subject<'a> {
     pub people: &'a [(Sha, Sha)],
 }
 
-/// All tasks of a Feature as one change, because two tasks together can break rules that neither breaks alone.
+/// All tasks of a Feature as one change, because two tasks together can break rules that neither breaks alone. A Feature of
+/// one task is judged so too: only then all old tests run without the Feature's own.
 #[derive(Clone, Copy)]
 pub struct WholeFeature<'a> {
     /// The commit of the default branch that the integration branch contains.

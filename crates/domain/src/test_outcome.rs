@@ -69,6 +69,8 @@ words! {
         RemovedStillHolds = "removed, still holds",
         /// It ran before and no run reports it, though its text is the same.
         Lost = "lost",
+        /// It did not change and passes, but fails on the new code without the change's own tests.
+        NeedsNewTests = "needs the new tests",
         /// It is new, fails without the change and passes with it.
         Witness = "witness",
         /// It is new, and does not compile or import without the change.
@@ -202,6 +204,7 @@ impl TestOutcome {
             Self::NoLongerNotices
             | Self::Loosened
             | Self::ChangedNotComparable
+            | Self::NeedsNewTests
             | Self::NeverRan
             | Self::RepairedAndChanged
             | Self::RemovedWhileRed
@@ -227,6 +230,7 @@ impl TestOutcome {
             | Self::ChangedNotComparable
             | Self::RemovedWithBehaviour
             | Self::RemovedStillHolds
+            | Self::NeedsNewTests
             | Self::WeakenedWhileRed
             | Self::RepairedAndChanged
             | Self::RemovedWhileRed => true,
@@ -262,6 +266,7 @@ impl TestOutcome {
             | Self::RemovedWithBehaviour
             | Self::RemovedStillHolds
             | Self::Lost
+            | Self::NeedsNewTests
             | Self::NoWitness
             | Self::NeverRan
             | Self::AsBefore

@@ -163,6 +163,9 @@ fn of_outcome(outcome: TestOutcome) -> &'static str {
         TestOutcome::RemovedStillHolds => {
             "This test is gone or no longer runs, though what it checked still holds. Which words want that?"
         }
+        TestOutcome::NeedsNewTests => {
+            "This test did not change, and fails on the new code unless the new tests run with it. Why does it need them?"
+        }
         TestOutcome::RemovedWhileRed => "This test failed, and is gone or no longer runs. Which words want that?",
         TestOutcome::NeverRan => "This new test did not run. Is it right that it cannot run here?",
         TestOutcome::Kept

@@ -135,7 +135,10 @@ impl EffectContext<'_> {
     pub(super) fn waived(&self) -> Vec<WaivedTest> {
         let waivers = self.feature.tasks.iter().flat_map(|task| &task.waived);
         waivers
-            .flat_map(|waiver| waiver.tests().map(|test| WaivedTest { test: test.clone(), by: waiver.by.clone() }))
+            .flat_map(|waiver| {
+                let tests = waiver.tests().chain(waiver.changed_tests());
+                tests.map(|test| WaivedTest { test: test.clone(), by: waiver.by.clone() })
+            })
             .collect()
     }
 }

@@ -68,6 +68,10 @@ impl<'a> TestSide<'a> {
             let (before, after) = (text(&file.before), text(&file.after));
             let texts: Vec<&str> = before.into_iter().chain(after).collect();
             let side = match repository.side(&file.path, &texts) {
+                // New settings may have no part for tests.
+                Side::Both if !holds_tests(&file.path) => {
+                    repository.changed_side(&file.path, Some(before.unwrap_or_default()), after)
+                }
                 Side::Both => repository.changed_side(&file.path, before, after),
                 Side::Tests => {
                     whole.push((raw, file));
@@ -85,10 +89,10 @@ impl<'a> TestSide<'a> {
         Self { repository, whole, parts, alters_product }
     }
 
-    /// `true` if the base's tests may differ from the head's: the change touches more than new test files.
+    /// `true` if the base's tests may differ from the head's: the change touches more than new files with tests.
     pub(crate) fn touches_old_tests(&self) -> bool {
         let is_new_test = |raw: &RawChange| raw.old_mode == 0 && raw.path.to_str().map(role) == Some(Role::Test);
-        let is_old = |file: &&FileChange| file.before.bytes().is_some();
+        let is_old = |file: &&FileChange| file.before.bytes().is_some() || !holds_tests(&file.path);
         self.whole.iter().any(|(raw, _)| !is_new_test(raw)) || self.parts.iter().any(is_old)
     }
 
@@ -114,7 +118,6 @@ impl<'a> TestSide<'a> {
     }
 
     pub(crate) fn shared(&self) -> Vec<&'a str> {
-        let holds_tests = |path: &str| matches!(role(path), Role::Test | Role::Source);
         self.paths().into_iter().filter(|path| !holds_tests(path)).collect()
     }
 
@@ -187,6 +190,10 @@ impl<'a> TestSide<'a> {
         };
         self.repository.mixed(&file.path, text(product(mix, file)), text(tests))
     }
+}
+
+fn holds_tests(path: &str) -> bool {
+    matches!(role(path), Role::Test | Role::Source)
 }
 
 /// Returns the version of a file with the product code on which these tests run.

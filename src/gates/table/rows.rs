@@ -37,6 +37,8 @@ pub(crate) struct TestRow {
     pub(crate) site: Option<(String, u32)>,
     /// `true` if the change altered the test's text or the code of its file that it names.
     pub(crate) is_changed: bool,
+    /// `true` if it failed on the head's code without the change's own tests, though the change does not touch it.
+    fails_alone: bool,
 }
 
 /// The results of the runs for all tests.
@@ -82,6 +84,7 @@ impl<'a> TestTable<'a> {
             None => vec![suite(run, head, &side)],
         };
         let mut table = Self { rows, side, old: None, new: None, naming };
+        table.leave_out_waived(run);
         let mut time = MixedTime::of(run.prepared.context.deadlines.test);
         table.run_old(run, old, &mut time).await?;
         table.run_new(run, &mut time).await?;
@@ -92,46 +95,47 @@ impl<'a> TestTable<'a> {
     }
 
     async fn run_old(&mut self, run: &Run<'_>, old: OldTests, time: &mut MixedTime) -> Result<(), GateError> {
-        let ran = |row: &&TestRow| matches!(row.results.before, TestResult::Passed | TestResult::Failed);
-        let paths = self.side.paths();
+        let ran = |row: &TestRow| matches!(row.results.before, TestResult::Passed | TestResult::Failed);
+        let touched = self.touched(run);
         let is_concerned = match old {
-            OldTests::Touched => self.side.touches_old_tests(),
-            OldTests::All => !paths.is_empty(),
+            OldTests::Touched => touched.as_ref().is_none_or(|touched| !touched.is_empty()),
+            OldTests::All => !self.side.paths().is_empty(),
         };
-        if !is_concerned || !self.rows.iter().any(|row| ran(&row)) {
+        if !is_concerned || !self.rows.iter().any(ran) {
             return Ok(());
         }
-        let is_touched = |name: &str| {
-            let sites = run.change.before.find(name);
-            sites.is_empty() && run.change.has_unreadable_old_tests()
-                || sites.iter().any(|site| paths.contains(site.path.as_str()))
-        };
-        let wanted = if old == OldTests::All || self.naming == Naming::Unnamed || self.side.touches_shared() {
-            None
-        } else {
-            let base = self.rows.iter().filter(ran).filter_map(|row| row.pair.base.clone());
-            Some(base.filter(|name| is_touched(name)).collect::<BTreeSet<String>>())
-        };
-        if wanted.as_ref().is_some_and(BTreeSet::is_empty) {
-            return Ok(());
-        }
-        let mixed = MixedRun::new(run, Mix::OldTests, &self.side, wanted.as_ref(), self.naming, time).await?;
+        let wanted = touched.as_ref().filter(|_| old == OldTests::Touched);
+        let mixed = MixedRun::new(run, Mix::OldTests, &self.side, wanted, self.naming, time).await?;
         for row in &mut self.rows {
-            let is_wanted = |name: &&String| wanted.as_ref().is_none_or(|wanted| wanted.contains(*name));
-            let Some(name) = row.pair.base.as_ref().filter(is_wanted) else {
-                continue;
-            };
-            // A test that exists with the same text but is not reported was lost, even if its old form passes.
-            let is_there = matches!(row.results.after, TestResult::Passed | TestResult::Failed);
-            let is_lost = !is_there && self.naming == Naming::Named;
+            let Some(name) = &row.pair.base else { continue };
             let result = mixed.result(name);
-            // If the text is the same and the old form could not run, the old form counts as the new one.
-            if row.is_changed || !is_lost && result != TestResult::NotComparable {
-                row.results.old_tests = MixedResult::Ran(result);
+            if touched.as_ref().is_none_or(|touched| touched.contains(name)) {
+                row.note_old(result, self.naming);
+            } else {
+                let passes = [row.results.before, row.results.after] == [TestResult::Passed; 2];
+                row.fails_alone = passes && result == TestResult::Failed;
             }
         }
         self.old = Some(mixed);
         Ok(())
+    }
+
+    /// Returns the tests of the base that ran and that the change touches; `None` for all.
+    fn touched(&self, run: &Run<'_>) -> Option<BTreeSet<String>> {
+        if !self.side.touches_old_tests() {
+            return Some(BTreeSet::new());
+        }
+        if self.naming == Naming::Unnamed || self.side.touches_shared() {
+            return None;
+        }
+        let paths = self.side.paths();
+        let is_touched = |name: &&String| {
+            let sites = run.change.before.find(name);
+            sites.is_empty() && run.change.has_unreadable_old_tests()
+                || sites.iter().any(|site| paths.contains(site.path.as_str()))
+        };
+        let base = self.rows.iter().filter_map(|row| row.pair.base.as_ref());
+        Some(base.filter(is_touched).cloned().collect())
     }
 
     async fn run_new(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
@@ -161,6 +165,12 @@ impl<'a> TestTable<'a> {
         Ok(())
     }
 
+    /// Leaves out tests that a person waived in a turn of this Feature.
+    fn leave_out_waived(&mut self, run: &Run<'_>) {
+        let waived: BTreeSet<&str> = run.subject.waived.iter().map(|waived| waived.test.as_str()).collect();
+        self.rows.retain(|row| !waived.contains(row.name()));
+    }
+
     /// Leaves out helpers: files without a test that the runner loaded and counted as one test each.
     async fn leave_out_helpers(&mut self, run: &Run<'_>) -> Result<(), GateError> {
         let mut helpers = BTreeSet::new();
@@ -183,7 +193,7 @@ impl<'a> TestTable<'a> {
     async fn try_again(&mut self, run: &Run<'_>, time: &mut MixedTime) -> Result<(), GateError> {
         let is_doubtful = |row: &TestRow| {
             let required = row.outcome().weight(run.kind(), &BTreeSet::new()) == Weight::Required;
-            required && row.results.old_tests == MixedResult::Ran(TestResult::Failed)
+            row.fails_alone || required && row.results.old_tests == MixedResult::Ran(TestResult::Failed)
         };
         for _ in 0..TRIES {
             let doubtful = self.rows.iter().filter(|row| is_doubtful(row));
@@ -195,7 +205,10 @@ impl<'a> TestTable<'a> {
             for row in &mut self.rows {
                 let found = row.pair.base.as_ref().filter(|name| names.contains(*name));
                 let found = found.map(|name| again.result(name));
-                if found.is_some_and(|found| found != TestResult::Failed) {
+                if found.is_none_or(|found| found == TestResult::Failed) {
+                    continue;
+                }
+                if !std::mem::take(&mut row.fails_alone) {
                     row.results.old_tests = MixedResult::Ran(TestResult::NotComparable);
                 }
             }
@@ -224,6 +237,7 @@ impl TestRow {
         let base = || pair.base.as_deref().and_then(|name| change.before.place(name));
         Self {
             is_changed: false,
+            fails_alone: false,
             site: head.or_else(base),
             results: FourResults {
                 before,
@@ -236,8 +250,19 @@ impl TestRow {
         }
     }
 
+    /// Notes the result of its old form on the head's code.
+    fn note_old(&mut self, result: TestResult, naming: Naming) {
+        // A test that exists with the same text but is not reported was lost, even if its old form passes.
+        let is_there = matches!(self.results.after, TestResult::Passed | TestResult::Failed);
+        let is_lost = !is_there && naming == Naming::Named;
+        // If the text is the same and the old form could not run, the old form counts as the new one.
+        if self.is_changed || !is_lost && result != TestResult::NotComparable {
+            self.results.old_tests = MixedResult::Ran(result);
+        }
+    }
+
     pub(crate) fn outcome(&self) -> TestOutcome {
-        self.results.outcome()
+        if self.fails_alone { TestOutcome::NeedsNewTests } else { self.results.outcome() }
     }
 
     /// Returns the test's worth as proof of the change. A test of the base that was extended or adapted, and that
@@ -276,11 +301,8 @@ fn named_rows(run: &Run<'_>, before: &TestNames, after: &TestNames) -> Vec<TestR
         let known = name.as_ref().and_then(|name| results.get(name));
         known.copied().unwrap_or(TestResult::Missing)
     };
-    let waived = run.subject.waived;
-    let is_waived = |pair: &TestPair| pair.head.iter().any(|name| waived.iter().any(|waived| waived.test == *name));
     let around = changed_helpers(run.change);
     let pairs = pair(before, after, run.change).into_iter();
-    let pairs = pairs.filter(|pair| !is_waived(pair));
     pairs
         .map(|pair| TestRow {
             is_changed: is_changed(run.change, &around, &pair),

@@ -108,6 +108,7 @@ fn became(outcome: TestOutcome) -> &'static str {
         | TestOutcome::ChangedNotComparable
         | TestOutcome::Adapted
         | TestOutcome::RemovedStillHolds
+        | TestOutcome::NeedsNewTests
         | TestOutcome::Witness
         | TestOutcome::WitnessByNeed
         | TestOutcome::NoWitness

@@ -139,24 +139,26 @@ pub(super) fn is_due(feature: &Feature) -> bool {
 }
 
 /// Returns one task that represents all merged ones, by which the Feature is judged as a whole; `None` before the last
-/// wave is merged, and for a single task, which was judged already.
+/// wave is merged.
 pub fn whole(feature: &Feature) -> Option<PlannedTask> {
     let merged = feature.tasks.iter().filter(|task| task.is_completed());
     let plans: Vec<&PlannedTask> = merged.map(|task| &task.plan).collect();
-    let [first, _, ..] = plans.as_slice() else { return None };
+    let (first, others) = plans.split_first()?;
     if feature.wave < feature.last_wave() || feature.has_open_tasks() {
         return None;
     }
     let keeps_behaviour = plans.iter().all(|plan| plan.kind == TaskType::Refactoring);
     let mut whole = PlannedTask::clone(first);
-    for plan in plans.iter().skip(1) {
+    for plan in others {
         whole.description = format!("{}\n{}\n{}", whole.description, plan.name, plan.description);
         whole.acceptance_criteria.extend(plan.acceptance_criteria.iter().cloned());
         whole.files.extend(plan.files.iter().cloned());
         whole.changes.extend(plan.changes.iter().cloned());
         whole.removes.extend(plan.removes.iter().cloned());
     }
-    whole.kind = if keeps_behaviour { TaskType::Refactoring } else { TaskType::Feature };
+    if !others.is_empty() {
+        whole.kind = if keeps_behaviour { TaskType::Refactoring } else { TaskType::Feature };
+    }
     Some(whole)
 }
 

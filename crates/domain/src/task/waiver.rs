@@ -61,6 +61,16 @@ impl Waiver {
             | WaivedFact::Coach => None,
         })
     }
+
+    /// Returns the names of the tests of the base that do not hold as they did.
+    pub fn changed_tests(&self) -> impl Iterator<Item = &String> {
+        self.facts.iter().filter_map(|fact| {
+            if let WaivedFact::Finding(ReviewItem { problem: Problem::Outcome { test, .. }, .. }) = fact {
+                return Some(test);
+            }
+            None
+        })
+    }
 }
 
 /// Returns everything that speaks against a turn's commit.
