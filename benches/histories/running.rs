@@ -193,7 +193,7 @@ impl Turn<'_> {
             mirror: self.mirror,
             head: &self.head,
             smoke: None,
-            whole: Some(&WholeFeature { fork: &self.base, task: self.task }),
+            whole: Some(&WholeFeature { fork: &self.base, task: self.task, is_one_task: true }),
             baseline,
             settings: self.settings,
             waived: &[],

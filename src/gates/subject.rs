@@ -39,6 +39,8 @@ pub struct WholeFeature<'a> {
     pub fork: &'a Sha,
     /// A task that represents all: of the strictest type, with the words of each.
     pub task: &'a PlannedTask,
+    /// `true` if it is the only one, whose turns judged all but whether old tests need its new ones.
+    pub is_one_task: bool,
 }
 
 /// The integration branch after a wave.

@@ -82,7 +82,8 @@ async fn of_whole(
         people: &[],
     };
     let run = Run { context, subject: &subject, change: &change, prepared };
-    let table = TestTable::read(&run, tests, OldTests::All).await?;
+    let old = if whole.is_one_task { OldTests::ForUntouched } else { OldTests::All };
+    let table = TestTable::read(&run, tests, old).await?;
     let (result, mut questions) = report::report(&run, &table, Weight::Required);
     questions.extend(of_feature(&run, &table).await?);
     let result = result.filter(|result| result.evidence.failure().is_some());

@@ -230,7 +230,7 @@ async fn wave(context: &GateContext, subject: &Subject<'_>, cancel: &Cancellatio
         mirror: subject.mirror,
         head: subject.head,
         smoke: None,
-        whole: Some(&WholeFeature { fork: subject.fork, task: subject.task }),
+        whole: Some(&WholeFeature { fork: subject.fork, task: subject.task, is_one_task: true }),
         baseline: subject.baseline,
         settings: subject.settings,
         waived: subject.waived,

@@ -64,7 +64,7 @@ async fn two_tasks_together_may_not_do_what_one_may_not() {
     let first = stage.commit(Some(&fork), &[("tests/test_calc.py", Some(&test("[3, -1]")))]);
     let second = stage.commit(Some(&first), &[("calc.py", Some(subtract))]);
     let baseline = stage.baseline(&fork, &case.settings).await;
-    let whole = WholeFeature { fork: &fork, task: &case.task };
+    let whole = WholeFeature { fork: &fork, task: &case.task, is_one_task: false };
     let subject = WaveSubject {
         mirror: &stage.mirror,
         head: &second,

@@ -30,9 +30,10 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
     let kind = strictest(feature);
     let smoke = feature.plan.as_ref().and_then(|version| version.plan.smoke.as_deref());
     let task = whole(feature);
+    let is_one_task = feature.tasks.iter().filter(|task| task.is_completed()).count() == 1;
     let fork = mirror.merge_base(&baseline.commit, &head).await?;
     let whole = fork.as_ref().zip(task.as_ref());
-    let whole = whole.map(|(fork, task)| WholeFeature { fork, task });
+    let whole = whole.map(|(fork, task)| WholeFeature { fork, task, is_one_task });
     let subject = WaveSubject {
         mirror: &mirror,
         head: &head,

@@ -59,6 +59,8 @@ pub(crate) enum OldTests {
     /// All. Runs of untouched tests beside new ones show little: a new test can replace a part of the product, or another
     /// test, for the whole run.
     All,
+    /// All, to find the untouched tests that need the new ones. The others were judged already.
+    ForUntouched,
 }
 
 /// The runner's way to report tests.
@@ -87,6 +89,12 @@ impl<'a> TestTable<'a> {
         table.leave_out_waived(run);
         let mut time = MixedTime::of(run.prepared.context.deadlines.test);
         table.run_old(run, old, &mut time).await?;
+        if old == OldTests::ForUntouched {
+            table.rows.retain(|row| row.fails_alone);
+            table.try_again(run, &mut time).await?;
+            table.rows.retain(|row| row.fails_alone);
+            return Ok(table);
+        }
         table.run_new(run, &mut time).await?;
         table.leave_out_helpers(run).await?;
         table.try_again(run, &mut time).await?;
@@ -100,6 +108,7 @@ impl<'a> TestTable<'a> {
         let is_concerned = match old {
             OldTests::Touched => touched.as_ref().is_none_or(|touched| !touched.is_empty()),
             OldTests::All => !self.side.paths().is_empty(),
+            OldTests::ForUntouched => touched.is_some() && !self.side.paths().is_empty(),
         };
         if !is_concerned || !self.rows.iter().any(ran) {
             return Ok(());
