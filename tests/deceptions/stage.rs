@@ -212,20 +212,15 @@ impl Stage {
         };
         let answered = |report: &GateReport| judged(&GateReport { questions: Vec::new(), ..report.clone() });
         if approved(&answered(&report)) {
-            let of_wave = wave(&context, &subject, &cancel).await;
-            report.more.extend(of_wave.more);
-            // The same rows ask again for the whole Feature.
-            if report.questions.is_empty() {
-                report.questions = of_wave.questions;
-            }
+            add_wave(&mut report, &context, &subject, &cancel).await;
         }
         let (judgement, unanswered) = (answered(&report), judged(&report));
         Judged::new(case, &report, [&judgement, &unanswered], took)
     }
 }
 
-/// Returns the result of the wave's Gates, as if the case's change were the whole Feature.
-async fn wave(context: &GateContext, subject: &Subject<'_>, cancel: &CancellationToken) -> GateReport {
+/// Adds the result of the wave's Gates, as if the case's change were the whole Feature.
+async fn add_wave(report: &mut GateReport, context: &GateContext, subject: &Subject<'_>, cancel: &CancellationToken) {
     let wave = WaveSubject {
         mirror: subject.mirror,
         head: subject.head,
@@ -235,7 +230,12 @@ async fn wave(context: &GateContext, subject: &Subject<'_>, cancel: &Cancellatio
         settings: subject.settings,
         waived: subject.waived,
     };
-    gates::verify_wave(context, &wave, cancel).await.unwrap()
+    let found = gates::verify_wave(context, &wave, cancel).await.unwrap();
+    report.more.extend(found.more);
+    // Rows that asked in the turn ask nobody again.
+    if report.questions.is_empty() {
+        report.questions = found.questions;
+    }
 }
 
 fn waived(test: &str) -> WaivedTest {
