@@ -103,14 +103,13 @@ impl<'a> TestTable<'a> {
     }
 
     async fn run_old(&mut self, run: &Run<'_>, old: OldTests, time: &mut MixedTime) -> Result<(), GateError> {
-        let ran = |row: &TestRow| matches!(row.results.before, TestResult::Passed | TestResult::Failed);
         let touched = self.touched(run);
         let is_concerned = match old {
             OldTests::Touched => touched.as_ref().is_none_or(|touched| !touched.is_empty()),
             OldTests::All => !self.side.paths().is_empty(),
             OldTests::ForUntouched => touched.is_some() && !self.side.paths().is_empty(),
         };
-        if !is_concerned || !self.rows.iter().any(ran) {
+        if !is_concerned || !self.rows.iter().any(TestRow::ran_before) {
             return Ok(());
         }
         let wanted = touched.as_ref().filter(|_| old == OldTests::Touched);
@@ -143,7 +142,7 @@ impl<'a> TestTable<'a> {
             sites.is_empty() && run.change.has_unreadable_old_tests()
                 || sites.iter().any(|site| paths.contains(site.path.as_str()))
         };
-        let base = self.rows.iter().filter_map(|row| row.pair.base.as_ref());
+        let base = self.rows.iter().filter(|row| row.ran_before()).filter_map(|row| row.pair.base.as_ref());
         Some(base.filter(is_touched).cloned().collect())
     }
 
@@ -257,6 +256,10 @@ impl TestRow {
             reasons: BTreeSet::new(),
             pair,
         }
+    }
+
+    fn ran_before(&self) -> bool {
+        matches!(self.results.before, TestResult::Passed | TestResult::Failed)
     }
 
     /// Notes the result of its old form on the head's code.

@@ -168,7 +168,7 @@ impl Secrets {
     }
 
     /// Returns the value with every text in it masked but those without which it would not be valid, such as the words of
-    /// its form. After [`MOST_TRIES`] the rest stays as it is.
+    /// its form. After 200 tries the rest stays as it is.
     pub fn mask_valid(&self, mut value: Value, is_valid: impl Fn(&Value) -> bool) -> Value {
         let (mut parts, mut tries) = (vec![String::new()], 0);
         while let Some(at) = parts.pop() {
