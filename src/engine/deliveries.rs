@@ -14,7 +14,7 @@ pub struct DeliveryRequest {
     /// The name of the event, such as `issues`.
     pub event: String,
     pub body: Vec<u8>,
-    /// What the body takes of the memory for bodies.
+    /// The body's share of the memory for bodies.
     pub share: MemoryShare,
     pub source: DeliverySource,
 }

@@ -41,7 +41,7 @@ pub(super) struct Inbox(mpsc::Sender<Waiting>);
 struct Waiting {
     delivery: NewDelivery,
     ingest: Option<NewEffect>,
-    /// What the payload takes of the memory for bodies. The sender may be gone while the delivery still waits here.
+    /// The payload's share of the memory for bodies. The sender may be gone while the delivery still waits here.
     _share: MemoryShare,
     answer: oneshot::Sender<Result<AcceptOutcome, StoreError>>,
 }

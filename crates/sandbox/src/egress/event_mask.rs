@@ -22,7 +22,7 @@ const MOST_HELD: usize = 1 << 20;
 /// The most texts whose ends are kept.
 const MOST_TEXTS: usize = 1024;
 
-/// What has not passed of a streamed answer, and the end of each of its texts, which may begin the key.
+/// The part of a streamed answer that waits, and the end of each of its texts, which may begin the key.
 #[derive(Debug)]
 pub(super) struct EventMask {
     key: KeyMask,
