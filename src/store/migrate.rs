@@ -56,6 +56,14 @@ statements! {
     NEWEST = "SELECT COALESCE(MAX(number), 0) AS newest FROM migration";
     ANSWERS = "SELECT 1 AS one";
     REFUSING = "SELECT COUNT(*) AS refusing FROM migration WHERE number > $1 AND older_works = 0";
+    ALL_TABLES = "SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM delivery) OR EXISTS (SELECT 1 FROM feature) OR \
+            EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM task_needs) OR EXISTS (SELECT 1 FROM turn) \
+            OR EXISTS (SELECT 1 FROM event) OR EXISTS (SELECT 1 FROM effect) OR EXISTS (SELECT 1 FROM meta) \
+            OR EXISTS (SELECT 1 FROM baseline) OR EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM \
+            run_total) OR EXISTS (SELECT 1 FROM counter) OR EXISTS (SELECT 1 FROM departed) OR EXISTS \
+            (SELECT 1 FROM pack) OR EXISTS (SELECT 1 FROM provider) OR EXISTS (SELECT 1 FROM \
+            repository_settings) OR EXISTS (SELECT 1 FROM spent) OR EXISTS (SELECT 1 FROM refusal) OR EXISTS \
+            (SELECT 1 FROM local_order) OR EXISTS (SELECT 1 FROM account)";
     DONE = "INSERT INTO migration (number, name, older_works) VALUES ($1, $2, $3)";
 }
 
@@ -86,7 +94,16 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
         tracing::info!(number = migration.number, "migrated the database: {}", migration.name);
     }
     tx.commit().await?;
-    Ok(())
+    if found > known { Ok(()) } else { is_whole(db).await }
+}
+
+/// Fails unless every table is there. A backup of a part can be restored too, and would fail at some later effect.
+async fn is_whole(db: &Db) -> Result<(), OpenError> {
+    match db.row(ALL_TABLES, args![]).await {
+        Err(StoreError::Refused(cause)) => Err(OpenError::Damaged(cause)),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 async fn take_lock(tx: &mut Tx) -> Result<(), OpenError> {
@@ -137,7 +154,7 @@ pub(super) async fn is_current(db: &Db) -> Result<(), OpenError> {
     if found < known {
         return Err(OpenError::Older { found, known });
     }
-    Ok(())
+    is_whole(db).await
 }
 
 /// Turns a refused first read into [`OpenError::Damaged`] if SQLite says that the file is no database.
@@ -155,5 +172,22 @@ fn opening(error: StoreError) -> OpenError {
         | StoreError::TooLarge(_)
         | StoreError::TooLong { .. }
         | StoreError::Closed) => error.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_of_the_migrations_is_looked_for() {
+        for migration in MIGRATIONS {
+            for script in [migration.sqlite, migration.postgres] {
+                let created = script.lines().filter_map(|line| line.strip_prefix("CREATE TABLE "));
+                for table in created.filter_map(|rest| rest.split_whitespace().next()) {
+                    assert!(ALL_TABLES.contains(&format!("FROM {table})")), "{table}");
+                }
+            }
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! Opening: tables are made once and never downgraded.
 
-use crate::contract::{Database, delivery};
-use autobuild::store::{FoundDatabase, OpenError, OpenOptions, Store};
+use crate::contract::{Database, delivery, execute};
+use autobuild::store::{FoundDatabase, Obstacle, OpenError, OpenOptions, Store};
 
 on_both! {
     an_opened_database_opens_again_with_all_it_holds
     a_try_finds_what_opening_would_find_and_leaves_nothing_behind
+    a_database_that_lacks_a_table_is_damaged
 }
 
 async fn an_opened_database_opens_again_with_all_it_holds(db: Database) {
@@ -46,4 +47,17 @@ async fn a_try_finds_what_opening_would_find_and_leaves_nothing_behind(db: Datab
     assert_eq!(tried().await, FoundDatabase::Current, "a service runs");
     store.close().await;
     assert_eq!(tried().await, FoundDatabase::Current);
+}
+
+async fn a_database_that_lacks_a_table_is_damaged(db: Database) {
+    db.open().await.close().await;
+    execute(&db.url, "DROP TABLE baseline").await;
+    let (tried, read, opened) = (
+        Store::try_opening(&db.url, OpenOptions::default()).await.map(drop),
+        Store::open_to_read(&db.url, OpenOptions::default()).await.map(drop),
+        Store::open(&db.url, OpenOptions::default()).await.map(drop),
+    );
+    for refused in [tried, read, opened] {
+        assert_eq!(refused.unwrap_err().obstacle(), Obstacle::Damaged);
+    }
 }
