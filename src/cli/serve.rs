@@ -16,7 +16,6 @@ use crate::{
         data_folder::DataFolder,
         settings::{EngineSettings, Slots},
     },
-    gates::Deadlines,
     github::{Caps, OAuthApp},
     telemetry::TelemetrySettings,
     web,
@@ -493,8 +492,6 @@ fn blueprint(
     engine.month = settings.month;
     engine.allowances = settings.allowances.clone();
     engine.ages = settings.ages;
-    let [setup, test] = settings.longest;
-    engine.longest = Deadlines { setup, test };
     // A forge on this machine has no limits.
     let caps = if settings.github.is_local() { Caps::None } else { Caps::Github };
     Ok(Blueprint {

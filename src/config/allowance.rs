@@ -6,7 +6,7 @@ use crate::config::{
     models::ModelWords,
     network::NetworkSettings,
     server_parse::Parser,
-    shapes::{LARGEST_AMOUNT, Offer},
+    shapes::{LARGEST_AMOUNT, Offer, seconds},
 };
 use domain::{budget::Limits, ids::InstallationId};
 use std::collections::BTreeMap;
@@ -18,23 +18,38 @@ pub struct LargestValues {
     pub tasks: u32,
     pub parallel_tasks: u32,
     pub agent_turns: u32,
+    /// The longest set-up, in seconds.
+    pub setup_timeout: u64,
+    /// The longest run of the tests, in seconds.
+    pub test_timeout: u64,
     pub budget: Budget,
 }
 
 impl Default for LargestValues {
     /// No limit.
     fn default() -> Self {
-        Self { turns: 0, tasks: 0, parallel_tasks: 0, agent_turns: 0, budget: Budget::UNLIMITED }
+        Self {
+            turns: 0,
+            tasks: 0,
+            parallel_tasks: 0,
+            agent_turns: 0,
+            setup_timeout: 0,
+            test_timeout: 0,
+            budget: Budget::UNLIMITED,
+        }
     }
 }
 
 impl LargestValues {
-    /// The server's own limits: ten times the default of a repository, and a day for one task.
+    /// The server's own limits: ten times the default of a repository, but at most a day for one task, and hours for a
+    /// command that runs in each turn.
     pub const SERVER: Self = Self {
         turns: 50,
         tasks: 200,
         parallel_tasks: 20,
         agent_turns: 300,
+        setup_timeout: 2 * 3_600,
+        test_timeout: 4 * 3_600,
         budget: Budget {
             usd_per_task: 50.0,
             usd_per_feature: 500.0,
@@ -101,6 +116,8 @@ impl Parser {
             tasks: self.parse("MAX_TASKS", limited).unwrap_or(usual.tasks),
             parallel_tasks: self.parse("MAX_PARALLEL_TASKS", limited).unwrap_or(usual.parallel_tasks),
             agent_turns: self.parse("MAX_AGENT_TURNS", limited).unwrap_or(usual.agent_turns),
+            setup_timeout: self.parse("MAX_SETUP_TIME", longest_time).unwrap_or(usual.setup_timeout),
+            test_timeout: self.parse("MAX_TEST_TIME", longest_time).unwrap_or(usual.test_timeout),
             budget: self.most_budget(usual.budget),
         }
     }
@@ -141,6 +158,12 @@ fn amount(text: &str) -> Result<f64, &'static str> {
         Ok(amount) if (0.0..=LARGEST_AMOUNT).contains(&amount) => Ok(amount),
         _ => Err("must be a number from 0 to 10000000; 0 means no limit"),
     }
+}
+
+/// Reads a time limit, in seconds.
+fn longest_time(text: &str) -> Result<u64, &'static str> {
+    let seconds = seconds(text).and_then(|seconds| u64::try_from(seconds).ok());
+    seconds.filter(|seconds| (1..=24 * 3_600).contains(seconds)).ok_or("is not a time from 1s to 24h, such as 90m")
 }
 
 fn whole(text: &str) -> Result<u64, &'static str> {

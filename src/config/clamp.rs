@@ -22,6 +22,8 @@ impl Allowance {
                 [most.parallel_tasks, usual.parallel_tasks],
             ),
             lower_count("agent_turns", &mut settings.agent_turns, [most.agent_turns, usual.agent_turns]),
+            lower_time("setup_timeout", &mut settings.setup_timeout, most.setup_timeout),
+            lower_time("test_timeout", &mut settings.test_timeout, most.test_timeout),
             lower("budget.usd_per_task", &mut budget.usd_per_task, most.budget.usd_per_task),
             lower("budget.usd_per_feature", &mut budget.usd_per_feature, most.budget.usd_per_feature),
             lower("budget.tokens_per_task", &mut budget.tokens_per_task, most.budget.tokens_per_task),
@@ -52,6 +54,12 @@ fn lower<T: Copy + Default + Display + PartialOrd>(setting: &'static str, value:
     })
 }
 
+/// Lowers a time limit in seconds, and names it as settings write it.
+fn lower_time(setting: &'static str, value: &mut u64, most: u64) -> Option<Excess> {
+    let (requested, used) = (*value, lower(setting, value, most).map(|_| *value)?);
+    Some(Excess::Number { setting, requested: format!("{requested}s"), used: format!("{used}s") })
+}
+
 /// Lowers a number of turns or tasks. No machine runs any number of them, so without a limit 0 means a server's usual one.
 fn lower_count(setting: &'static str, value: &mut u32, [most, usual]: [u32; 2]) -> Option<Excess> {
     let excess = lower(setting, value, most);
@@ -75,6 +83,7 @@ mod tests {
             network: NetworkSettings { allow: vec!["*.corp.example".parse().unwrap()], ..NetworkSettings::default() },
             most: LargestValues {
                 turns: 4,
+                test_timeout: 30 * 60,
                 budget: Budget { usd_per_feature: 20.0, hours_per_task: 1.5, ..Budget::UNLIMITED },
                 ..LargestValues::default()
             },
@@ -97,12 +106,16 @@ mod tests {
 
     #[test]
     fn what_is_above_the_allowance_is_lowered_and_named() {
-        let table: [(&str, &[&str]); 6] = [
+        let table: [(&str, &[&str]); 7] = [
             ("max_turns: 4\nbudget: {usd_per_feature: 20}", &[]),
             ("max_turns: 5\nbudget: {usd_per_feature: 19.5}", &["max_turns 5 4"]),
             ("max_turns: 1\nbudget: {usd_per_feature: 20.25}", &["budget.usd_per_feature 20.25 20"]),
             ("max_turns: 1\nbudget: {usd_per_feature: 0}", &[]),
             ("max_turns: 1\nbudget: {usd_per_feature: 1, hours_per_task: 3}", &["budget.hours_per_task 3 1.5"]),
+            (
+                "max_turns: 1\nbudget: {usd_per_feature: 1}\nsetup_timeout: 1m\ntest_timeout: 31m",
+                &["test_timeout 1860s 1800s"],
+            ),
             (
                 "max_turns: 1\nbudget: {usd_per_feature: 1}\nnetwork: {allow: [npm.corp.example, evil.example]}",
                 &["hosts evil.example"],

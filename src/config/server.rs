@@ -44,8 +44,6 @@ pub struct ServerSettings {
     pub sweep: Option<Duration>,
     /// The least time between writes to GitHub per installation.
     pub write_spacing: Duration,
-    /// The longest time limits that a repository may set for its set-up and its tests.
-    pub longest: [Duration; 2],
     pub concurrency: Concurrency,
     pub process_limits: ProcessLimits,
     pub ages: RetentionAges,

@@ -6,7 +6,6 @@ use crate::config::{
     github_address::{GithubAddress, safe_address, web_address},
     role::ByRole,
     server::{AppsFrom, LogFormat, ServerSettings},
-    shapes::seconds,
     variables::{GivenValue, MergedVariables, PREFIX, ServerMistake, SettingSource, mistake},
 };
 use domain::ids::{AppId, InstallationId};
@@ -47,14 +46,6 @@ impl Parser {
         Duration::from_millis(self.parse("WRITE_SPACING_MS", spacing).unwrap_or(1_000))
     }
 
-    /// Returns the longest times for set-up and for the tests.
-    fn longest(&mut self) -> [Duration; 2] {
-        [("MAX_SETUP_TIME", 2), ("MAX_TEST_TIME", 4)].map(|(name, hours)| {
-            let given = self.parse(name, longest_time);
-            given.unwrap_or(Duration::from_secs(hours * 3_600))
-        })
-    }
-
     /// Returns the settings, or every mistake.
     pub(crate) fn settings(mut self, environment: &[(String, String)]) -> Result<ServerSettings, Vec<ServerMistake>> {
         let listen = self.parse("LISTEN", listen_address);
@@ -63,7 +54,7 @@ impl Parser {
         let data_dir = self.data_dir(environment);
         let database_url = self.database_url(data_dir.as_ref());
         let (app, coach_app, oauth) = (self.app(), self.coach_app(), self.oauth());
-        let (longest, [replay, sweep], write_spacing) = (self.longest(), self.asking(), self.write_spacing());
+        let ([replay, sweep], write_spacing) = (self.asking(), self.write_spacing());
         let admin_token = self.parse("ADMIN_TOKEN", admin_token);
         let log = self.parse("LOG", log_filter);
         let log_format = self.parse("LOG_FORMAT", log_format);
@@ -94,7 +85,6 @@ impl Parser {
             replay,
             sweep,
             write_spacing,
-            longest,
             allowances,
             admin_token,
             log: log.unwrap_or_else(|| "info".to_owned()),
@@ -302,12 +292,6 @@ fn log_format(text: &str) -> Result<LogFormat, &'static str> {
 fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
     let address = text.parse::<SocketAddr>();
     address.map_err(|_| "is not an address with a port, such as 127.0.0.1:8080")
-}
-
-fn longest_time(text: &str) -> Result<Duration, &'static str> {
-    let seconds = seconds(text).and_then(|seconds| u64::try_from(seconds).ok());
-    let time = seconds.filter(|seconds| (1..=24 * 3_600).contains(seconds));
-    time.map(Duration::from_secs).ok_or("is not a time from 1s to 24h, such as 90m")
 }
 
 /// Reads a whole number within a range. `unit` names its unit, such as ` of days`, or is empty.

@@ -108,8 +108,8 @@ pub static VARIABLES: &[Variable] = variables! {
     "SANDBOX_CPU": Plain, Value("4h"), "Processor time of one run.";
     "SANDBOX_FILE": Plain, Value("4GiB"), "Largest file of one run.";
     "SANDBOX_DISK": Plain, Value("10GiB"), "Disk space of one run.";
-    "MAX_SETUP_TIME": Plain, Value("2h"), "Longest time that a repository may give its set-up.";
-    "MAX_TEST_TIME": Plain, Value("4h"), "Longest time that a repository may give its tests.";
+    "MAX_SETUP_TIME": Plain PerInstallation, Value("2h"), "Longest time that a repository may give its set-up.";
+    "MAX_TEST_TIME": Plain PerInstallation, Value("4h"), "Longest time that a repository may give its tests.";
     "MAX_TURNS": Plain PerInstallation, Value("50"),
         "The largest `max_turns` that a repository may set. In this and the following limits of repositories, 0 means no limit.";
     "MAX_TASKS": Plain PerInstallation, Value("200"), "The same for `max_tasks`.";

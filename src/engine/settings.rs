@@ -2,7 +2,6 @@
 
 use crate::{
     config::{Allowances, Concurrency, ProcessLimits, RepositorySettings, RetentionAges},
-    gates::Deadlines,
     github::{Clock, READ_PAUSES},
     telemetry::Telemetry,
 };
@@ -67,8 +66,6 @@ pub struct EngineSettings {
     pub pack_size: usize,
     /// The least time between two stored updates of a running agent's progress.
     pub progress: Duration,
-    /// The longest times that a repository may give its commands.
-    pub longest: Deadlines,
     /// The spending limits of all installations together for a calendar month.
     pub month: Limits,
     /// The limits of the repositories of each installation.
@@ -217,7 +214,6 @@ impl EngineSettings {
             waits: ApiWaits::PRODUCT,
             pack_size: ProcessLimits::default().pack_size,
             progress: Duration::from_secs(10),
-            longest: Deadlines::LONGEST,
             month: Limits::default(),
             allowances: Allowances::default(),
             ages: RetentionAges::default(),

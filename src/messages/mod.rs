@@ -25,7 +25,6 @@ pub use causes::reasons::{
     answer_is_in_the_log, machine_note, no_merge_method, not_served_for, other_base, settings_mistake, step,
 };
 pub use causes::refused_host::refused_host;
-pub use causes::time_limits::{TimeLimit, cut_times};
 pub use causes::trace_event::event_in_words;
 pub use form::links::Links;
 pub use form::measure::MAX_CHARS;

@@ -2,7 +2,6 @@
 
 use crate::{
     agents::Activity,
-    config::RepositorySettings,
     engine::{
         job::{Done, EffectError, of_host},
         perform::{claims, context::EffectContext, merge, sync, sync::fork_of, turn},
@@ -20,10 +19,6 @@ use domain::{
 };
 use git::Mirror;
 use std::time::Duration;
-
-pub(super) fn asked_deadlines(settings: &RepositorySettings) -> Deadlines {
-    Deadlines { setup: Duration::from_secs(settings.setup_timeout), test: Duration::from_secs(settings.test_timeout) }
-}
 
 pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Emission) -> Result<Done, EffectError> {
     let (turn, head) = turn::open(task)?;
@@ -89,7 +84,7 @@ impl EffectContext<'_> {
 
     /// Returns the context in which Gates run: sandbox, network, folders.
     pub(super) fn gate_context(&self) -> GateContext {
-        let data = &self.engine.settings.data_dir;
+        let (settings, data) = (self.settings(), &self.engine.settings.data_dir);
         GateContext {
             sandbox: self.engine.sandbox.clone(),
             network: self.ceiling(),
@@ -98,7 +93,10 @@ impl EffectContext<'_> {
             folder: data.join("gates"),
             caches: data.join("caches"),
             secrets: self.engine.secrets.clone(),
-            deadlines: asked_deadlines(&self.settings()).within(self.engine.settings.longest),
+            deadlines: Deadlines {
+                setup: Duration::from_secs(settings.setup_timeout),
+                test: Duration::from_secs(settings.test_timeout),
+            },
             checkout_locks: self.engine.checkout_locks.clone(),
         }
     }

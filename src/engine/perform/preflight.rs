@@ -1,16 +1,16 @@
 //! Pre-flight: finds reasons against the work, before any agent costs money.
 
 use crate::{
-    config::{CommitsBy, RepositorySettings, TestDemand},
+    config::{CommitsBy, TestDemand},
     engine::{
         job::{Done, EffectError},
-        perform::{baseline::baseline, branches::in_the_way, ci, context::EffectContext, gates::asked_deadlines},
+        perform::{baseline::baseline, branches::in_the_way, ci, context::EffectContext},
         repository::DefaultBranch,
         running::Worker,
     },
     gates,
     github::{Commits, GithubError, Rule},
-    messages::{self, TimeLimit, UnusedFilter},
+    messages::{self, UnusedFilter},
 };
 use domain::{
     blocked::{BlockReason, Failure, RepositoryFault, WorkStep},
@@ -79,7 +79,6 @@ pub(super) async fn pre_flight(
         return refused(failures.reason());
     }
     let mut notes = unsupported(&default.mirror, commit).await?;
-    notes.extend(cut_times(context, &settings));
     notes.extend(messages::machine_note(ci));
     let mut ready = PreFlight::of(&found, notes);
     if let Some(plan) = plan {
@@ -117,15 +116,6 @@ async fn unusable_names(
         let fault = RepositoryFault::ForeignBranch { branch };
         BlockReason::failed(WorkStep::PreFlight, Failure::Repository { fault })
     }))
-}
-
-/// Returns a sentence for each time limit of the repository that the server cuts.
-fn cut_times(context: &EffectContext<'_>, settings: &RepositorySettings) -> Vec<String> {
-    let (requested, longest) = (asked_deadlines(settings), context.engine.settings.longest);
-    messages::cut_times(&[
-        TimeLimit { key: "setup_timeout", requested: requested.setup.as_secs(), longest: longest.setup.as_secs() },
-        TimeLimit { key: "test_timeout", requested: requested.test.as_secs(), longest: longest.test.as_secs() },
-    ])
 }
 
 /// Returns the result of the repository's own CI on a commit whose tests fail here, if it can be read.

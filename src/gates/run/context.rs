@@ -64,16 +64,6 @@ pub struct Deadlines {
     pub test: Duration,
 }
 
-impl Deadlines {
-    /// The limits that no repository exceeds, unless the server says otherwise.
-    pub const LONGEST: Self = Self { setup: Duration::from_secs(2 * 3_600), test: Duration::from_secs(4 * 3_600) };
-
-    /// Returns the limits that a repository asks for, each at most the given longest one.
-    pub fn within(self, longest: Self) -> Self {
-        Self { setup: self.setup.min(longest.setup), test: self.test.min(longest.test) }
-    }
-}
-
 impl Default for Deadlines {
     fn default() -> Self {
         Self { setup: Duration::from_secs(20 * 60), test: Duration::from_secs(30 * 60) }

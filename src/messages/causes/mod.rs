@@ -12,5 +12,4 @@ pub(super) mod reasons;
 pub(super) mod refused_host;
 pub(super) mod remedy;
 pub(super) mod rules;
-pub(super) mod time_limits;
 pub(super) mod trace_event;
