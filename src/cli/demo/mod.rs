@@ -50,7 +50,7 @@ pub(super) struct Demo {
     /// Lets the agent use your own log-in, instead of an API key that it never sees.
     #[arg(long)]
     use_my_login: bool,
-    /// Approves a plan that waits.
+    /// Approves a plan that waits, and goes on if many tests fail on the default branch.
     #[arg(long)]
     approve: bool,
     /// Ends when the Feature rests: exit code 0 if it is in review or completed, else 1.

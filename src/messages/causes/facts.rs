@@ -31,7 +31,7 @@ pub(crate) fn fact(fact: &Fact) -> String {
         Fact::BaseBroken { counted, tests } => {
             let count = |(outcome, times): &(TestOutcome, usize)| format!("{times} {outcome}");
             let counted: Vec<String> = counted.iter().map(count).collect();
-            format!("tests of the base: {}: {}", counted.join(", "), list(tests))
+            format!("{}: {}", counted.join(", "), list(tests))
         }
         Fact::Witnessed { tests: None } => "the tests fail without the change".to_owned(),
         Fact::Witnessed { tests: Some((number, first)) } => {

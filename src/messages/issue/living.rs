@@ -620,7 +620,7 @@ pub(crate) fn why_added(task: &Task, links: &Links) -> Option<String> {
             Some(format!("the wave gate failed, and {} is the merge that broke it", links.commit(merge)))
         }
         Origin::Fix { broke: None } => {
-            Some("the wave gate failed, and no single merge of the wave could be found that broke it".to_owned())
+            Some("the wave gate failed, and AutoBuild names no single merge that broke it".to_owned())
         }
         Origin::Sync { other } => {
             Some(format!("the default branch at {} conflicts with the integration branch", links.commit(other)))
