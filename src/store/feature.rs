@@ -28,9 +28,10 @@ pub const FORMAT: i64 = 2;
 const PREVIOUS: i64 = 1;
 
 /// The variants in the JSON that the previous release does not know.
-const NEW_WORDS: [&str; 8] = [
+const NEW_WORDS: [&str; 9] = [
     r#""certificate""#,
     r#""closed_registry""#,
+    r#""hidden_text""#,
     r#""needs_new_tests""#,
     r#""no_programs""#,
     r#""other_commit""#,

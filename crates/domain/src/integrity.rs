@@ -103,6 +103,8 @@ rules! {
     Secret = "secret", Required;
     /// A merge conflict is not resolved.
     MergeMarker = "merge marker", Required;
+    /// A new line holds characters that nobody sees, which reorder what is shown or hide words.
+    HiddenText = "hidden text", Asked;
     /// A file is over the size limit.
     FileTooLarge = "file too large", Required;
     /// Code behaves differently under test.

@@ -13,6 +13,7 @@ mod fewer_cases;
 mod file_deleted;
 mod file_too_large;
 mod hard_coded;
+mod hidden_text;
 mod merge_marker;
 mod not_used;
 mod protected_path;
@@ -35,6 +36,7 @@ pub static ALL: &[&ReadingRule] = &[
     &protected_path::RULE,
     &secret::RULE,
     &merge_marker::RULE,
+    &hidden_text::RULE,
     &file_too_large::RULE,
     &file_deleted::RULE,
     &unreadable::RULE,
