@@ -10,13 +10,14 @@ use forge::{RepoSource, Role, Settings};
 
 const OTHER: &str = "globex/shop";
 const SETTINGS: &str = "test: sh tests/run.sh\nplan_approval: always\nmax_turns: 9\nbudget: {usd_per_task: 70, usd_per_feature: 0}\n\
-                        network: {allow: [npm.corp.example]}\n";
+                        test_timeout: 2h\nnetwork: {allow: [npm.corp.example]}\n";
 
 fn allowance(usd_per_task: f64, usd_per_feature: f64, host: &str, model: &str) -> Allowance {
     let mut allowance = Allowance {
         network: NetworkSettings { allow: vec![host.parse().unwrap()], ..NetworkSettings::default() },
         most: LargestValues {
             budget: Budget { usd_per_task, usd_per_feature, ..Budget::UNLIMITED },
+            test_timeout: 3_600,
             ..LargestValues::default()
         },
         ..Allowance::default()
@@ -65,7 +66,11 @@ async fn each_organisation_gets_what_the_server_allows_to_it() {
     let issue = world.open_issue(WRITER, "Say hello in files");
     let (notes, usd) = notes_and_budget(world.planned(REPO, issue).await.unwrap());
     assert_eq!(usd, [60.0, 300.0]);
-    assert_eq!(notes, ["`budget.usd_per_task` is 70 in the settings. This server allows at most 60, so 60 holds."]);
+    let time = "`test_timeout` is 7200s in the settings. This server allows at most 3600s, so 3600s holds.";
+    let money = |most| {
+        format!("`budget.usd_per_task` is 70 in the settings. This server allows at most {most}, so {most} holds.")
+    };
+    assert_eq!(notes, [time.to_owned(), money(60)]);
 
     let issue = world.by(WRITER).open_issue(OTHER, "Say hello", "In files", &[]).unwrap();
     assert_eq!(world.planned(OTHER, issue).await, None, "its model is not allowed there");
@@ -77,9 +82,11 @@ async fn each_organisation_gets_what_the_server_allows_to_it() {
     assert_eq!(
         notes,
         [
-            "`budget.usd_per_task` is 70 in the settings. This server allows at most 10, so 10 holds.",
+            time.to_owned(),
+            money(10),
             "`network.allow` names hosts that this server does not allow, and that stay closed: `npm.corp.example`. It \
-             allows: `pypi.org`.",
+             allows: `pypi.org`."
+                .to_owned(),
         ]
     );
     world.end().await;
