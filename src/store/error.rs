@@ -1,23 +1,57 @@
 //! Errors of the database, grouped by the caller's next action.
 
 use sqlx::{error::DatabaseError, postgres::PgDatabaseError, sqlite::SqliteError};
-use std::{io, path::PathBuf, sync::Arc};
+use std::{
+    error::Error,
+    fmt::{self, Display, Formatter},
+    io,
+    ops::Deref,
+    path::PathBuf,
+    sync::Arc,
+};
+
+/// What the database, or the way to it, said. `sqlx` repeats a cause in the text of the error around it, so the chain of
+/// causes ends here: otherwise people would read it twice.
+#[derive(Clone, Debug)]
+pub struct Cause(Arc<sqlx::Error>);
+
+impl From<sqlx::Error> for Cause {
+    fn from(error: sqlx::Error) -> Self {
+        Self(Arc::new(error))
+    }
+}
+
+impl Deref for Cause {
+    type Target = sqlx::Error;
+
+    fn deref(&self) -> &sqlx::Error {
+        &self.0
+    }
+}
+
+impl Display for Cause {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for Cause {}
 
 /// The reason why a statement or a transaction failed. Nothing of it was written.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another connection holds a lock. The same call may succeed at once.
     #[error("the database is busy")]
-    Busy(#[source] Arc<sqlx::Error>),
+    Busy(#[source] Cause),
     /// The database does not answer; the same call may succeed later.
     #[error("the database does not answer")]
-    Unavailable(#[source] Arc<sqlx::Error>),
+    Unavailable(#[source] Cause),
     /// The database can be reached but accepts no writes: it is full or read-only, or its disk fails.
     #[error("the database cannot be written")]
-    CannotWrite(#[source] Arc<sqlx::Error>),
+    CannotWrite(#[source] Cause),
     /// The statement fails however often it is tried: the file is damaged, or the database refuses a value.
     #[error("the database refused the statement")]
-    Refused(#[source] Arc<sqlx::Error>),
+    Refused(#[source] Cause),
     /// A stored value does not have the form of its column.
     #[error("a stored value of {column} cannot be read: {problem}")]
     Unreadable { column: &'static str, problem: String },
@@ -136,7 +170,7 @@ impl From<sqlx::Error> for StoreError {
             | sqlx::Error::BeginFailed => Self::Unavailable,
             _ => Self::Refused,
         };
-        kind(Arc::new(error))
+        kind(error.into())
     }
 }
 
@@ -210,7 +244,7 @@ fn of_sqlite(code: u32) -> NewError {
     }
 }
 
-type NewError = fn(Arc<sqlx::Error>) -> StoreError;
+type NewError = fn(Cause) -> StoreError;
 
 fn of_database(error: &(dyn DatabaseError + 'static)) -> NewError {
     match (sqlite_code(error), error.code()) {
@@ -266,7 +300,7 @@ pub enum OpenError {
     },
     /// The file is not a database, or is damaged.
     #[error("the database is damaged or not a database; restore it from a backup, or move it away")]
-    Damaged(#[source] Arc<sqlx::Error>),
+    Damaged(#[source] Cause),
     /// The database might lose a commit that it has acknowledged.
     #[error("the database does not keep what it acknowledges: {0}")]
     NotDurable(LostPromise),
@@ -274,10 +308,10 @@ pub enum OpenError {
     #[error(
         "another process is bringing the tables up to date, or hangs while it does: its lock was waited for in vain"
     )]
-    Migrating(#[source] Arc<sqlx::Error>),
+    Migrating(#[source] Cause),
     /// Any other error of the database.
     #[error("the database cannot be opened")]
-    Store(#[from] StoreError),
+    Store(#[source] StoreError),
 }
 
 /// A mistake in a database address. No message repeats the address, since it may hold a password.
@@ -321,23 +355,36 @@ impl OpenError {
     }
 }
 
+impl From<StoreError> for OpenError {
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::Refused(cause) if obstacle(cause) == Obstacle::Damaged => Self::Damaged(cause.clone()),
+            StoreError::Refused(_)
+            | StoreError::Busy(_)
+            | StoreError::Unavailable(_)
+            | StoreError::CannotWrite(_)
+            | StoreError::Unreadable { .. }
+            | StoreError::Newer { .. }
+            | StoreError::TooLarge(_)
+            | StoreError::TooLong { .. }
+            | StoreError::Closed => Self::Store(error),
+        }
+    }
+}
+
 impl From<sqlx::Error> for OpenError {
     fn from(error: sqlx::Error) -> Self {
-        match error.as_database_error().and_then(sqlite_code) {
-            Some(11 | 26) => Self::Damaged(Arc::new(error)),
-            Some(_) | None => Self::Store(error.into()),
-        }
+        StoreError::from(error).into()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{NewError, StoreError, of_postgres, of_sqlite, primary};
-    use std::sync::Arc;
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "a test names what it is about")]
     fn word(kind: NewError) -> &'static str {
-        match kind(Arc::new(sqlx::Error::RowNotFound)) {
+        match kind(sqlx::Error::RowNotFound.into()) {
             StoreError::Busy(_) => "busy",
             StoreError::CannotWrite(_) => "cannot write",
             StoreError::Unavailable(_) => "unavailable",

@@ -11,7 +11,6 @@ use std::{
     fs, io,
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 statements! {
@@ -142,7 +141,7 @@ pub(super) async fn probe(tx: &mut Tx) -> Result<(), StoreError> {
 /// folder is missing, that of its folders counts in which it would be made.
 pub(super) async fn check_file(database: PathBuf) -> Result<(), StoreError> {
     let checked = tokio::task::spawn_blocking(move || write_beyond(&database)).await;
-    let failed = |error| StoreError::CannotWrite(Arc::new(sqlx::Error::Io(error)));
+    let failed = |error| StoreError::CannotWrite(sqlx::Error::Io(error).into());
     checked.map_err(|error| failed(error.into()))?.map_err(failed)
 }
 

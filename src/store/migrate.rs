@@ -69,9 +69,9 @@ statements! {
 
 /// Migrates the tables to the newest version that this program knows, or refuses a database that is newer.
 pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
-    let mut tx = db.write().await.map_err(opening)?;
+    let mut tx = db.write().await?;
     take_lock(&mut tx).await?;
-    tx.script(HISTORY).await.map_err(opening)?;
+    tx.script(HISTORY).await?;
     let newest = tx.row(NEWEST, args![]).await?.map(|row| row.int("newest"));
     let found = newest.transpose()?.unwrap_or_default();
     let known = MIGRATIONS.last().map_or(0, |migration| migration.number);
@@ -107,17 +107,11 @@ async fn is_whole(db: &Db) -> Result<(), OpenError> {
 }
 
 async fn take_lock(tx: &mut Tx) -> Result<(), OpenError> {
-    tx.alone(LOCK).await.map_err(|error| match error {
-        StoreError::Busy(cause) => OpenError::Migrating(cause),
-        error @ (StoreError::Unavailable(_)
-        | StoreError::CannotWrite(_)
-        | StoreError::Refused(_)
-        | StoreError::Unreadable { .. }
-        | StoreError::Newer { .. }
-        | StoreError::TooLarge(_)
-        | StoreError::TooLong { .. }
-        | StoreError::Closed) => error.into(),
-    })
+    match tx.alone(LOCK).await {
+        Err(StoreError::Busy(cause)) => Err(OpenError::Migrating(cause)),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(()),
+    }
 }
 
 /// Fails unless [`up`] and the work after it could write a database in this state. Everything is rolled back.
@@ -127,7 +121,7 @@ pub(super) async fn rehearse(db: &Db, found: FoundDatabase) -> Result<(), OpenEr
         meta::check_server(&mut tx).await?;
     }
     take_lock(&mut tx).await?;
-    tx.script(HISTORY).await.map_err(opening)?;
+    tx.script(HISTORY).await?;
     match found {
         FoundDatabase::Current => meta::probe(&mut tx).await?,
         FoundDatabase::None | FoundDatabase::ToMigrate => {}
@@ -137,13 +131,13 @@ pub(super) async fn rehearse(db: &Db, found: FoundDatabase) -> Result<(), OpenEr
 
 /// Fails unless the database answers a query. Its tables do not matter.
 pub(super) async fn answers(db: &Db) -> Result<(), OpenError> {
-    db.row(ANSWERS, args![]).await.map_err(opening)?;
+    db.row(ANSWERS, args![]).await?;
     Ok(())
 }
 
 /// Fails unless the tables have the version that this program knows, or a newer one on which it works.
 pub(super) async fn is_current(db: &Db) -> Result<(), OpenError> {
-    let row = db.row(NEWEST, args![]).await.map_err(opening)?;
+    let row = db.row(NEWEST, args![]).await?;
     let found = row.map(|row| row.int("newest")).transpose()?.unwrap_or_default();
     let known = MIGRATIONS.last().map_or(0, |migration| migration.number);
     if found > known {
@@ -155,24 +149,6 @@ pub(super) async fn is_current(db: &Db) -> Result<(), OpenError> {
         return Err(OpenError::Older { found, known });
     }
     is_whole(db).await
-}
-
-/// Turns a refused first read into [`OpenError::Damaged`] if SQLite says that the file is no database.
-fn opening(error: StoreError) -> OpenError {
-    match error {
-        StoreError::Refused(cause) => match std::sync::Arc::try_unwrap(cause) {
-            Ok(cause) => cause.into(),
-            Err(cause) => OpenError::Store(StoreError::Refused(cause)),
-        },
-        error @ (StoreError::Busy(_)
-        | StoreError::Unavailable(_)
-        | StoreError::CannotWrite(_)
-        | StoreError::Unreadable { .. }
-        | StoreError::Newer { .. }
-        | StoreError::TooLarge(_)
-        | StoreError::TooLong { .. }
-        | StoreError::Closed) => error.into(),
-    }
 }
 
 #[cfg(test)]
