@@ -103,7 +103,7 @@ rules! {
     Secret = "secret", Required;
     /// A merge conflict is not resolved.
     MergeMarker = "merge marker", Required;
-    /// A new line holds characters that nobody sees, which reorder what is shown or hide words.
+    /// A new line holds characters that nobody sees, or keeps GitHub from showing code in the pull request.
     HiddenText = "hidden text", Asked;
     /// A file is over the size limit.
     FileTooLarge = "file too large", Required;

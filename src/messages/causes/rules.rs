@@ -30,7 +30,7 @@ pub(crate) fn sentence(rule: Rule) -> &'static str {
         Rule::ProtectedPath => "the path is protected by the pattern {}; undo the change of this file",
         Rule::Secret => "this line holds {}",
         Rule::MergeMarker => "a merge conflict is not resolved here",
-        Rule::HiddenText => "it holds {}, which nobody sees: the line may not be what it looks like",
+        Rule::HiddenText => "a person who reads the change is not shown all of it: {}",
         Rule::FileTooLarge => "the file has {}",
         Rule::DiffersUnderTest => "{} lets the code behave differently under test",
         Rule::FileDeleted => "the change deletes this file, and the task does not name it",
