@@ -125,8 +125,9 @@ fn sentence(topic: Topic) -> String {
         }
         Topic::Rule(rule) => {
             return format!(
-                "A program that reads the change suspects this: {}. Is it so, or is it right as it stands?",
-                rule.name()
+                "A program that reads the change suspects this: {}. {} Is it so, or is it right as it stands?",
+                rule.name(),
+                rule.about()
             );
         }
     };

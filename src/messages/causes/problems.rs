@@ -4,7 +4,7 @@
 use crate::messages::causes::{evidence, facts, rules};
 use domain::{
     problem::{Breach, Doubt, Forbidden, OpenCriterion, Problem, ReviewItem, Uncommitted},
-    question::{OpenReason, QuoteSource, Unsettled},
+    question::{OpenReason, QuoteSource, Topic, Unsettled},
     report::{Discrepancy, InsteadOfCreating, LeftOut, TestClaim},
     test_outcome::TestOutcome,
 };
@@ -245,9 +245,18 @@ fn question_to_settle(unsettled: &Unsettled) -> String {
              in `answers` of the report."
         ),
         (_, QuoteSource::WordsOrPlace) => format!(
-            "{title}: nobody showed that this is right. Mend it, or name in `answers` of the report the words or the line \
-             that show it."
+            "{title}.{} Nobody showed that this is right. Mend it, or name in `answers` of the report the words or the \
+             line that show it.",
+            suspicion(unsettled.question.topic)
         ),
+    }
+}
+
+/// Returns what a rule suspects, for whoever has to mend it.
+fn suspicion(topic: Topic) -> String {
+    match topic {
+        Topic::Rule(rule) => format!(" {}", rule.about()),
+        Topic::Outcome(_) | Topic::Unnoticed | Topic::IgnoredAssertions => String::new(),
     }
 }
 
