@@ -63,6 +63,8 @@ impl Shared {
 
     /// Makes a new folder for a checkout, with this name or a random one.
     pub(crate) fn new_home(&self, name: Option<&str>) -> std::io::Result<PathBuf> {
+        // Somebody may have removed it: nothing in the data folder is needed for long.
+        fs::create_dir_all(self.checkouts())?;
         let Some(name) = name else {
             let random = tempfile::Builder::new().prefix("c-").rand_bytes(10).tempdir_in(self.checkouts());
             return Ok(random?.keep());

@@ -325,6 +325,15 @@ async fn checkouts_go_away_and_do_not_disturb_each_other() {
 }
 
 #[tokio::test]
+async fn the_folder_of_checkouts_is_made_again() {
+    let world = World::with(&[("a", "1")]).await;
+    let head = world.main().await;
+    let folder = world.mirror.checkout(&head).await.unwrap().path().parent().unwrap().parent().unwrap().to_owned();
+    fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(fs::read(world.mirror.checkout(&head).await.unwrap().path().join("a")).unwrap(), b"1");
+}
+
+#[tokio::test]
 async fn a_kept_checkout_outlives_its_process_until_it_is_settled() {
     let world = World::with(&[("edit", "before"), ("gone", "g"), ("same", "s"), ("d/.gitignore", "*.tmp\n")]).await;
     let base = world.main().await;
