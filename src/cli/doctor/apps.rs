@@ -260,6 +260,11 @@ fn last_deliveries(found: &Result<Vec<HookDelivery>, Unasked>, replay: Option<Du
             let found = format!("{some}; the service fetches them from GitHub's log every 20 seconds instead");
             Row::warning(Topic::Deliveries, found, mend(0))
         }
+        // What keeps the service from answering has a row of its own.
+        (_, false) if (500..600).contains(&last.status_code) && replay.is_some() => {
+            let found = format!("{some}; the service fetches it from GitHub's log, up to 3 days back");
+            Row::warning(Topic::Deliveries, found, mend(last.status_code))
+        }
         (_, false) => Row::broken(Topic::Deliveries, some, mend(last.status_code)),
     }
 }
@@ -463,8 +468,9 @@ mod tests {
             (last_deliveries(&Ok(vec![sent("a", 0)]), None), RowStatus::Broken, "answered by nobody"),
             (of(&[sent("a", 401)]), RowStatus::Broken, "AUTOBUILD_WEBHOOK_SECRET"),
             (of(&[sent("a", 404)]), RowStatus::Broken, "end in /webhook"),
-            (of(&[sent("a", 503)]), RowStatus::Broken, "database"),
-            (of(&[sent("a", 500)]), RowStatus::Broken, "log of the service"),
+            (of(&[sent("a", 503)]), RowStatus::Warning, "database"),
+            (of(&[sent("a", 502)]), RowStatus::Warning, "log of the service, and of the proxy"),
+            (last_deliveries(&Ok(vec![sent("a", 503)]), None), RowStatus::Broken, "database"),
             (last_deliveries(&Err(Unasked::Late), None), RowStatus::Warning, "did not say"),
         ]);
     }
