@@ -19,10 +19,11 @@ impl FromStr for Address {
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             // The address may hold a password, so no error repeats it.
-            return url
-                .parse()
-                .map(|options| Self::Server(Box::new(options)))
-                .map_err(|_| OpenError::Address(AddressMistake::Server));
+            let options: PgConnectOptions = url.parse().map_err(|_| OpenError::Address(AddressMistake::Server))?;
+            // In an address, an IPv6 host is in brackets. `sqlx` would ask for it by name, with them.
+            let ipv6 = options.get_host().strip_prefix('[').and_then(|host| host.strip_suffix(']')).map(str::to_owned);
+            let options = ipv6.map_or_else(|| options.clone(), |host| options.clone().host(&host));
+            return Ok(Self::Server(Box::new(options)));
         }
         Err(OpenError::Address(AddressMistake::Scheme))
     }
@@ -56,6 +57,16 @@ mod tests {
         assert_eq!(path("sqlite:autobuild.db"), PathBuf::from("autobuild.db"));
         assert_eq!(path("sqlite:///var/lib/a.db"), PathBuf::from("/var/lib/a.db"));
         assert_eq!(path("sqlite:/var/lib/a.db"), PathBuf::from("/var/lib/a.db"));
+    }
+
+    #[test]
+    fn a_server_may_have_an_ipv6_address() {
+        for (url, host) in [("postgres://u:p@[::1]:5432/d", "::1"), ("postgres://u@db.example/d", "db.example")] {
+            match url.parse() {
+                Ok(Address::Server(options)) => assert_eq!(options.get_host(), host),
+                _ => panic!("{url} is no server"),
+            }
+        }
     }
 
     #[test]
