@@ -1,57 +1,24 @@
 //! Errors of the database, grouped by the caller's next action.
 
 use sqlx::{error::DatabaseError, postgres::PgDatabaseError, sqlite::SqliteError};
-use std::{
-    error::Error,
-    fmt::{self, Display, Formatter},
-    io,
-    ops::Deref,
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{io, path::PathBuf, sync::Arc};
 
-/// What the database, or the way to it, said. `sqlx` repeats a cause in the text of the error around it, so the chain of
-/// causes ends here: otherwise people would read it twice.
-#[derive(Clone, Debug)]
-pub struct Cause(Arc<sqlx::Error>);
-
-impl From<sqlx::Error> for Cause {
-    fn from(error: sqlx::Error) -> Self {
-        Self(Arc::new(error))
-    }
-}
-
-impl Deref for Cause {
-    type Target = sqlx::Error;
-
-    fn deref(&self) -> &sqlx::Error {
-        &self.0
-    }
-}
-
-impl Display for Cause {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Error for Cause {}
-
-/// The reason why a statement or a transaction failed. Nothing of it was written.
+/// The reason why a statement or a transaction failed. Nothing of it was written. Its text has what the database said, which
+/// may name hosts and tables, so it is for operators alone.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another connection holds a lock. The same call may succeed at once.
-    #[error("the database is busy")]
-    Busy(#[source] Cause),
+    #[error("the database is busy: {0}")]
+    Busy(Arc<sqlx::Error>),
     /// The database does not answer; the same call may succeed later.
-    #[error("the database does not answer")]
-    Unavailable(#[source] Cause),
+    #[error("the database does not answer: {0}")]
+    Unavailable(Arc<sqlx::Error>),
     /// The database can be reached but accepts no writes: it is full or read-only, or its disk fails.
-    #[error("the database cannot be written")]
-    CannotWrite(#[source] Cause),
+    #[error("the database cannot be written: {0}")]
+    CannotWrite(Arc<sqlx::Error>),
     /// The statement fails however often it is tried: the file is damaged, or the database refuses a value.
-    #[error("the database refused the statement")]
-    Refused(#[source] Cause),
+    #[error("the database refused the statement: {0}")]
+    Refused(Arc<sqlx::Error>),
     /// A stored value does not have the form of its column.
     #[error("a stored value of {column} cannot be read: {problem}")]
     Unreadable { column: &'static str, problem: String },
@@ -189,7 +156,7 @@ fn is_full(error: &sqlx::Error) -> bool {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not ours: it has many variants, and more will come")]
-fn obstacle(error: &sqlx::Error) -> Obstacle {
+pub(super) fn obstacle(error: &sqlx::Error) -> Obstacle {
     match error {
         _ if is_full(error) => Obstacle::Full,
         sqlx::Error::Database(refusal) => match (sqlite_code(refusal.as_ref()), refusal.code()) {
@@ -244,7 +211,7 @@ fn of_sqlite(code: u32) -> NewError {
     }
 }
 
-type NewError = fn(Cause) -> StoreError;
+type NewError = fn(Arc<sqlx::Error>) -> StoreError;
 
 fn of_database(error: &(dyn DatabaseError + 'static)) -> NewError {
     match (sqlite_code(error), error.code()) {
@@ -299,16 +266,16 @@ pub enum OpenError {
         known: i64,
     },
     /// The file is not a database, or is damaged.
-    #[error("the database is damaged or not a database; restore it from a backup, or move it away")]
-    Damaged(#[source] Cause),
+    #[error("the database is damaged or not a database; restore it from a backup, or move it away: {0}")]
+    Damaged(Arc<sqlx::Error>),
     /// The database might lose a commit that it has acknowledged.
     #[error("the database does not keep what it acknowledges: {0}")]
     NotDurable(LostPromise),
     /// Another process holds the lock for changing the tables.
     #[error(
-        "another process is bringing the tables up to date, or hangs while it does: its lock was waited for in vain"
+        "another process is bringing the tables up to date, or hangs while it does: its lock was waited for in vain: {0}"
     )]
-    Migrating(#[source] Cause),
+    Migrating(Arc<sqlx::Error>),
     /// Any other error of the database.
     #[error("the database cannot be opened")]
     Store(#[source] StoreError),

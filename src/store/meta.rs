@@ -20,6 +20,8 @@ statements! {
     // Only one process gets a turn that is over.
     TAKE_TURN = "INSERT INTO meta (k, v) VALUES ($1, $2) ON CONFLICT (k) DO UPDATE SET v = excluded.v \
                  WHERE CAST(meta.v AS BIGINT) <= $3";
+    // Writes no row. It fails or waits for what a claim would, such as a table that somebody locked.
+    CLAIMS = "UPDATE effect SET state = state WHERE id = $1";
     SPEND = "INSERT INTO spent (name, until) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
     FORGET_SPENT = "DELETE FROM spent WHERE until <= $1";
     IS_SPENT = "SELECT name FROM spent WHERE name = $1";
@@ -107,6 +109,7 @@ impl Store {
             check_server(&mut tx).await?;
         }
         tx.alone(claim::LOCK).await?;
+        tx.run(CLAIMS, args![PROBE]).await?;
         probe(&mut tx).await?;
         tx.commit().await
     }

@@ -1,7 +1,7 @@
 //! Numbered migrations, forward only, the same numbers for both databases.
 
 use crate::store::{
-    error::{OpenError, StoreError},
+    error::{Obstacle, OpenError, StoreError, obstacle},
     meta,
     open::FoundDatabase,
     sql::{Db, Pools, Tx, args, statements},
@@ -56,14 +56,17 @@ statements! {
     NEWEST = "SELECT COALESCE(MAX(number), 0) AS newest FROM migration";
     ANSWERS = "SELECT 1 AS one";
     REFUSING = "SELECT COUNT(*) AS refusing FROM migration WHERE number > $1 AND older_works = 0";
-    ALL_TABLES = "SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM delivery) OR EXISTS (SELECT 1 FROM feature) OR \
-            EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM task_needs) OR EXISTS (SELECT 1 FROM turn) \
-            OR EXISTS (SELECT 1 FROM event) OR EXISTS (SELECT 1 FROM effect) OR EXISTS (SELECT 1 FROM meta) \
-            OR EXISTS (SELECT 1 FROM baseline) OR EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM \
-            run_total) OR EXISTS (SELECT 1 FROM counter) OR EXISTS (SELECT 1 FROM departed) OR EXISTS \
-            (SELECT 1 FROM pack) OR EXISTS (SELECT 1 FROM provider) OR EXISTS (SELECT 1 FROM \
-            repository_settings) OR EXISTS (SELECT 1 FROM spent) OR EXISTS (SELECT 1 FROM refusal) OR EXISTS \
-            (SELECT 1 FROM local_order) OR EXISTS (SELECT 1 FROM account)";
+    ALL_TABLES = "SELECT 1 AS one WHERE \
+                  EXISTS (SELECT 1 FROM delivery) OR EXISTS (SELECT 1 FROM feature) \
+                  OR EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM task_needs) \
+                  OR EXISTS (SELECT 1 FROM turn) OR EXISTS (SELECT 1 FROM event) \
+                  OR EXISTS (SELECT 1 FROM effect) OR EXISTS (SELECT 1 FROM meta) \
+                  OR EXISTS (SELECT 1 FROM baseline) OR EXISTS (SELECT 1 FROM run) \
+                  OR EXISTS (SELECT 1 FROM run_total) OR EXISTS (SELECT 1 FROM counter) \
+                  OR EXISTS (SELECT 1 FROM departed) OR EXISTS (SELECT 1 FROM pack) \
+                  OR EXISTS (SELECT 1 FROM provider) OR EXISTS (SELECT 1 FROM repository_settings) \
+                  OR EXISTS (SELECT 1 FROM spent) OR EXISTS (SELECT 1 FROM refusal) \
+                  OR EXISTS (SELECT 1 FROM local_order) OR EXISTS (SELECT 1 FROM account)";
     DONE = "INSERT INTO migration (number, name, older_works) VALUES ($1, $2, $3)";
 }
 
@@ -100,9 +103,10 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
 /// Fails unless every table is there. A backup of a part can be restored too, and would fail at some later effect.
 async fn is_whole(db: &Db) -> Result<(), OpenError> {
     match db.row(ALL_TABLES, args![]).await {
-        Err(StoreError::Refused(cause)) => Err(OpenError::Damaged(cause)),
-        Ok(_) => Ok(()),
+        // Other refusals, such as a missing right, have names of their own.
+        Err(StoreError::Refused(cause)) if obstacle(&cause) == Obstacle::Other => Err(OpenError::Damaged(cause)),
         Err(error) => Err(error.into()),
+        Ok(_) => Ok(()),
     }
 }
 

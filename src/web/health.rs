@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde_json::json;
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 /// How long a write and a claim may take in a service that is ready.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -64,8 +64,8 @@ pub(super) async fn ready(State(inbox): State<Arc<Inbox>>) -> (StatusCode, Strin
             (StatusCode::SERVICE_UNAVAILABLE, late)
         }
         Ok(Err(error)) => {
-            tracing::warn!(%error, cause = error.source().map(tracing::field::display), "the database takes no writes");
-            (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n"))
+            tracing::warn!(%error, "the database takes no writes");
+            (StatusCode::SERVICE_UNAVAILABLE, "the database takes no writes\n".to_owned())
         }
     }
 }

@@ -181,7 +181,7 @@ pub(super) async fn metrics(State(inbox): State<Arc<Inbox>>, headers: HeaderMap)
         Ok(text) => ([(CONTENT_TYPE, FORMAT)], text).into_response(),
         Err(error) => {
             tracing::warn!(%error, "the figures could not be read");
-            (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n").into_response()
+            (StatusCode::SERVICE_UNAVAILABLE, "the figures could not be read from the database\n").into_response()
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Finding: GitHub's names lead to the right Feature, and small facts are stored.
 
-use crate::contract::{Database, INSTALLATION, key, step, task};
+use crate::contract::{Database, INSTALLATION, execute, key, step, task};
 use autobuild::store::{Committed, FeatureRow, NameUse, Scope, Store, TaskRow};
 use domain::ids::{InstallationId, IssueNumber, Millis, PullNumber, RepoId, TaskId};
 
@@ -9,6 +9,7 @@ on_both! {
     a_branch_or_pull_request_leads_to_feature_and_task
     features_are_listed_by_whose_they_are
     facts_are_kept_and_replaced
+    a_database_that_gives_no_work_is_not_ready
     what_is_spent_counts_once_until_it_is_forgotten
     a_turn_belongs_to_one_process_until_it_is_over
 }
@@ -108,6 +109,13 @@ async fn facts_are_kept_and_replaced(db: Database) {
     assert_eq!(store.meta("cursor").await.unwrap().as_deref(), Some("2"));
     store.check_writable().await.unwrap();
     store.check_writable().await.unwrap();
+}
+
+async fn a_database_that_gives_no_work_is_not_ready(db: Database) {
+    let store = db.open().await;
+    execute(&db.url, "DROP TABLE effect").await;
+    let refused = store.check_writable().await.unwrap_err();
+    assert!(refused.to_string().contains("effect"), "{refused}");
 }
 
 async fn a_turn_belongs_to_one_process_until_it_is_over(db: Database) {
