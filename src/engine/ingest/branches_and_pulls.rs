@@ -67,7 +67,8 @@ pub async fn pull(context: &InboundContext<'_>, pull: &Pull, event: PullEvent) -
             (Event::PullReopened { pull: pull.number, newer }, cause)
         }
         (PullEvent::Closed, Some(task)) if pull.is_merged() => {
-            let did = PersonDid::MergePull { commit: pull.merge_commit_sha.clone() };
+            let (commit, head) = (pull.merge_commit_sha.clone(), Some(pull.head.sha.clone()));
+            let did = PersonDid::MergePull { commit, head };
             (person(task, by, did), format!("pull/{}/merged", pull.number))
         }
         (PullEvent::Closed, Some(task)) => {

@@ -250,7 +250,9 @@ fn of_pull(stored: StoredWork<'_>, number: PullNumber, pull: &RemotePull, task: 
     };
     let is_news = match (pull.state, task) {
         (RemoteState::Merged, None) => stored.changes(Event::PullMerged { pull: number }),
-        (RemoteState::Merged, Some(task)) => stored.changed_by(task.id, PersonDid::MergePull { commit: None }),
+        (RemoteState::Merged, Some(task)) => {
+            stored.changed_by(task.id, PersonDid::MergePull { commit: None, head: None })
+        }
         (RemoteState::Closed, None) => stored.changes(Event::Cancelled(CancelledWhy::PullClosed(somebody()))),
         (RemoteState::Closed, Some(task)) => stored.changed_by(task.id, PersonDid::ClosePull { pull: number }),
         (RemoteState::Open, _) => return reopened(stored, number, pull, task),

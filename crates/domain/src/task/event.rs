@@ -215,7 +215,12 @@ pub enum PersonDid {
         turns: u32,
     },
     /// The task's pull request was merged.
-    MergePull { commit: Option<Sha> },
+    MergePull {
+        commit: Option<Sha>,
+        /// The head that was merged, if GitHub says it.
+        #[serde(default)]
+        head: Option<Sha>,
+    },
     /// A push to the task's branch.
     Push {
         /// The branch's head at the time when the event is made, which may be newer than the push.

@@ -35,7 +35,7 @@ pub(super) fn act_for_person(task: Task, by: User, did: PersonDid, at: Millis, r
         PersonDid::Cancel => cancel(task, Some(&by)),
         PersonDid::ClosePull { pull } => pull_closed(task, &by, pull),
         PersonDid::ReopenPull { pull, turns } => reopened(task, pull, turns),
-        PersonDid::MergePull { commit } => merged_by_hand(task, by, commit),
+        PersonDid::MergePull { commit, head } => merged_by_hand(task, by, commit, head.as_ref()),
         PersonDid::Push { head } => pushed(task, head, at),
         PersonDid::Rerun { head } => rerun(task, &head, at),
         PersonDid::ForcePush { head } => force_pushed(task, by, head),
@@ -157,8 +157,10 @@ pub(super) fn reopened(task: Task, pull: PullNumber, turns: u32) -> Step {
 }
 
 /// Completes a task that a person merged, with any verdict of the Coach. One that was given up completes too: GitHub
-/// merges only open pull requests, so someone reopened it first.
-pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> Step {
+/// merges only open pull requests, so someone reopened it first. An approval is of one commit: if a push came after it, and
+/// the merge before the push was heard of, nobody approved what was merged.
+pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>, head: Option<&Sha>) -> Step {
+    let is_judged = head.is_none_or(|head| task.head.as_ref() == Some(head));
     let is_approved = match task.state {
         State::Approved { .. } => true,
         State::Blocked { .. } => matches!(find_remaining_work(&task), RemainingWork::Merge(_)),
@@ -170,7 +172,7 @@ pub(super) fn merged_by_hand(mut task: Task, by: User, commit: Option<Sha>) -> S
         | State::Cancelled => false,
         State::Completed { .. } => return unchanged(task),
     };
-    let by = if is_approved { MergedBy::Person(by) } else { MergedBy::PersonWithoutApproval(by) };
+    let by = if is_approved && is_judged { MergedBy::Person(by) } else { MergedBy::PersonWithoutApproval(by) };
     task.state = State::Completed { commit, by };
     stops(task, None)
 }

@@ -444,7 +444,7 @@ fn a_resolved_merge_is_verified_again_if_the_branch_moved() {
     let by_hand = crate::feature::Rules { merge: MergePolicy::Human, ..rules() };
     let mut story = Story::building(plan(vec![planned_task(ONE, &[])]), by_hand);
     story.turn(ONE, 20, approval());
-    story.person(ONE, PersonDid::MergePull { commit: Some(sha(21)) });
+    story.person(ONE, PersonDid::MergePull { commit: Some(sha(21)), head: None });
     story.wave_gate(30, green());
     story.default_conflict(&["a.rs"], 40);
     story.turn(SYNC, 41, approval());

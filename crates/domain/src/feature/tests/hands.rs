@@ -67,7 +67,7 @@ fn reopening_a_tasks_pull_request_resumes_it_and_frees_those_that_need_it() {
 fn merging_a_tasks_pull_request_by_hand_completes_it_without_the_coachs_approval() {
     let mut story = one();
     story.push(ONE, 20);
-    let effects = story.person(ONE, PersonDid::MergePull { commit: Some(sha(21)) });
+    let effects = story.person(ONE, PersonDid::MergePull { commit: Some(sha(21)), head: None });
     let by = MergedBy::PersonWithoutApproval(person(2));
     assert_eq!(story.task(ONE).state, task::State::Completed { commit: Some(sha(21)), by });
     assert_eq!(kinds(&effects), ["wave_gate", "living"]);
@@ -77,9 +77,19 @@ fn merging_a_tasks_pull_request_by_hand_completes_it_without_the_coachs_approval
 fn merging_an_approved_task_by_hand_is_no_merge_without_approval() {
     let mut story = one();
     story.turn(ONE, 20, approval());
-    story.person(ONE, PersonDid::MergePull { commit: None });
+    story.person(ONE, PersonDid::MergePull { commit: None, head: None });
     let by = MergedBy::Person(person(2));
     assert_eq!(story.task(ONE).state, task::State::Completed { commit: None, by });
+}
+
+#[test]
+fn an_approval_is_of_the_commit_that_was_judged() {
+    for (merged, by) in [(20, MergedBy::Person(person(2))), (30, MergedBy::PersonWithoutApproval(person(2)))] {
+        let mut story = one();
+        story.turn(ONE, 20, approval());
+        story.person(ONE, PersonDid::MergePull { commit: None, head: Some(sha(merged)) });
+        assert_eq!(story.task(ONE).state, task::State::Completed { commit: None, by });
+    }
 }
 
 #[test]

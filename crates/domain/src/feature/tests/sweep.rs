@@ -118,7 +118,7 @@ fn end_pull(feature: &Feature, remote: &RemoteWork, pull: PullNumber) -> Event {
     let task = feature.tasks.iter().find(|task| task.pull == Some(pull));
     let is_merged = remote.pulls[&pull].state == RemoteState::Merged;
     let did = match (task, is_merged) {
-        (Some(_), true) => PersonDid::MergePull { commit: None },
+        (Some(_), true) => PersonDid::MergePull { commit: None, head: None },
         (Some(_), false) => PersonDid::ClosePull { pull },
         (None, true) => return Event::PullMerged { pull },
         (None, false) => return Event::Cancelled(CancelledWhy::PullClosed(by)),

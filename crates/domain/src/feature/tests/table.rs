@@ -217,7 +217,7 @@ fn task_events(task: &Task) -> Vec<(&'static str, task::Event)> {
         ("/cancel", did(PersonDid::Cancel)),
         ("pull closed", did(PersonDid::ClosePull { pull: pull_number })),
         ("pull reopened", did(PersonDid::ReopenPull { pull: pull_number, turns: 3 })),
-        ("pull merged", did(PersonDid::MergePull { commit: Some(sha(54)) })),
+        ("pull merged", did(PersonDid::MergePull { commit: Some(sha(54)), head: None })),
         ("push", did(PersonDid::Push { head: sha(55) })),
         ("re-run", did(PersonDid::Rerun { head: task.head.clone().unwrap_or(sha(58)) })),
         ("force-push", did(PersonDid::ForcePush { head: sha(56) })),

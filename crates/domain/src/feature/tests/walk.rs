@@ -553,7 +553,7 @@ impl World {
             did.extend([
                 PersonDid::ClosePull { pull },
                 PersonDid::ReopenPull { pull, turns: 3 },
-                PersonDid::MergePull { commit: Some(self.sha()) },
+                PersonDid::MergePull { commit: Some(self.sha()), head: None },
                 PersonDid::Push { head: self.sha() },
                 PersonDid::Push { head: self.sha() },
                 PersonDid::Rerun { head: task.head.clone().unwrap_or_else(|| self.sha()) },
