@@ -61,6 +61,14 @@ impl Change {
         Ok(Self { files, raw, base, head, before, after })
     }
 
+    /// Returns the names of files and folders that only the base has, and those that only the head has, without endings.
+    /// Many languages call a module by the name of its file.
+    pub(crate) fn names_of_paths(&self) -> [BTreeSet<&str>; 2] {
+        let [before, after] = [&self.base, &self.head]
+            .map(|paths| paths.iter().flat_map(|path| path_names(path)).collect::<BTreeSet<&str>>());
+        [before.difference(&after).copied().collect(), after.difference(&before).copied().collect()]
+    }
+
     pub(crate) fn file(&self, path: &str) -> Option<&FileChange> {
         self.files.iter().find(|file| file.path == path)
     }
@@ -114,6 +122,10 @@ impl Change {
         let is_old = |file: &FileChange| file.before != FileContent::Absent && !self.before.has_read(&file.path);
         self.of_role(Role::Test).any(is_old)
     }
+}
+
+fn path_names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').map(|part| part.split('.').next().unwrap_or(part))
 }
 
 /// Returns a version's text; `None` if there is none, or it is not UTF-8.

@@ -24,6 +24,8 @@ pub(crate) fn pair(before: &TestNames, after: &TestNames, change: &Change) -> Ve
         Revision::Head => body(&change.after, name),
     };
     join(&mut pairs, &mut base, &mut head, body);
+    let renamed = change.names_of_paths();
+    join(&mut pairs, &mut base, &mut head, |side, name| Some(without_names(body(side, name)?, &renamed)));
     // If no body is known on either side, tests of a moved file are paired by the last part of their names.
     let moved = |_, name: &str| {
         let is_unknown = change.before.find(name).is_empty() && change.after.find(name).is_empty();
@@ -74,6 +76,13 @@ fn body(tests: &TestIndex, name: &str) -> Option<Vec<Vec<String>>> {
     (!words.is_empty() && words.iter().all(|words| !words.is_empty())).then_some(words)
 }
 
+/// Returns a test's words without the names of files that were renamed with it.
+fn without_names(words: Vec<Vec<String>>, renamed: &[BTreeSet<&str>; 2]) -> Vec<Vec<String>> {
+    let plain =
+        |word: String| if renamed.iter().any(|names| names.contains(word.as_str())) { String::new() } else { word };
+    words.into_iter().map(|words| words.into_iter().map(plain).collect()).collect()
+}
+
 /// Returns the last part of a name, which stays when a test moves.
 fn last_part(name: &str) -> &str {
     let name = test_index::bare(name);
@@ -88,7 +97,6 @@ mod tests {
     use domain::evidence::TestNames;
     use integrity::FileContent;
     use runners::test_index::TestIndex;
-    use std::collections::BTreeSet;
 
     fn index(files: &[(&str, &str)]) -> TestIndex {
         let versions: Vec<(&str, FileContent)> =
@@ -101,11 +109,12 @@ mod tests {
             passed: names.iter().map(|name| (*name).to_owned()).collect(),
             ..TestNames::default()
         };
+        let paths = |files: &[(&str, &str)]| files.iter().map(|(path, _)| (*path).to_owned()).collect();
         let change = Change {
             files: Vec::new(),
             raw: Vec::new(),
-            base: BTreeSet::new(),
-            head: BTreeSet::new(),
+            base: paths(files[0]),
+            head: paths(files[1]),
             before: index(files[0]),
             after: index(files[1]),
         };
@@ -145,5 +154,9 @@ mod tests {
         );
         let apart = pairs(&["test_a.py::test_opens"], &["test_b.py::test_opens"], [&old, &other]);
         assert_eq!(apart.len(), 2, "{apart:?}");
+        let old = [("a.py", ""), ("test_a.py", "def test_opens():\n    assert a.load(1) == 2\n")];
+        let renamed = [("b.py", ""), ("test_b.py", "def test_opens():\n    assert b.load(1) == 2\n")];
+        let joined = pairs(&["test_a.py::test_opens"], &["test_b.py::test_opens"], [&old, &renamed]);
+        assert_eq!(joined, [("test_a.py::test_opens".to_owned(), "test_b.py::test_opens".to_owned())]);
     }
 }

@@ -84,7 +84,7 @@ fn replacements(change: &Change, rows: &[TestRow]) -> BTreeMap<String, Vec<Vec<S
 struct NamedFunctions {
     /// The names that the product no longer defines.
     gone: BTreeSet<String>,
-    /// The words that the changed files lost, and those that they gained.
+    /// The words that the changed files and their names lost, and those that they gained.
     lost: BTreeSet<String>,
     gained: BTreeSet<String>,
     /// The other names that the product defines.
@@ -106,11 +106,15 @@ impl NamedFunctions {
             words.collect()
         };
         let (before, after) = (of(|file| &file.before), of(|file| &file.after));
+        let [lost, gained] = run.change.names_of_paths();
+        let with_paths = |words: &BTreeSet<String>, names: BTreeSet<&str>| -> BTreeSet<String> {
+            words.iter().cloned().chain(names.into_iter().map(str::to_owned)).collect()
+        };
         Ok(Self {
             there: there.filter(|name| !gone.contains(name)).collect(),
             gone,
-            lost: before.difference(&after).cloned().collect(),
-            gained: after.difference(&before).cloned().collect(),
+            lost: with_paths(&before, lost).difference(&after).cloned().collect(),
+            gained: with_paths(&after, gained).difference(&before).cloned().collect(),
         })
     }
 

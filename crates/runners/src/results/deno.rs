@@ -15,6 +15,7 @@ pub(super) static DENO: Runner = Runner {
             let name = line.split_once(" => ").filter(|_| result(line).is_none());
             name.map(|_| (line.trim(), ""))
         },
+        name: named_at,
         mark: Some(|line| line.strip_prefix("error: ")),
         text: is_text,
         end: NO_END,
@@ -51,6 +52,13 @@ fn deno(text: &str) -> Option<Tally> {
         }
     }
     has_summary.then_some(tally)
+}
+
+/// Returns the name of a test from `adds => ./a_test.ts:1:6`.
+fn named_at(printed: &str) -> String {
+    let (name, place) = printed.rsplit_once(" => ").unwrap_or((printed, ""));
+    let file = place.rsplitn(3, ':').last().unwrap_or(place);
+    joined([own_path(file)].into_iter(), " > ", name)
 }
 
 fn own_path(path: &str) -> &str {

@@ -15,6 +15,7 @@ pub(super) static DOTNET: Runner = Runner {
     read: Some(dotnet),
     failures: Some(Layout {
         test: |line| failed(result(line)),
+        name: str::to_owned,
         mark: Some(|line| (line.trim() == "Error Message:").then_some("")),
         text: is_text,
         end: NO_END,

@@ -12,6 +12,8 @@ const FARTHEST: usize = 400;
 pub(crate) struct Layout {
     /// Returns the failing test that a line names, and the text after the name.
     pub(super) test: fn(&str) -> Option<(&str, &str)>,
+    /// Returns the name of a failing test as the lines of results have it.
+    pub(super) name: fn(&str) -> String,
     /// Returns the text after a mark; an empty one if the text begins on the next line. `None` if the runner has no mark.
     pub(super) mark: Option<fn(&str) -> Option<&str>>,
     /// `true` if a line after the mark, or after the name, can be the text.
@@ -26,13 +28,13 @@ pub(super) const NO_END: fn(&str) -> bool = |_| false;
 impl Layout {
     /// The text is the first line after the name that has words.
     pub(super) const fn after(test: fn(&str) -> Option<(&str, &str)>) -> Self {
-        Self { test, mark: None, text: is_text, end: NO_END }
+        Self { test, name: str::to_owned, mark: None, text: is_text, end: NO_END }
     }
 
     /// The text is the first line after the name that names an error of the system. For runners that show only the
     /// output of a test's program, whose other lines, such as a greeting, are the same in all tests.
     pub(super) const fn system_errors(test: fn(&str) -> Option<(&str, &str)>, end: fn(&str) -> bool) -> Self {
-        Self { test, mark: None, text: |line| system_error(line).is_some(), end }
+        Self { test, name: str::to_owned, mark: None, text: |line| system_error(line).is_some(), end }
     }
 }
 

@@ -61,6 +61,7 @@ pub(super) static MOCHA: Runner = Runner {
     // The last line of a title ends with a colon.
     failures: Some(Layout {
         test: |line| numbered(line.trim_start()).map(|_| (line.trim(), "")),
+        name: str::to_owned,
         mark: Some(|line| line.trim_end().ends_with(':').then_some("")),
         text: is_text,
         end: NO_END,

@@ -14,6 +14,7 @@ pub(super) static MIX: Runner = Runner {
     // The test's place follows its name.
     failures: Some(Layout {
         test: |line| failure(line).map(|_| (line.trim(), "")),
+        name: |test| failure(test).unwrap_or_default(),
         mark: None,
         text: |line| is_text(line) && !is_place(line),
         end: NO_END,

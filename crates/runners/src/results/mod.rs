@@ -66,7 +66,7 @@ pub fn read(stdout: &str, stderr: &str) -> RunResults {
     let by = |runner: &Runner| {
         let mut tally = (runner.read?)(&text)?;
         if let Some(layout) = &runner.failures {
-            failures::find(&text, layout, |test, line| tally.record_failure(test, line));
+            failures::find(&text, layout, |test, line| tally.record_failure(&(layout.name)(test), line));
         }
         Some(tally)
     };

@@ -15,6 +15,7 @@ pub(super) static NODE: Runner = Runner {
     read: Some(node),
     failures: Some(Layout {
         test: |line| failed(result(line.trim_start())),
+        name: str::to_owned,
         mark: Some(thrown),
         text: is_text,
         end: NO_END,

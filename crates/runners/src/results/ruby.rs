@@ -12,10 +12,13 @@ pub(super) static RAKE: Runner = Runner {
     naming: Some(Naming { argument: "TESTOPTS=-v", unless: &["TESTOPTS="] }),
     read: Some(minitest),
     // `PriceTest#test_adds:` precedes an error, `PriceTest#test_adds [test/a.rb:3]:` a failure.
-    failures: Some(Layout::after(|line| {
-        let name = line.strip_suffix(':').filter(|line| !line.starts_with(' '))?;
-        name.contains("#test_").then(|| (name.split(" [").next().unwrap_or(name), ""))
-    })),
+    failures: Some(Layout {
+        name: without_number,
+        ..Layout::after(|line| {
+            let name = line.strip_suffix(':').filter(|line| !line.starts_with(' '))?;
+            name.contains("#test_").then(|| (name.split(" [").next().unwrap_or(name), ""))
+        })
+    }),
     ..Runner::only_called(&[&["rake"]])
 };
 
@@ -27,11 +30,14 @@ pub(super) static RAILS: Runner = Runner {
 /// test-unit, which Rake calls like minitest.
 pub(super) static TEST_UNIT: Runner = Runner {
     read: Some(test_unit),
-    failures: Some(Layout::after(|line| {
-        let failure = line.strip_prefix("Failure: ").or_else(|| line.strip_prefix("Error: "))?;
-        let (name, text) = failure.split_once("):").unwrap_or((failure, ""));
-        Some((name, text.trim()))
-    })),
+    failures: Some(Layout {
+        name: below_its_class,
+        ..Layout::after(|line| {
+            let failure = line.strip_prefix("Failure: ").or_else(|| line.strip_prefix("Error: "))?;
+            let (name, text) = failure.split_once("):").unwrap_or((failure, ""));
+            Some((name, text.trim()))
+        })
+    }),
     ..Runner::only_called(&[])
 };
 
@@ -43,6 +49,7 @@ pub(super) static RSPEC: Runner = Runner {
             let (number, _) = line.strip_prefix("  ")?.split_once(") ")?;
             number.parse::<u32>().ok().map(|_| (line.trim(), ""))
         },
+        name: |test| test.split_once(") ").map_or(test, |(_, name)| name).to_owned(),
         mark: Some(|line| line.trim_start().starts_with("Failure/Error:").then_some("")),
         text: is_text,
         end: NO_END,
@@ -142,11 +149,16 @@ fn test_unit(text: &str) -> Option<Tally> {
         } else if let Some(name) = line.strip_suffix(": ") {
             class = name.trim();
         } else if let Some(failure) = line.strip_prefix("Failure: ").or_else(|| line.strip_prefix("Error: ")) {
-            let (test, class) = failure.rsplit_once('(').unwrap_or((failure, ""));
-            sum.record_mentioned(&format!("{}#{test}", class.trim_end_matches(')')));
+            sum.record_mentioned(&below_its_class(failure));
         }
     }
     has_summary.then(|| exact_or(listed, sum))
+}
+
+/// Returns the name of a test from `test_adds(PriceTest)`.
+fn below_its_class(printed: &str) -> String {
+    let (test, class) = printed.rsplit_once('(').unwrap_or((printed, ""));
+    format!("{}#{test}", class.trim_end_matches(')'))
 }
 
 /// Reads `4 examples, 1 failure, 1 pending`; with the documentation format, the tests' titles below those of their

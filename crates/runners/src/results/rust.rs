@@ -15,6 +15,7 @@ pub(super) static CARGO_TEST: Runner = Runner {
     read: Some(libtest),
     failures: Some(Layout {
         test: |line| Some((printed(line)?, "")),
+        name: str::to_owned,
         mark: Some(|line| panicked(line).map(|_| "").or_else(|| line.strip_prefix("Error: "))),
         text: is_text,
         end: NO_END,

@@ -17,6 +17,7 @@ pub(super) static UNITTEST: Runner = Runner {
             let name = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: "))?;
             Some((name, ""))
         },
+        name: full_name,
         mark: Some(|line| line.starts_with("Traceback ").then_some("")),
         text: |line| !line.starts_with(' ') && is_text(line),
         end: NO_END,
