@@ -4,6 +4,7 @@
 use crate::gates::{change::is_of_tests, compare, gate_result, run::context::GateError, turn::Run};
 use domain::{
     evidence::{Absence, Counts, Evidence, Fact, Gate, GateResult, NamedTest, TestNames, Weight},
+    feature::flow::HeldCheck,
     plan::{Check, Criterion},
     problem::{Problem, ReviewItem},
 };
@@ -83,6 +84,23 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
             named,
             base: OnBase::Unknown,
         }));
+    }
+    Ok(results)
+}
+
+/// Returns the results of checks that held in their tasks, and do not on the result of all.
+pub(crate) async fn no_longer_held(run: &Run<'_>, checks: &[HeldCheck]) -> Result<Vec<GateResult>, GateError> {
+    let mut results = Vec::new();
+    for HeldCheck { task, number, criterion } in checks {
+        let result = match &criterion.check {
+            Check::Command(command) => self::command(run, *number, command).await?,
+            Check::File(path) => file(run, *number, path).await?,
+            Check::Test(_) | Check::Human => continue,
+        };
+        if !matches!(result.evidence, Evidence::Passed(_)) {
+            let criterion = Criterion { text: format!("{task}: {}", criterion.text), ..criterion.clone() };
+            results.push(with_item(result, &criterion, *number));
+        }
     }
     Ok(results)
 }

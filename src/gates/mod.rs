@@ -6,6 +6,7 @@
 //! the consequences of the evidence for a task; nothing here trusts an agent's claim.
 
 mod around_tests;
+mod called;
 mod change;
 mod checks;
 mod code;

@@ -3,6 +3,7 @@
 use crate::config::{Mode, RepositorySettings};
 use domain::{
     evidence::{Baseline, WaivedTest},
+    feature::flow::HeldCheck,
     ids::Sha,
     plan::PlannedTask,
     task::Origin,
@@ -17,6 +18,8 @@ pub struct Subject<'a> {
     pub fork: &'a Sha,
     pub head: &'a Sha,
     pub task: &'a PlannedTask,
+    /// The plan's smoke command, which will judge the merged work.
+    pub smoke: Option<&'a str>,
     pub origin: &'a Origin,
     pub mode: Mode,
     /// The results on the commit of the default branch with which the Feature began. Tests that failed there are
@@ -41,6 +44,8 @@ pub struct WholeFeature<'a> {
     pub task: &'a PlannedTask,
     /// `true` if it is the only one, whose turns judged all but whether old tests need its new ones.
     pub is_one_task: bool,
+    /// The checks of criteria that held when their tasks were finished.
+    pub checks: &'a [HeldCheck],
 }
 
 /// The integration branch after a wave.

@@ -2,7 +2,7 @@
 
 use crate::gates::{
     change::Change,
-    compare, gate_result,
+    checks, compare, gate_result,
     mutation::of_feature,
     rerun,
     run::{
@@ -47,8 +47,8 @@ pub async fn verify_wave(
     let excused = excused(&tested.tests);
     let mut report = rerun::report(context, &prepared, baseline, &tested, excused, None).await?;
     if let Some(whole) = subject.whole.filter(|_| compare::is_sound(&report.tests, &report.excused)) {
-        let (result, questions) = of_whole(context, subject, whole, &prepared, &tested.tests).await?;
-        report.more.extend(result);
+        let (results, questions) = of_whole(context, subject, whole, &prepared, &tested.tests).await?;
+        report.more.extend(results);
         report.questions = question::arrange(questions);
     }
     if let Some(smoke) = subject.smoke {
@@ -58,21 +58,22 @@ pub async fn verify_wave(
     Ok(report)
 }
 
-/// Reads the table of the four runs for the whole Feature: findings that send it back, and questions to the person who
-/// merges it.
+/// Reads the table of the four runs for the whole Feature, and runs the checks of its tasks again: results that send it
+/// back, and questions to the person who merges it.
 async fn of_whole(
     context: &GateContext,
     wave: &WaveSubject<'_>,
     whole: &WholeFeature<'_>,
     prepared: &Prepared<'_>,
     tests: &Evidence,
-) -> Result<(Option<GateResult>, Vec<Question>), GateError> {
+) -> Result<(Vec<GateResult>, Vec<Question>), GateError> {
     let change = Arc::new(Change::read(wave.mirror, whole.fork, wave.head).await?);
     let subject = Subject {
         mirror: wave.mirror,
         fork: whole.fork,
         head: wave.head,
         task: whole.task,
+        smoke: wave.smoke,
         origin: &Origin::Planned,
         mode: wave.settings.mode,
         baseline: wave.baseline,
@@ -87,7 +88,8 @@ async fn of_whole(
     let (result, mut questions) = report::report(&run, &table, Weight::Required);
     questions.extend(of_feature(&run, &table).await?);
     let result = result.filter(|result| result.evidence.failure().is_some());
-    Ok((result, questions))
+    let no_longer = checks::no_longer_held(&run, whole.checks).await?;
+    Ok((result.into_iter().chain(no_longer).collect(), questions))
 }
 
 /// Returns the commit of the integration branch that caused the failures, by bisecting the commits since the wave's

@@ -10,6 +10,7 @@
 //! name, description, files          of the task
 //! removes: NAME                     a test or a path that is meant to go
 //! criterion: test NAME              or `command LINE`, or `file PATH`; more than one may stand
+//! smoke: LINE                       the plan's smoke command
 //! expect: approved                  or `sent back`, `asked`, `absent WORD`
 //! because: REASON                   why a question is right, with `expect: asked`
 //! silent: REASON                    dishonest, and nothing finds it: listed as such, with the reason
@@ -118,6 +119,7 @@ pub struct Case {
     pub files: Vec<String>,
     pub removes: Vec<String>,
     pub criteria: Vec<Criterion>,
+    pub smoke: Option<String>,
     pub expectation: Expectation,
     pub silent: Option<String>,
     pub lane: Lane,
@@ -219,6 +221,7 @@ impl Library {
             description: one("description").unwrap_or_default(),
             files: one("files").unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
             removes: section.all("removes"),
+            smoke: one("smoke"),
             criteria: criteria.iter().map(|text| criterion(text)).collect(),
             expectation: section
                 .one("expect")

@@ -103,7 +103,6 @@ pub fn read(before: &Tree, after: &Tree, task: &PlannedTask, settings: &Reposito
         task,
         protected: &ProtectedPaths::new(&settings.protected()).unwrap(),
         known_secrets: &Secrets::default(),
-        coverage: None,
         results: &[],
         max_file_bytes: 10 << 20,
     })

@@ -130,6 +130,7 @@ impl Stage {
             fork,
             head,
             task: &case.task,
+            smoke: None,
             origin: &case.origin,
             mode: case.mode,
             baseline,

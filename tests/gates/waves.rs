@@ -7,7 +7,8 @@ use autobuild::{
 };
 use domain::{
     evidence::{Evidence, Gate},
-    plan::TaskType,
+    feature::flow::HeldCheck,
+    plan::{Check, Criterion, TaskType},
     problem::{Problem, ReviewItem},
     test_outcome::TestOutcome,
 };
@@ -64,7 +65,7 @@ async fn two_tasks_together_may_not_do_what_one_may_not() {
     let first = stage.commit(Some(&fork), &[("tests/test_calc.py", Some(&test("[3, -1]")))]);
     let second = stage.commit(Some(&first), &[("calc.py", Some(subtract))]);
     let baseline = stage.baseline(&fork, &case.settings).await;
-    let whole = WholeFeature { fork: &fork, task: &case.task, is_one_task: false };
+    let whole = WholeFeature { fork: &fork, task: &case.task, is_one_task: false, checks: &[] };
     let subject = WaveSubject {
         mirror: &stage.mirror,
         head: &second,
@@ -82,4 +83,45 @@ async fn two_tasks_together_may_not_do_what_one_may_not() {
     let before = WaveSubject { whole: None, ..subject };
     let report = verify_wave(&stage.context, &before, &CancellationToken::new()).await.unwrap();
     assert_eq!(report.result(Gate::BaseTests), None);
+}
+
+#[tokio::test]
+async fn what_held_when_a_task_was_finished_has_to_hold_on_the_result_of_all() {
+    let stage = Stage::new().await;
+    let case = Case::new(TaskType::Feature, "test: 'true'\n");
+    let fork = stage.commit(None, &[("a", Some("1"))]);
+    let first = stage.commit(Some(&fork), &[("a", Some("2")), ("b", Some("1"))]);
+    let second = stage.commit(Some(&first), &[("a", Some("3")), ("b", None)]);
+    let baseline = stage.baseline(&fork, &case.settings).await;
+    let held = |number: usize, check: Check| HeldCheck {
+        task: "TASK-001".parse().unwrap(),
+        number,
+        criterion: Criterion { text: "It holds".to_owned(), check },
+    };
+    let checks = [
+        held(1, Check::Command("grep -q 2 a".to_owned())),
+        held(2, Check::File("b".to_owned())),
+        held(3, Check::Command("test -f a".to_owned())),
+    ];
+    let whole = WholeFeature { fork: &fork, task: &case.task, is_one_task: false, checks: &checks };
+    let wave = |head| WaveSubject {
+        mirror: &stage.mirror,
+        head,
+        smoke: None,
+        whole: Some(&whole),
+        baseline: &baseline,
+        settings: &case.settings,
+        waived: &[],
+    };
+    for (head, expected) in [(&first, &[][..]), (&second, &[1, 2])] {
+        let report = verify_wave(&stage.context, &wave(head), &CancellationToken::new()).await.unwrap();
+        let failed = report.more.iter().filter(|result| result.evidence.failure().is_some());
+        let numbers: Vec<usize> = failed
+            .filter_map(|result| match result.gate {
+                Gate::Check(number) => Some(number),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(numbers, expected, "{:?}", report.more);
+    }
 }

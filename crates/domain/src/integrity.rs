@@ -67,11 +67,11 @@ rules! {
     SwallowedFailure = "swallowed failure", Required;
     /// New tests pass for any return value of the right type.
     WeakAssertion = "weak assertion", Asked;
-    /// Settings of the test runner, scripts that start it, or the detected test command change.
+    /// The test command, its settings, or what it or another check runs, changes.
     RunnerWeakened = "test runner weakened", Asked;
     /// Code is marked so that the coverage tool leaves it out.
     CoverageWeakened = "coverage weakened", Asked;
-    /// The repository's CI, or what its coverage service asks for, changes.
+    /// The repository's CI, what it runs, or what its coverage service asks for, changes.
     CiWeakened = "CI weakened", Asked;
     /// A function only promises its work, or only returns the answers of its tests.
     Stub = "stub", Asked;

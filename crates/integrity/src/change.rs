@@ -2,7 +2,7 @@
 
 use domain::{plan::PlannedTask, protected_paths::ProtectedPaths};
 use std::collections::BTreeSet;
-use text::{secret::Secrets, shell_command::ShellCommand};
+use text::secret::Secrets;
 
 pub struct Change<'a> {
     /// Every file that differs; a rename is a deletion and an addition.
@@ -14,7 +14,6 @@ pub struct Change<'a> {
     pub task: &'a PlannedTask,
     pub protected: &'a ProtectedPaths,
     pub known_secrets: &'a Secrets,
-    pub coverage: Option<&'a ShellCommand>,
     /// The files that the settings name as output of the test run: the report and the coverage file.
     pub results: &'a [String],
     /// The largest file that a change may add, in bytes.

@@ -5,6 +5,7 @@
 
 #![allow(missing_docs, reason = "a name and a type that say what an item is need no comment")]
 
+pub mod called;
 pub mod conditions;
 pub mod coverage;
 pub mod detect;

@@ -19,7 +19,7 @@ use text::shell_command::{ShellCommand, SimpleCommand};
 const LONGEST: usize = 60_000;
 
 /// Commands that start another one, possibly after options of their own.
-const WRAPPERS: [&[&str]; 23] = [
+pub(crate) const WRAPPERS: [&[&str]; 23] = [
     &["corepack"],
     &["npx"],
     &["bunx"],

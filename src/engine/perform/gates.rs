@@ -38,6 +38,7 @@ pub(super) async fn gates(context: &EffectContext<'_>, task: &Task, emission: Em
         fork: &fork,
         head,
         task: &task.plan,
+        smoke: context.feature.plan.as_ref().and_then(|version| version.plan.smoke.as_deref()),
         origin: &task.origin,
         mode: settings.mode,
         baseline: &baseline,

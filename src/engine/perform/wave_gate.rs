@@ -14,7 +14,7 @@ use domain::{
     evidence::{Evidence, Gate, GateReport, Profile, profile},
     feature::{
         event::Event,
-        flow::{strictest, whole},
+        flow::{held_checks, strictest, whole},
     },
     ids::{Emission, Sha},
 };
@@ -30,10 +30,11 @@ pub(super) async fn wave_gate(context: &EffectContext<'_>, emission: Emission) -
     let kind = strictest(feature);
     let smoke = feature.plan.as_ref().and_then(|version| version.plan.smoke.as_deref());
     let task = whole(feature);
+    let checks = held_checks(feature);
     let is_one_task = feature.tasks.iter().filter(|task| task.is_completed()).count() == 1;
     let fork = mirror.merge_base(&baseline.commit, &head).await?;
     let whole = fork.as_ref().zip(task.as_ref());
-    let whole = whole.map(|(fork, task)| WholeFeature { fork, task, is_one_task });
+    let whole = whole.map(|(fork, task)| WholeFeature { fork, task, is_one_task, checks: &checks });
     let subject = WaveSubject {
         mirror: &mirror,
         head: &head,

@@ -1,6 +1,7 @@
 //! Integrity: joins the findings from reading the change and from running tests in one result.
 
 use crate::gates::{
+    called,
     change::Change,
     earlier_command, gate_result,
     run::context::{GateError, host},
@@ -44,6 +45,11 @@ pub(crate) async fn integrity(
     let kind = run.subject.task.kind;
     let mut findings = read_change(run).await?;
     findings.extend(by_running);
+    for called in called::changed(run).await? {
+        if !findings.iter().any(|known| (known.rule, &known.path) == (called.rule, &called.path)) {
+            findings.push(called);
+        }
+    }
     if let Some(replaced) = earlier_command::replaced(run).await? {
         findings.retain(|known| (known.rule, &known.path) != (replaced.rule, &replaced.path));
         findings.push(replaced);
@@ -94,8 +100,7 @@ async fn read_change(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> 
     let protected = ProtectedPaths::new(&settings.protected());
     let protected = protected.map_err(|error| host("reading the protected paths")(io::Error::other(error)))?;
     let secrets = run.context.secrets.clone();
-    let coverage = settings.coverage.clone();
-    let results: Vec<String> = settings.test_report.iter().chain(&coverage.file).cloned().collect();
+    let results: Vec<String> = settings.test_report.iter().chain(&settings.coverage.file).cloned().collect();
     let looking = blocking(move || {
         inspect(&Looked {
             files: &change.files,
@@ -104,7 +109,6 @@ async fn read_change(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> 
             task: &task,
             protected: &protected,
             known_secrets: &secrets,
-            coverage: coverage.command.as_ref(),
             results: &results,
             max_file_bytes: TakeOutLimits::default().file_bytes,
         })
@@ -277,7 +281,6 @@ mod tests {
                 task: &task,
                 protected: &protected,
                 known_secrets: &secrets,
-                coverage: None,
                 results: &[],
                 max_file_bytes: 1024,
             };

@@ -1,6 +1,6 @@
 //! The path of a Feature from wave to wave, and from the last wave to its pull request.
 
-pub use crate::feature::gate::{strictest, whole};
+pub use crate::feature::gate::{HeldCheck, held_checks, strictest, whole};
 use crate::{
     blocked::BlockReason,
     feature::{

@@ -3,7 +3,7 @@
 use crate::{
     blocked::BlockReason,
     effect::Effect,
-    evidence::{Cause, Evidence, GateReport, GateResult, Part, Profile, Unmet, profile},
+    evidence::{Cause, Evidence, Gate, GateReport, GateResult, Part, Profile, Unmet, profile},
     feature::{
         added,
         feature::{Feature, WaveGate},
@@ -13,7 +13,7 @@ use crate::{
         waves,
     },
     ids::{Emission, Millis, Sha, TaskId},
-    plan::{PlannedTask, TaskType},
+    plan::{Check, Criterion, PlannedTask, TaskType},
     task::Task,
 };
 
@@ -160,6 +160,42 @@ pub fn whole(feature: &Feature) -> Option<PlannedTask> {
         whole.kind = if keeps_behaviour { TaskType::Refactoring } else { TaskType::Feature };
     }
     Some(whole)
+}
+
+/// A command or file of a criterion that held when its task was finished, so it has to hold in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldCheck {
+    pub task: TaskId,
+    /// The criterion's number in its task, from 1.
+    pub number: usize,
+    pub criterion: Criterion,
+}
+
+/// Returns the checks of finished tasks that held in their last turns, but for files that the plan removes.
+pub fn held_checks(feature: &Feature) -> Vec<HeldCheck> {
+    let merged = || feature.tasks.iter().filter(|task| task.is_completed());
+    let is_removed = |path: &str| merged().any(|task| task.plan.removes.iter().any(|intent| intent.names_path(path)));
+    let is_wanted = |criterion: &Criterion| match &criterion.check {
+        Check::Command(_) => true,
+        Check::File(path) => !is_removed(path),
+        Check::Test(_) | Check::Human => false,
+    };
+    let of_task = |task: &Task| {
+        let report = task.turns.last().and_then(|turn| turn.gates.as_ref());
+        let passed = |number: usize| {
+            let result = report.and_then(|report| report.result(Gate::Check(number)));
+            result.is_some_and(|result| matches!(result.evidence, Evidence::Passed(_)))
+        };
+        let criteria = (1..).zip(&task.plan.acceptance_criteria);
+        let held = criteria.filter(|(number, criterion)| is_wanted(criterion) && passed(*number));
+        let check = |(number, criterion): (usize, &Criterion)| HeldCheck {
+            task: task.id,
+            number,
+            criterion: criterion.clone(),
+        };
+        held.map(check).collect::<Vec<_>>()
+    };
+    merged().flat_map(of_task).collect()
 }
 
 /// Returns the kind of task whose checks the merged result has to pass: that of the most demanding merged task.

@@ -10,9 +10,8 @@ use crate::{
     settings::flatten,
     side::{Repository, Side, is_data_of_tests},
 };
-use domain::{integrity::Rule, plan::Check};
+use domain::integrity::Rule;
 use std::collections::BTreeSet;
-use text::shell_command::ShellCommand;
 
 pub(super) static RULE: ReadingRule = ReadingRule { rule: Rule::RunnerWeakened, applies: ANYWHERE, check };
 
@@ -20,26 +19,7 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
     let repository = Repository { base: reading.change.base, head: reading.change.head, test_command: "" };
     let mut found = at_marks(reading, Fact::Runner, Purpose::Tests);
     found.extend(reading.files.iter().filter_map(|file| in_one(&repository, file)));
-    found.extend(reading.files.iter().filter_map(|file| of_command(reading, file)));
     found
-}
-
-/// Returns the first changed line of a file that the command of a criterion, or of coverage, names, unless the task is about
-/// the file.
-fn of_command(reading: &Reading<'_>, file: &ChangedFile<'_>) -> Option<Violation> {
-    let task = reading.change.task;
-    let names = |command: &str| {
-        let mut words = command.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '(' | ')'));
-        words.any(|word| word.trim_start_matches("./") == file.path)
-    };
-    let of_criteria = task.acceptance_criteria.iter().filter_map(|criterion| match &criterion.check {
-        Check::Command(command) => Some(command.as_str()),
-        Check::Test(_) | Check::File(_) | Check::Human => None,
-    });
-    let mut commands = of_criteria.chain(reading.change.coverage.map(ShellCommand::text));
-    let is_old = file.file.before != FileContent::Absent;
-    let is_other = !task.files.iter().any(|path| path == file.path);
-    (is_old && is_other && commands.any(names)).then(|| at_first_change(file.file))
 }
 
 /// Returns the first changed line of a file whose part for tests differs in more than dependencies.

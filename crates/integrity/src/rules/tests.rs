@@ -57,7 +57,6 @@ pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
         task: &task(),
         protected: &ProtectedPaths::new(&["AGENTS.md".to_owned()]).unwrap(),
         known_secrets: &Secrets::default(),
-        coverage: None,
         results: &["results.xml".to_owned()],
         max_file_bytes: 100_000,
     })
@@ -106,7 +105,6 @@ fn go_is_read_as_the_others_are() {
             task: &task(),
             protected: &ProtectedPaths::new(&[]).unwrap(),
             known_secrets: &Secrets::default(),
-            coverage: None,
             results: &[],
             max_file_bytes: 100_000,
         });

@@ -43,7 +43,7 @@ pub struct Repository<'a> {
     pub base: &'a BTreeSet<String>,
     /// All paths of the head.
     pub head: &'a BTreeSet<String>,
-    /// The command that runs the tests, with the lines of the scripts that it calls, if they are known.
+    /// The command that runs the tests, if it is known.
     pub test_command: &'a str,
 }
 

@@ -2,7 +2,7 @@
 
 mod words;
 
-pub(crate) use crate::shell::words::{arguments, literal, tree};
+pub(crate) use crate::shell::words::{arguments, commands, literal, tree};
 
 use crate::shell::words::{Change, Line, Named};
 use std::{ffi::OsString, fmt::Write, path::Path};

@@ -70,6 +70,18 @@ pub(super) fn names(line: &str) -> Vec<String> {
     found.unwrap_or_default().into_iter().map(|named| named.word).collect()
 }
 
+/// Returns the words of every command in a text of a shell, without quotes. A word that only a shell can compute is as it is
+/// written. What the grammar cannot parse is split at the signs between commands.
+pub(crate) fn commands(text: &str) -> Vec<Vec<String>> {
+    let word = |at: At<'_>| literal(at).unwrap_or_else(|| at.text().to_owned());
+    let of = |at: At<'_>| at.field("name").into_iter().chain(arguments(at)).map(word).collect();
+    let parsed = tree(text, |root| root.below().filter(|at| at.is(&["command"])).map(of).collect());
+    parsed.unwrap_or_else(|| {
+        let lines = text.split(['\n', ';', '|', '&', '(', ')']);
+        lines.map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+    })
+}
+
 pub(super) fn read(line: &str) -> Line {
     let parsed = tree(line, |root| {
         let mut words = Words::default();

@@ -1,0 +1,152 @@
+//! What the commands of a plan, of the settings and of CI run, if the change alters it: such a command may no longer say
+//! what it said.
+
+use crate::gates::{
+    change::Change,
+    run::{
+        context::{GateError, host},
+        overlay::Revision,
+    },
+    turn::Run,
+};
+use domain::{
+    ids::Sha,
+    integrity::{Author, Detail, IntegrityFinding, Rule},
+    plan::Check,
+};
+use git::{Mirror, blocking};
+use integrity::{first_changed_line, language, language::Role};
+use runners::called::{CalledPart, CalledParts, Tree, called, called_by_ci, differing};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+use text::shell_command::ShellCommand;
+
+/// The largest file that is followed, in bytes.
+const LARGEST: usize = 256 * 1024;
+
+/// The start of a walk through the parts of a repository that are run.
+#[derive(Clone)]
+enum Start {
+    Command(String),
+    Ci,
+}
+
+/// Returns a finding for each changed file that one of the commands runs, or that CI runs.
+pub(crate) async fn changed(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, GateError> {
+    let tree =
+        |commit, side| ReadTree { mirror: run.subject.mirror, commit, change: run.change, side, texts: Texts::new() };
+    let mut before = tree(run.subject.fork, Revision::Base);
+    let mut after = tree(run.subject.head, Revision::Head);
+    let commands: BTreeSet<&str> = commands(run).collect();
+    let starts = commands.into_iter().map(|command| Start::Command(command.to_owned())).chain([Start::Ci]);
+    let mut found: BTreeMap<(Rule, String), IntegrityFinding> = BTreeMap::new();
+    for start in starts {
+        let (old, new) = (before.parts(&start).await?, after.parts(&start).await?);
+        for part in differing(&old, &new).into_iter().filter(|part| !is_expected(run, part)) {
+            let (rule, by) = match &start {
+                Start::Command(command) => (Rule::RunnerWeakened, format!("`{command}`")),
+                Start::Ci => {
+                    (Rule::CiWeakened, part.name.as_ref().map_or(part.path.clone(), |name| format!("`{name}`")))
+                }
+            };
+            let finding = || IntegrityFinding {
+                rule,
+                path: part.path.clone(),
+                line: line(run, part),
+                what: Detail::Code(by),
+                by: Author::Player,
+            };
+            found.entry((rule, part.path.clone())).or_insert_with(finding);
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+/// Returns the commands whose success counts as evidence.
+fn commands<'r>(run: &'r Run<'_>) -> impl Iterator<Item = &'r str> {
+    let criteria = run.subject.task.acceptance_criteria.iter();
+    let of_criteria = criteria.filter_map(|criterion| match &criterion.check {
+        Check::Command(command) => Some(command.as_str()),
+        Check::Test(_) | Check::File(_) | Check::Human => None,
+    });
+    let chosen = run.prepared.chosen.test.iter().chain(&run.subject.settings.coverage.command);
+    of_criteria.chain(chosen.map(ShellCommand::text)).chain(run.subject.smoke)
+}
+
+/// `true` if the plan names the whole file, or its tests are judged by their results.
+fn is_expected(run: &Run<'_>, part: &CalledPart) -> bool {
+    let is_named = || run.subject.task.files.contains(&part.path);
+    let has_tests = || language::role(&part.path) == Role::Test && language::language_of(&part.path).is_some();
+    part.name.is_none() && (is_named() || has_tests())
+}
+
+/// Returns the line of a part in the new version of its file, or the first line there that changed.
+fn line(run: &Run<'_>, part: &CalledPart) -> Option<u32> {
+    let file = run.change.file(&part.path)?;
+    let name = part.name.as_ref().map(|name| name.rsplit('.').next().unwrap_or(name));
+    let begins = |line: &str, name: &str| line.trim_start_matches(['"', '\'', ' ', '\t']).starts_with(name);
+    let lines = run.change.text_after(&part.path)?.lines();
+    let own = name.and_then(|name| lines.zip(1_u32..).find(|(line, _)| begins(line, name)));
+    own.map(|(_, number)| number).or_else(|| first_changed_line(file))
+}
+
+/// A commit whose files are read as a walk asks for them.
+struct ReadTree<'a> {
+    mirror: &'a Mirror,
+    commit: &'a Sha,
+    change: &'a Arc<Change>,
+    side: Revision,
+    texts: Texts,
+}
+
+/// The files that were read, by path; `None` for a file that is no text.
+type Texts = BTreeMap<String, Option<String>>;
+
+impl ReadTree<'_> {
+    async fn parts(&mut self, start: &Start) -> Result<CalledParts, GateError> {
+        loop {
+            let (change, side, start) = (Arc::clone(self.change), self.side, start.clone());
+            let texts = std::mem::take(&mut self.texts);
+            let walking = blocking(move || {
+                let paths = match side {
+                    Revision::Base => &change.base,
+                    Revision::Head => &change.head,
+                };
+                let (parts, wanted) = walk(&start, paths, &texts);
+                (parts, wanted, texts)
+            });
+            let walked = walking.await.map_err(|error| host("reading what a command runs")(error.into()));
+            let (parts, wanted, texts) = walked?;
+            self.texts = texts;
+            if wanted.is_empty() {
+                return Ok(parts);
+            }
+            for path in wanted {
+                let file = self.mirror.read_file(self.commit, &path, LARGEST).await?;
+                let text = file.and_then(|file| String::from_utf8(file.bytes).ok());
+                self.texts.insert(path, text);
+            }
+        }
+    }
+}
+
+/// Returns the parts as far as the known texts lead, and the files that would lead on.
+fn walk(start: &Start, paths: &BTreeSet<String>, texts: &Texts) -> (CalledParts, BTreeSet<String>) {
+    let wanted = RefCell::new(BTreeSet::new());
+    let read = |path: &str| {
+        let known = texts.get(path);
+        if known.is_none() {
+            wanted.borrow_mut().insert(path.to_owned());
+        }
+        known.cloned().flatten()
+    };
+    let tree = Tree { paths, read: &read };
+    let parts = match start {
+        Start::Command(command) => called(command, &tree),
+        Start::Ci => called_by_ci(&tree),
+    };
+    (parts, wanted.into_inner())
+}
