@@ -54,6 +54,9 @@ pub const RECORDS_FOLDER: &str = ".autobuild/";
 /// The pattern of AutoBuild's records.
 const RECORDS: &str = "/.autobuild";
 
+/// The places besides `.github` in which GitHub reads who has to review a file.
+const CODE_OWNERS: [&str; 2] = ["/CODEOWNERS", "/docs/CODEOWNERS"];
+
 /// The settings of one repository; a key that the file leaves out has its default.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -198,7 +201,7 @@ impl RepositorySettings {
 
     /// Returns every pattern of paths that no Player may change.
     pub fn protected(&self) -> Vec<String> {
-        let always = INSTRUCTION_PATHS.iter().chain([&RECORDS]);
+        let always = INSTRUCTION_PATHS.iter().chain([&RECORDS]).chain(&CODE_OWNERS);
         let own = self.protected_paths.iter();
         let folders = own.clone().filter_map(|pattern| folder_itself(pattern));
         let always = always.map(|path| (*path).to_owned());

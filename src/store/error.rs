@@ -268,6 +268,12 @@ pub enum OpenError {
     /// The file is not a database, or is damaged.
     #[error("the database is damaged or not a database; restore it from a backup, or move it away: {0}")]
     Damaged(Arc<sqlx::Error>),
+    /// The database has tables, but not the list of migrations that made them.
+    #[error(
+        "the database has tables that this program did not make, or only a part of its own; name an empty database, or \
+         restore a whole backup: {0}"
+    )]
+    Occupied(Arc<sqlx::Error>),
     /// The database might lose a commit that it has acknowledged.
     #[error("the database does not keep what it acknowledges: {0}")]
     NotDurable(LostPromise),
@@ -313,7 +319,7 @@ impl OpenError {
             Self::InUse(_) => Obstacle::InUse,
             Self::File { .. } => Obstacle::NoRights,
             Self::Newer { .. } => Obstacle::Newer,
-            Self::Older { .. } => Obstacle::Other,
+            Self::Older { .. } | Self::Occupied(_) => Obstacle::Other,
             Self::Damaged(_) => Obstacle::Damaged,
             Self::NotDurable(_) => Obstacle::NotDurable,
             Self::Migrating(_) => Obstacle::Migrating,

@@ -86,18 +86,29 @@ pub(super) async fn up(db: &Db) -> Result<(), OpenError> {
         }
         tracing::warn!("the database is of a newer version of AutoBuild; this one leaves alone what it cannot read");
     }
+    apply(&mut tx, &db.pools, found).await?;
+    tx.commit().await?;
+    if found > known { Ok(()) } else { is_whole(db).await }
+}
+
+/// Applies the migrations after `found`.
+async fn apply(tx: &mut Tx, pools: &Pools, found: i64) -> Result<(), OpenError> {
     for migration in MIGRATIONS.iter().filter(|migration| migration.number > found) {
-        tx.script(match &db.pools {
+        let script = match pools {
             Pools::Sqlite { .. } => migration.sqlite,
             Pools::Postgres(_) => migration.postgres,
-        })
-        .await?;
+        };
+        match tx.script(script).await {
+            Err(StoreError::Refused(cause)) if found == 0 && obstacle(&cause) == Obstacle::Other => {
+                return Err(OpenError::Occupied(cause));
+            }
+            applied => applied?,
+        }
         let older_works = i64::from(migration.before == ReleaseBefore::Works);
         tx.run(DONE, args![migration.number, migration.name, older_works]).await?;
         tracing::info!(number = migration.number, "migrated the database: {}", migration.name);
     }
-    tx.commit().await?;
-    if found > known { Ok(()) } else { is_whole(db).await }
+    Ok(())
 }
 
 /// Fails unless every table is there. A backup of a part can be restored too, and would fail at some later effect.
@@ -128,7 +139,13 @@ pub(super) async fn rehearse(db: &Db, found: FoundDatabase) -> Result<(), OpenEr
     tx.script(HISTORY).await?;
     match found {
         FoundDatabase::Current => meta::probe(&mut tx).await?,
-        FoundDatabase::None | FoundDatabase::ToMigrate => {}
+        FoundDatabase::None | FoundDatabase::ToMigrate => {
+            let newest = tx.row(NEWEST, args![]).await?.map(|row| row.int("newest")).transpose()?;
+            // Migrating tables with data can take long, and others may be using them.
+            if newest.unwrap_or_default() == 0 {
+                apply(&mut tx, &db.pools, 0).await?;
+            }
+        }
     }
     Ok(tx.rollback().await?)
 }
@@ -141,9 +158,15 @@ pub(super) async fn answers(db: &Db) -> Result<(), OpenError> {
 
 /// Fails unless the tables have the version that this program knows, or a newer one on which it works.
 pub(super) async fn is_current(db: &Db) -> Result<(), OpenError> {
-    let row = db.row(NEWEST, args![]).await?;
-    let found = row.map(|row| row.int("newest")).transpose()?.unwrap_or_default();
     let known = MIGRATIONS.last().map_or(0, |migration| migration.number);
+    let row = match db.row(NEWEST, args![]).await {
+        // There is no such table.
+        Err(StoreError::Refused(cause)) if obstacle(&cause) == Obstacle::Other => {
+            return Err(OpenError::Older { found: 0, known });
+        }
+        row => row?,
+    };
+    let found = row.map(|row| row.int("newest")).transpose()?.unwrap_or_default();
     if found > known {
         let refusing = db.row(REFUSING, args![known]).await?;
         let refusing = refusing.map(|row| row.count("refusing")).transpose()?.unwrap_or_default();

@@ -117,8 +117,7 @@ impl Store {
         migrate::answers(&db).await?;
         let found = match migrate::is_current(&db).await {
             Ok(()) => Ok(FoundDatabase::Current),
-            // A PostgreSQL database without our tables fails this query with an unknown table.
-            Err(OpenError::Older { .. } | OpenError::Store(StoreError::Refused(_))) => Ok(FoundDatabase::ToMigrate),
+            Err(OpenError::Older { .. }) => Ok(FoundDatabase::ToMigrate),
             Err(error) => Err(error),
         };
         db.pools.close().await;

@@ -7,6 +7,7 @@ on_both! {
     an_opened_database_opens_again_with_all_it_holds
     a_try_finds_what_opening_would_find_and_leaves_nothing_behind
     a_database_that_lacks_a_table_is_damaged
+    a_database_with_tables_of_others_is_refused_before_a_start
 }
 
 async fn an_opened_database_opens_again_with_all_it_holds(db: Database) {
@@ -59,5 +60,16 @@ async fn a_database_that_lacks_a_table_is_damaged(db: Database) {
     );
     for refused in [tried, read, opened] {
         assert_eq!(refused.unwrap_err().obstacle(), Obstacle::Damaged);
+    }
+}
+
+async fn a_database_with_tables_of_others_is_refused_before_a_start(db: Database) {
+    db.open().await.close().await;
+    execute(&db.url, "DROP TABLE migration").await;
+    for refused in [
+        Store::try_opening(&db.url, OpenOptions::default()).await.map(drop),
+        Store::open(&db.url, OpenOptions::default()).await.map(drop),
+    ] {
+        assert!(matches!(refused, Err(OpenError::Occupied(_))), "{refused:?}");
     }
 }

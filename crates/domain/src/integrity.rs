@@ -103,8 +103,12 @@ rules! {
     Secret = "secret", Required;
     /// A merge conflict is not resolved.
     MergeMarker = "merge marker", Required;
-    /// A new line holds characters that nobody sees, or keeps GitHub from showing code in the pull request.
+    /// People cannot read a part: unseen characters, another encoding, compiled code, or code that GitHub does not show.
     HiddenText = "hidden text", Asked;
+    /// Packages come from a new host that is no public registry, or a version of one has another content.
+    PackageSource = "package source", Asked;
+    /// A task for documentation changes a file that is no document and that its plan does not name.
+    BeyondDocuments = "beyond documents", Asked;
     /// A file is over the size limit.
     FileTooLarge = "file too large", Required;
     /// Code behaves differently under test.

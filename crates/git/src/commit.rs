@@ -204,7 +204,7 @@ impl Mirror {
     /// Makes the quarantine repository for one commit. The caller fills in the commit.
     fn quarantine(&self, checkout: &Checkout) -> Result<Prepared, GitError> {
         let making = || GitError::io("making a quarantine");
-        let made = tempfile::Builder::new().prefix("q-").rand_bytes(10).tempdir_in(self.shared.quarantines());
+        let made = self.shared.new_quarantine("q-");
         let quarantine = made.map_err(making())?.keep();
         let prepared = Prepared {
             sha: checkout.head().clone(),

@@ -243,7 +243,7 @@ impl Mirror {
         if !converted.contains(&true) {
             return Ok(files);
         }
-        let scratch = tempfile::Builder::new().prefix("w-").rand_bytes(10).tempdir_in(self.shared.quarantines());
+        let scratch = self.shared.new_quarantine("w-");
         let scratch = scratch.map_err(GitError::io("making a folder to convert files"))?;
         self.write_out(scratch.path(), commit, files, &converted).await
     }

@@ -90,6 +90,12 @@ impl Shared {
     pub(crate) fn quarantines(&self) -> PathBuf {
         self.root.join("quarantines")
     }
+
+    /// Makes a new folder for files that are on their way into a repository.
+    pub(crate) fn new_quarantine(&self, prefix: &str) -> std::io::Result<tempfile::TempDir> {
+        fs::create_dir_all(self.quarantines())?;
+        tempfile::Builder::new().prefix(prefix).rand_bytes(10).tempdir_in(self.quarantines())
+    }
 }
 
 impl Mirrors {

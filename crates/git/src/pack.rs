@@ -63,13 +63,14 @@ impl Mirror {
         let held = held_ref(id)?;
         self.ready()?;
         let failed = || GitError::io("writing a pack");
-        let file = tempfile::Builder::new().prefix("p-").tempfile_in(self.shared.quarantines()).map_err(failed())?;
-        tokio::fs::write(file.path(), pack).await.map_err(failed())?;
+        let folder = self.shared.new_quarantine("p-").map_err(failed())?;
+        let file = folder.path().join("pack");
+        tokio::fs::write(&file, pack).await.map_err(failed())?;
         let _writing = self.writing.lock().await;
         let call = GitCall::new(&self.dir, "fetch").talking_to_disk();
         let ignored = IGNORED_IN_HISTORY.iter();
         let call = ignored.fold(call, |call, id| call.config(&format!("fetch.fsck.{id}"), "ignore"));
-        let call = call.args(QUIETLY).arg("--").arg(file.path());
+        let call = call.args(QUIETLY).arg("--").arg(&file);
         unpacked(&call.arg(format!("+{sha}:{held}")).run().await?)
     }
 }

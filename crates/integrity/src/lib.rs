@@ -8,6 +8,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 pub mod asserts_less;
+mod attributes;
 mod change;
 mod changed_file;
 pub mod language;

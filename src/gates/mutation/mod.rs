@@ -73,10 +73,12 @@ pub(crate) async fn experiments(
 ) -> Result<ExperimentResults, GateError> {
     let mut tried = ExperimentResults::default();
     let mut trial = Trial::new(run, facts);
-    if matches!(facts.kind, TaskType::Feature | TaskType::Testing) {
-        of_change(&mut trial, table, &mut tried).await?;
-    } else {
-        tried.questions = changed_tests::questions(run, table, &mut trial.budget).await?;
+    match facts.kind {
+        TaskType::Feature | TaskType::Testing => of_change(&mut trial, table, &mut tried).await?,
+        TaskType::Refactoring => of_refactoring(&mut trial, table, &mut tried).await?,
+        TaskType::Scaffolding | TaskType::Documentation => {
+            tried.questions = changed_tests::questions(run, table, &mut trial.budget).await?;
+        }
     }
     let fact = trial.budget.fact();
     tried.result = fact.map(|fact| gate_result::passed(Gate::Experiments, weight, fact));
@@ -87,6 +89,22 @@ pub(crate) async fn experiments(
 pub(crate) async fn of_feature(run: &Run<'_>, table: &TestTable<'_>) -> Result<Vec<Question>, GateError> {
     let mut budget = Budget::of(run.subject.settings.checks.depth, run.prepared.plain());
     changed_tests::questions(run, table, &mut budget).await
+}
+
+/// Asks about changed functions that no test notices: nothing shows that they still do what they did.
+async fn of_refactoring(
+    trial: &mut Trial<'_>,
+    table: &TestTable<'_>,
+    tried: &mut ExperimentResults,
+) -> Result<(), GateError> {
+    let functions = functions::functions(trial.run, trial.facts).await?;
+    let emptied = emptied::empty_all(trial, &functions, tried).await?;
+    let asked = changed_tests::questions(trial.run, table, &mut trial.budget).await?;
+    tried.questions.extend(asked);
+    if let Some(mut emptied) = emptied {
+        emptied.find_unnoticed(trial, &functions, tried).await?;
+    }
+    Ok(())
 }
 
 async fn of_change(

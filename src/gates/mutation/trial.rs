@@ -58,7 +58,9 @@ impl<'r> Trial<'r> {
         let Some(left) = self.budget.remaining() else {
             return Ok(None);
         };
+        let begun = Instant::now();
         let found = self.evidence(files, tests, left.min(self.run.prepared.patience())).await?;
+        self.budget.spend(begun.elapsed());
         let outcome = compare_with_head(&found, &self.facts.head);
         let is_out = outcome == TrialOutcome::Inconclusive && self.budget.remaining().is_none();
         Ok((!is_out).then_some(outcome))
@@ -75,11 +77,7 @@ impl<'r> Trial<'r> {
             Tests::Named(names) => Selection::of(names.clone(), &self.facts.change.after),
         };
         let overlay = Overlay::of_bytes(files);
-        let begun = Instant::now();
-        let found =
-            self.run.prepared.tests_with(self.run.subject.head, &overlay, Expected::Noticed, &selection, limit).await;
-        self.budget.spend(begun.elapsed());
-        found
+        self.run.prepared.tests_with(self.run.subject.head, &overlay, Expected::Noticed, &selection, limit).await
     }
 
     /// `true` if a criterion's command fails with these files in place.

@@ -31,6 +31,8 @@ pub(crate) fn sentence(rule: Rule) -> &'static str {
         Rule::Secret => "this line holds {}",
         Rule::MergeMarker => "a merge conflict is not resolved here",
         Rule::HiddenText => "a person who reads the change is not shown all of it: {}",
+        Rule::PackageSource => "packages come from elsewhere, or a version has another content: {}",
+        Rule::BeyondDocuments => "a task for documentation changes more than documents: {}",
         Rule::FileTooLarge => "the file has {}",
         Rule::DiffersUnderTest => "{} lets the code behave differently under test",
         Rule::FileDeleted => "the change deletes this file, and the task does not name it",

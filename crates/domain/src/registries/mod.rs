@@ -229,6 +229,11 @@ pub fn names_go_modules(path: &str) -> bool {
 /// Folders with third-party code.
 const VENDORED: [&str; 4] = ["node_modules", "vendor", "third_party", ".venv"];
 
+/// `true` if packages of any ecosystem are usually read from this host.
+pub fn is_registry(host: &str) -> bool {
+    ECOSYSTEMS.iter().flat_map(|ecosystem| ecosystem.registries).any(|registry| registry.host == host)
+}
+
 impl Ecosystem {
     fn registry_at(&self, host: &HostName) -> Option<&'static Registry> {
         self.registries.iter().find(|registry| registry.host == host.as_str())

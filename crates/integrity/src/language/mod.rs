@@ -54,8 +54,8 @@ pub fn test_parts(path: &str, text: &str) -> Option<test_parts::TestParts> {
     parsed(path, text, |vocabulary, _, source, _| vocabulary.test_parts.map(|read| read(source)))?
 }
 
-/// Returns the words of a file without comments and without statements that are only a text, such as docstrings; `None`
-/// as for [`read`].
+/// Returns the words of a file without comments, but for those that programs obey, and without statements that are only a
+/// text, such as docstrings; `None` as for [`read`].
 pub fn words_of_code(path: &str, text: &str) -> Option<Vec<String>> {
     parsed(path, text, |vocabulary, _, source, _| {
         let is_text = |at: &syntax::At<'_>| {
@@ -63,7 +63,10 @@ pub fn words_of_code(path: &str, text: &str) -> Option<Vec<String>> {
             at.is_one_of(&vocabulary.words.statements) && matches!(parts.as_slice(), [only] if only.is_one_of("string"))
         };
         let texts = source.root.below().filter(is_text).map(syntax::At::index).collect();
-        source.root.words_without(&texts)
+        let mut words = source.root.words_without(&texts);
+        let is_obeyed = |line: &&str| vocabulary.words.obeyed_comments.iter().any(|start| line.starts_with(start));
+        words.extend(text.lines().filter(is_obeyed).map(str::to_owned));
+        words
     })
 }
 

@@ -47,6 +47,9 @@ pub struct Words {
     pub literals: String,
     /// Empty values, as they are written, with commas between them.
     pub empties: String,
+    /// The beginnings of comments that compilers and tools obey.
+    #[serde(default)]
+    pub obeyed_comments: Vec<String>,
     /// The kinds of nodes that are expression statements or assertion statements, between blanks.
     pub statements: String,
     /// `true` if a test hides an earlier one of the same name. If not, both run, or the code does not compile.

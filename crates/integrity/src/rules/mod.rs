@@ -3,6 +3,7 @@
 //! A rule does not depend on a language: it uses the captures of the queries, which all languages have. The domain
 //! defines its weight, and the application's `messages` its sentence.
 
+mod beyond_documents;
 mod cannot_fail;
 mod ci_weakened;
 mod compares_less;
@@ -16,6 +17,7 @@ mod hard_coded;
 mod hidden_text;
 mod merge_marker;
 mod not_used;
+mod package_source;
 mod protected_path;
 mod repeats_code;
 mod results_by_hand;
@@ -39,6 +41,8 @@ pub static ALL: &[&ReadingRule] = &[
     &hidden_text::RULE,
     &file_too_large::RULE,
     &file_deleted::RULE,
+    &package_source::RULE,
+    &beyond_documents::RULE,
     &unreadable::RULE,
     &fewer_cases::RULE,
     &cannot_fail::RULE,

@@ -15,9 +15,9 @@ use text::secret::Secrets;
 
 /// Files with their texts before and after; empty if the file does not exist. `{deep}` stands for brackets nested
 /// deeper than in any real code.
-pub(crate) type Example = &'static [(&'static str, &'static str, &'static str)];
+pub(crate) type Example<'e> = &'e [(&'e str, &'e str, &'e str)];
 
-fn task() -> PlannedTask {
+pub(crate) fn task() -> PlannedTask {
     PlannedTask {
         id: "TASK-001".parse().unwrap(),
         name: "Do it".to_owned(),
@@ -33,7 +33,7 @@ fn task() -> PlannedTask {
 }
 
 /// Returns the findings of all rules in an example.
-pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
+fn findings(task: &PlannedTask, example: Example<'_>) -> Vec<IntegrityFinding> {
     let version = |text: &str| match text {
         "" => FileContent::Absent,
         text => {
@@ -54,7 +54,7 @@ pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
         files: &files,
         base: &there(|file| &file.before),
         head: &there(|file| &file.after),
-        task: &task(),
+        task,
         protected: &ProtectedPaths::new(&["AGENTS.md".to_owned()]).unwrap(),
         known_secrets: &Secrets::default(),
         results: &["results.xml".to_owned()],
@@ -63,8 +63,13 @@ pub(crate) fn findings(example: Example) -> Vec<IntegrityFinding> {
 }
 
 /// Asserts that a rule finds something in the first change, and nothing in the second one, which is honest.
-pub(super) fn check_examples(rule: &ReadingRule, broken: Example, honest: Example) {
-    let finds = |example| findings(example).iter().any(|finding| finding.rule == rule.rule);
+pub(super) fn check_examples(rule: &ReadingRule, broken: Example<'_>, honest: Example<'_>) {
+    check_examples_in(&task(), rule, broken, honest);
+}
+
+/// Does the same in this task.
+pub(super) fn check_examples_in(task: &PlannedTask, rule: &ReadingRule, broken: Example<'_>, honest: Example<'_>) {
+    let finds = |example| findings(task, example).iter().any(|finding| finding.rule == rule.rule);
     assert!(finds(broken), "nothing in {broken:?}");
     assert!(!finds(honest), "something in {honest:?}");
 }
@@ -75,7 +80,7 @@ fn each_rule_has_examples() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         let is_rule = text.contains("\npub(super) static RULE: ReadingRule");
-        assert!(!is_rule || text.contains("check_examples("), "{} has no examples", path.display());
+        assert!(!is_rule || text.contains("check_examples"), "{} has no examples", path.display());
     }
 }
 
