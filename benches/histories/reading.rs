@@ -37,7 +37,6 @@ pub fn judge(kind: TaskType, clone: &ProjectClone, commit: &str) -> Outcome<Verd
             task: &task,
             protected: &protected_paths,
             known_secrets: &Secrets::default(),
-            coverage: None,
             results: &[],
             max_file_bytes: MAX_FILE_BYTES,
         })

@@ -74,7 +74,7 @@ pub(crate) static KEYS: &[SettingKey] = &keys! {
 
 static CHECKS: &[SettingKey] = &keys! {
     "depth": OneOf(&["quick", "standard", "thorough"]),
-        "Time for experiments: a fifth of the plain test run, as long, or ten times as long. At least 5 seconds.";
+        "Time for experiments: a fifth of the plain test run, as long, or ten times as long. At least 30 seconds.";
 };
 
 static COVERAGE: &[SettingKey] = &keys! {

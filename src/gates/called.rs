@@ -16,7 +16,7 @@ use domain::{
 };
 use git::{Mirror, blocking};
 use integrity::{first_changed_line, language, language::Role};
-use runners::called::{CalledPart, CalledParts, Tree, called, called_by_ci, differing};
+use runners::called::{CalledPart, CalledParts, Tree, differing, parts_of_ci, parts_of_command};
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
@@ -65,14 +65,15 @@ pub(crate) async fn changed(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, Gate
     Ok(found.into_values().collect())
 }
 
-/// Returns the commands whose success counts as evidence.
+/// Returns the commands whose success counts as evidence, and the one that prepares for them.
 fn commands<'r>(run: &'r Run<'_>) -> impl Iterator<Item = &'r str> {
     let criteria = run.subject.task.acceptance_criteria.iter();
     let of_criteria = criteria.filter_map(|criterion| match &criterion.check {
         Check::Command(command) => Some(command.as_str()),
         Check::Test(_) | Check::File(_) | Check::Human => None,
     });
-    let chosen = run.prepared.chosen.test.iter().chain(&run.subject.settings.coverage.command);
+    let chosen = &run.prepared.chosen;
+    let chosen = chosen.setup.iter().chain(&chosen.test).chain(&run.subject.settings.coverage.command);
     of_criteria.chain(chosen.map(ShellCommand::text)).chain(run.subject.smoke)
 }
 
@@ -145,8 +146,8 @@ fn walk(start: &Start, paths: &BTreeSet<String>, texts: &Texts) -> (CalledParts,
     };
     let tree = Tree { paths, read: &read };
     let parts = match start {
-        Start::Command(command) => called(command, &tree),
-        Start::Ci => called_by_ci(&tree),
+        Start::Command(command) => parts_of_command(command, &tree),
+        Start::Ci => parts_of_ci(&tree),
     };
     (parts, wanted.into_inner())
 }

@@ -26,6 +26,7 @@ words! {
         Settings = "settings",
         DataFolder = "data folder",
         Database = "database",
+        Address = "address",
         OwnRepository = "this repository",
         Isolation = "isolation",
         Agent = "agent",

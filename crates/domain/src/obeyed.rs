@@ -80,7 +80,7 @@ const NAMES: [(FileUser, &str); 6] = [
         ".npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs .pnpmfile.mjs .pnp.cjs bunfig.toml .cargo rust-toolchain \
          rust-toolchain.toml .mvn .bundle nuget.config .bazelrc .bazeliskrc .bazelversion tools/bazel .buckconfig \
          .buckconfig.local pip.conf uv.toml .pnp.loader.mjs .corepack.env pnpm-workspace.yaml directory.build.props \
-         directory.build.targets .sbtopts .jvmopts gradle/wrapper gradlew gradlew.bat mvnw mvnw.cmd",
+         directory.build.targets .sbtopts .jvmopts binding.gyp gradle/wrapper gradlew gradlew.bat mvnw mvnw.cmd",
     ),
     (
         FileUser::Agent,

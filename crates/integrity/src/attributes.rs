@@ -10,7 +10,7 @@ use std::{
 
 /// What the lines so far say about one path; each holds the number of the line that hides it.
 #[derive(Clone, Copy, Default)]
-struct Shown {
+struct Visibility {
     without_diff: Option<u32>,
     generated: Option<u32>,
 }
@@ -19,7 +19,7 @@ struct Shown {
 /// folder.
 pub(crate) fn hidden<'p>(text: &str, paths: &BTreeSet<&'p str>) -> BTreeMap<&'p str, u32> {
     let mut macros: BTreeMap<&str, Vec<&str>> = BTreeMap::from([("binary", vec!["-diff"])]);
-    let mut shown: BTreeMap<&str, Shown> = BTreeMap::new();
+    let mut shown: BTreeMap<&str, Visibility> = BTreeMap::new();
     for (number, line) in (1u32..).zip(text.trim_start_matches('\u{feff}').lines()) {
         let Some((pattern, attributes)) = split(line) else { continue };
         if let Some(name) = pattern.strip_prefix("[attr]") {

@@ -26,6 +26,8 @@ use git::{InstalledGit, UnusableGit};
 use sandbox::{ProbeError, Sandbox, SandboxOptions, Users};
 use std::{
     collections::BTreeSet,
+    io::ErrorKind,
+    net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
 };
 use uplink::UplinkError;
@@ -111,6 +113,23 @@ pub(super) async fn memory(input: &DoctorInput<'_>) -> Vec<Row> {
     };
     let folder = with_room(folder, DiskRoom::of(&settings.data_dir).ok());
     vec![folder, database::row(input).await]
+}
+
+/// Returns the row of the address at which the service will listen.
+pub(super) fn address(address: SocketAddr) -> Row {
+    match TcpListener::bind(address) {
+        Ok(_) => Row::ok(Topic::Address, format!("{address} is free")),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => Row::warning(
+            Topic::Address,
+            format!("{address} is in use"),
+            "if that is not the running service, stop it, or name another address with AUTOBUILD_LISTEN",
+        ),
+        Err(error) => Row::broken(
+            Topic::Address,
+            format!("nothing can listen on {address}: {error}"),
+            "name an address of this machine, and a port that its user may use, with AUTOBUILD_LISTEN",
+        ),
+    }
 }
 
 pub(super) async fn foreign_programs(input: &DoctorInput<'_>) -> Vec<Row> {

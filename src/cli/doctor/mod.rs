@@ -63,7 +63,9 @@ pub(super) async fn doctor(command: DoctorCommand) -> ExitCode {
 /// Prints the same rows for `serve --check` and `worker --check`, before a start.
 pub(super) async fn check(flags: Flags<'_>, role: ProcessRole) -> ExitCode {
     let read = ServerSettings::of_process(flags).and_then(|settings| settings.for_role(role));
-    let rows = for_role(rows_before_start(&read, None).await, role);
+    let mut rows = for_role(rows_before_start(&read, None).await, role);
+    rows.extend(read.iter().map(|settings| machine::address(settings.listen)));
+    rows.sort_by_key(|row| row.topic);
     print_rows("serve", &rows, &secrets(&read), false)
 }
 

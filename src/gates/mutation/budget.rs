@@ -5,7 +5,7 @@ use domain::evidence::{Experiment, Fact};
 use std::time::Duration;
 
 /// The least time that these runs get together.
-const LEAST: Duration = Duration::from_secs(5);
+const LEAST: Duration = Duration::from_secs(30);
 
 /// The time that is left for experiments.
 pub(super) struct Budget {
@@ -59,14 +59,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_is_a_share_of_the_plain_run_and_never_less_than_5_seconds() {
+    fn a_budget_is_a_share_of_the_plain_run_and_never_less_than_30_seconds() {
         let seconds = Duration::from_secs;
         let table = [
-            (Depth::Quick, 5, 5),
+            (Depth::Quick, 5, 30),
             (Depth::Quick, 200, 40),
-            (Depth::Standard, 2, 5),
+            (Depth::Standard, 2, 30),
             (Depth::Standard, 60, 60),
-            (Depth::Thorough, 1, 10),
+            (Depth::Thorough, 1, 30),
             (Depth::Thorough, 60, 600),
         ];
         for (depth, plain, expected) in table {

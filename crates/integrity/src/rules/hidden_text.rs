@@ -71,7 +71,10 @@ fn encoding(line: &str) -> Option<String> {
 }
 
 /// The endings of files that machines run and people cannot read.
-const COMPILED: &str = "pyc pyo class so dll dylib exe node wasm jar war o a lib com msi scr bin elf deb rpm whl egg";
+const COMPILED: [&str; 23] = [
+    "pyc", "pyo", "class", "so", "dll", "dylib", "exe", "node", "wasm", "jar", "war", "o", "a", "lib", "com", "msi",
+    "scr", "bin", "elf", "deb", "rpm", "whl", "egg",
+];
 
 /// Returns the file if it is compiled code or a package of it.
 fn compiled(file: &FileChange) -> Option<Violation> {
@@ -81,7 +84,7 @@ fn compiled(file: &FileChange) -> Option<Violation> {
         FileContent::Unread(_) => true,
         FileContent::Bytes(bytes) => bytes.contains(&0) || std::str::from_utf8(bytes).is_err(),
     };
-    let is_compiled = is_binary && COMPILED.split(' ').any(|known| known == ending.to_lowercase());
+    let is_compiled = is_binary && COMPILED.contains(&ending.to_lowercase().as_str());
     is_compiled.then(|| in_file(&file.path, Detail::Nothing))
 }
 

@@ -33,13 +33,13 @@ pub struct Tree<'a> {
 }
 
 /// Returns the parts of the repository that a command runs, directly or through others.
-pub fn called(command: &str, tree: &Tree<'_>) -> CalledParts {
+pub fn parts_of_command(command: &str, tree: &Tree<'_>) -> CalledParts {
     Walk { tree, found: CalledParts::new(), open: vec![(command.to_owned(), String::new())] }.end()
 }
 
 /// Returns the parts that the definitions of CI services lead to: scripts, targets, actions of the repository, and files
 /// that they include.
-pub fn called_by_ci(tree: &Tree<'_>) -> CalledParts {
+pub fn parts_of_ci(tree: &Tree<'_>) -> CalledParts {
     let mut walk = Walk { tree, found: CalledParts::new(), open: Vec::new() };
     let is_definition = |path: &&String| is_workflow(path) || is_yaml(path) && definition(path).is_some();
     for path in tree.paths.iter().filter(is_definition) {

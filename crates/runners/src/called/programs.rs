@@ -39,6 +39,10 @@ const MANIFESTS: [(&[&str], &str, &str); 6] = [
     (&["task"], "Taskfile.yml", "tasks"),
 ];
 
+/// The commands that install packages, and the scripts of a manifest that run then.
+const INSTALLS: [&str; 5] = ["ci", "clean-install", "install", "i", "add"];
+const HOOKS: [&str; 5] = ["preinstall", "install", "postinstall", "prepare", "prepublish"];
+
 /// Returns what a command, by its words, runs of the repository.
 pub(super) fn calls(words: &[String]) -> Vec<Call> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -58,8 +62,8 @@ fn collect(words: &[&str], found: &mut Vec<Call>) {
     match base {
         _ if SHELLS.contains(&base) => shell(rest, found),
         _ if INTERPRETERS.contains(&base) => interpreter(rest, found),
-        "make" | "gmake" => found.push(made(rest, &make::FILES)),
-        "just" => found.push(made(rest, &["justfile", "Justfile", ".justfile"])),
+        "make" | "gmake" => found.push(make_call(rest, &make::FILES)),
+        "just" => found.push(make_call(rest, &["justfile", "Justfile", ".justfile"])),
         "go" => found.extend(package(rest)),
         _ if STARTERS.contains(&base) => {
             let is_own = |word: &&&str| word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit());
@@ -85,10 +89,8 @@ fn shell(rest: &[&str], found: &mut Vec<Call>) {
     let at = options(rest);
     let is_line = rest.iter().take(at).any(|option| !option.starts_with("--") && option.ends_with('c'));
     let Some(word) = rest.get(at) else { return };
-    found.push(match is_line {
-        true => Call::Line((*word).to_owned()),
-        false => Call::Program { path: (*word).to_owned(), is_shell: true },
-    });
+    let word = (*word).to_owned();
+    found.push(if is_line { Call::Line(word) } else { Call::Program { path: word, is_shell: true } });
 }
 
 fn interpreter(rest: &[&str], found: &mut Vec<Call>) {
@@ -111,7 +113,7 @@ fn interpreter(rest: &[&str], found: &mut Vec<Call>) {
     }
 }
 
-fn made(rest: &[&str], usual: &[&str]) -> Call {
+fn make_call(rest: &[&str], usual: &[&str]) -> Call {
     let (mut files, mut folder, mut targets) = (Vec::new(), String::new(), Vec::new());
     let mut rest = rest.iter();
     while let Some(word) = rest.next() {
@@ -139,6 +141,13 @@ fn package(rest: &[&str]) -> Option<Call> {
 fn script(program: &str, rest: &[&str]) -> Option<Call> {
     let (_, file, table) = MANIFESTS.into_iter().find(|(programs, ..)| programs.contains(&program))?;
     let mut words = rest.iter().filter(|word| !word.starts_with('-'));
+    let installs = match words.clone().next() {
+        Some(name) => INSTALLS.contains(name),
+        None => program == "yarn",
+    };
+    if installs && table == "scripts" {
+        return Some(Call::Key { file, keys: HOOKS.map(|hook| format!("{table}.{hook}")).to_vec() });
+    }
     let name = words.find(|word| !matches!(**word, "run" | "run-script" | "task"))?;
     let name = if *name == "t" { "test" } else { name };
     let keys = ["pre", "", "post"].map(|place| format!("{table}.{place}{name}"));

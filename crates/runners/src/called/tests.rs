@@ -2,10 +2,10 @@ use super::*;
 
 /// Returns the parts that a command runs, as `path` or `path: name`.
 fn parts(command: &str, files: &[(&str, &str)]) -> Vec<String> {
-    shown(files, |tree| called(command, tree))
+    found_by(files, |tree| parts_of_command(command, tree))
 }
 
-fn shown(files: &[(&str, &str)], walk: impl Fn(&Tree<'_>) -> CalledParts) -> Vec<String> {
+fn found_by(files: &[(&str, &str)], walk: impl Fn(&Tree<'_>) -> CalledParts) -> Vec<String> {
     let paths = files.iter().map(|(path, _)| (*path).to_owned()).collect();
     let read = |path: &str| files.iter().find(|(own, _)| *own == path).map(|(_, text)| (*text).to_owned());
     let found = walk(&Tree { paths: &paths, read: &read });
@@ -13,30 +13,31 @@ fn shown(files: &[(&str, &str)], walk: impl Fn(&Tree<'_>) -> CalledParts) -> Vec
     found.into_keys().map(shown).collect()
 }
 
+const MAKE: &str = "PY = python3\nall: build\n\ntest: unit lint ; @echo\nunit:\n\t-$(PY) tools/unit.py\nlint:\n\t@$(MAKE) -C web check\n\
+                %.o: %.c\n\tcc $<\n# old: x\n";
+const MANIFEST: &str = "{\"scripts\": {\"verify\": \"npm run -s unit && node tools/v.mjs\", \"unit\": \"sh unit.sh\", \"preunit\": \"./a\", \"prepare\": \"./a\"}}";
+const FILES: [(&str, &str); 16] = [
+    ("Makefile", MAKE),
+    ("package.json", MANIFEST),
+    ("pyproject.toml", "[tool.poe.tasks]\nverify = {cmd = \"python -m tools.check\"}\n"),
+    ("tools/unit.py", ""),
+    ("tools/v.mjs", ""),
+    ("tools/check.py", ""),
+    ("cmd/check/main.go", ""),
+    ("cmd/check/deep/x.go", ""),
+    ("web/Makefile", "check:\n\tbash check.bash\n"),
+    ("web/check.bash", "exit 0"),
+    ("web/package.json", "{\"scripts\": {\"test\": \"./run\"}}"),
+    ("web/run", "#!/bin/sh\nexec ./a"),
+    ("web/a", ""),
+    ("unit.sh", "set -e\npython3 -W error tools/check.py\n"),
+    ("a", ""),
+    ("README.md", ""),
+];
+
 #[test]
 fn what_a_command_runs_is_found_through_scripts_targets_and_manifests() {
-    let make = "PY = python3\nall: build\n\ntest: unit lint ; @echo\nunit:\n\t-$(PY) tools/unit.py\nlint:\n\t@$(MAKE) -C web check\n\
-                %.o: %.c\n\tcc $<\n# old: x\n";
-    let manifest = "{\"scripts\": {\"verify\": \"npm run -s unit && node tools/v.mjs\", \"unit\": \"sh unit.sh\", \"preunit\": \"./a\"}}";
-    let files = [
-        ("Makefile", make),
-        ("package.json", manifest),
-        ("pyproject.toml", "[tool.poe.tasks]\nverify = {cmd = \"python -m tools.check\"}\n"),
-        ("tools/unit.py", ""),
-        ("tools/v.mjs", ""),
-        ("tools/check.py", ""),
-        ("cmd/check/main.go", ""),
-        ("cmd/check/deep/x.go", ""),
-        ("web/Makefile", "check:\n\tbash check.bash\n"),
-        ("web/check.bash", "exit 0"),
-        ("web/package.json", "{\"scripts\": {\"test\": \"./run\"}}"),
-        ("web/run", "#!/bin/sh\nexec ./a"),
-        ("web/a", ""),
-        ("unit.sh", "set -e\npython3 -W error tools/check.py\n"),
-        ("a", ""),
-        ("README.md", ""),
-    ];
-    let table: [(&str, &[&str]); 14] = [
+    let table: [(&str, &[&str]); 15] = [
         (
             "make -s test",
             &[
@@ -62,6 +63,7 @@ fn what_a_command_runs_is_found_through_scripts_targets_and_manifests() {
                 "unit.sh",
             ],
         ),
+        ("npm ci && yarn", &["a", "package.json: scripts.prepare"]),
         ("cd web && npm test", &["web/a", "web/package.json: scripts.test", "web/run"]),
         ("poetry run poe verify", &["pyproject.toml: tool.poe.tasks.verify", "tools/check.py"]),
         ("python3 -m tools.check --all", &["tools/check.py"]),
@@ -75,7 +77,7 @@ fn what_a_command_runs_is_found_through_scripts_targets_and_manifests() {
         ("python3 -c 'import tools.check'", &[]),
     ];
     for (command, expected) in table {
-        assert_eq!(parts(command, &files), expected, "{command}");
+        assert_eq!(parts(command, &FILES), expected, "{command}");
     }
 }
 
@@ -104,7 +106,7 @@ fn what_ci_runs_is_found_through_actions_and_included_files() {
         "ci/test.py",
         "tools/setup/action.yml",
     ];
-    assert_eq!(shown(&files, called_by_ci), expected);
+    assert_eq!(found_by(&files, parts_of_ci), expected);
 }
 
 #[test]
