@@ -14,7 +14,7 @@ use domain::{
     integrity::{Author, Detail, IntegrityFinding, Rule},
     plan::Check,
 };
-use git::{Mirror, blocking};
+use git::{Blob, Mirror, blocking};
 use integrity::{first_changed_line, language, language::Role};
 use runners::called::{CalledPart, CalledParts, Tree, differing, parts_of_ci, parts_of_command};
 use std::{
@@ -25,7 +25,7 @@ use std::{
 use text::shell_command::ShellCommand;
 
 /// The largest file that is followed, in bytes.
-const LARGEST: usize = 256 * 1024;
+const LARGEST: u64 = 256 * 1024;
 
 /// The start of a walk through the parts of a repository that are run.
 #[derive(Clone)]
@@ -46,19 +46,12 @@ pub(crate) async fn changed(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, Gate
     for start in starts {
         let (old, new) = (before.parts(&start).await?, after.parts(&start).await?);
         for part in differing(&old, &new).into_iter().filter(|part| !is_expected(run, part)) {
-            let (rule, by) = match &start {
-                Start::Command(command) => (Rule::RunnerWeakened, format!("`{command}`")),
-                Start::Ci => {
-                    (Rule::CiWeakened, part.name.as_ref().map_or(part.path.clone(), |name| format!("`{name}`")))
-                }
+            let (rule, what) = match &start {
+                Start::Command(command) => (Rule::RunnerWeakened, Detail::RunBy(command.clone())),
+                Start::Ci => (Rule::CiWeakened, Detail::Nothing),
             };
-            let finding = || IntegrityFinding {
-                rule,
-                path: part.path.clone(),
-                line: line(run, part),
-                what: Detail::Code(by),
-                by: Author::Player,
-            };
+            let finding =
+                || IntegrityFinding { rule, path: part.path.clone(), line: line(run, part), what, by: Author::Player };
             found.entry((rule, part.path.clone())).or_insert_with(finding);
         }
     }
@@ -125,11 +118,17 @@ impl ReadTree<'_> {
             if wanted.is_empty() {
                 return Ok(parts);
             }
-            for path in wanted {
-                let file = self.mirror.read_file(self.commit, &path, LARGEST).await?;
-                let text = file.and_then(|file| String::from_utf8(file.bytes).ok());
-                self.texts.insert(path, text);
-            }
+            // Git is asked for one path per line.
+            let (asked, other): (Vec<String>, Vec<String>) = wanted.into_iter().partition(|path| !path.contains('\n'));
+            let names: Vec<String> = asked.iter().map(|path| format!("{}:{path}", self.commit)).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let blobs = self.mirror.blobs(&names, LARGEST).await?;
+            let text = |blob| match blob {
+                Blob::Bytes(bytes) => String::from_utf8(bytes).ok(),
+                Blob::Large(_) | Blob::None => None,
+            };
+            self.texts.extend(asked.into_iter().zip(blobs.into_iter().map(text)));
+            self.texts.extend(other.into_iter().map(|path| (path, None)));
         }
     }
 }

@@ -4,6 +4,7 @@
 use crate::world::{ISSUE, Plan, REPO, Setup, Task, WRITER, World};
 use domain::{ids::TaskId, task::Origin};
 use forge::LineRemark;
+use serde_json::json;
 
 const INTEGRATION: &str = "autobuild/1/integration";
 const FIX: TaskId = TaskId::Fix(1);
@@ -79,7 +80,12 @@ async fn a_smoke_command_that_fails_is_the_criterion_of_the_repair() {
     let plan = Plan::one().with("smoke", "sh hello/smoke.sh".into());
     world.script.plans(&plan).succeeds(1);
     world.script.writes_as("TASK-FIX-1", &[("hello/smoke.sh", "echo alive\n")]);
-    world.script.approves_as("TASK-FIX-1", "hello/smoke.sh");
+    // The repair writes what judges it.
+    let fine =
+        json!({"question": 1, "verdict": "fine", "because": "It starts the product.", "quote": "hello/smoke.sh:1"});
+    let criteria = json!([{"criterion": 1, "met": true, "evidence": "hello/smoke.sh"}]);
+    let answer = json!({"decision": "approve", "summary": "It lives.", "criteria": criteria, "answers": [fine]});
+    world.script.step(json!({"role": "coach", "task": "TASK-FIX-1", "answer": answer}));
     world.start().await;
     if world.state().await == "awaiting_approval" {
         let hash = world.feature().await.plan.unwrap().hash;

@@ -159,6 +159,7 @@ async fn a_service_in_order_has_no_row_that_is_broken() {
     let shown: Value = serde_json::from_str(shown).unwrap();
     stands(&shown, "test command", "ok", "sh check.sh");
     stands(&shown, "data folder", "ok", "in use");
+    stands(&shown, "steps", "ok", "wait for their turn");
     assert!(page("authorization: Bearer guessed\r\n").await.starts_with("HTTP/1.1 401"));
     assert!(page("").await.starts_with("HTTP/1.1 303"));
     let log = until(async || Some(said()).filter(|log| log.contains("doctor: "))).await;

@@ -26,6 +26,7 @@ words! {
         Settings = "settings",
         DataFolder = "data folder",
         Database = "database",
+        Steps = "steps",
         Address = "address",
         OwnRepository = "this repository",
         Isolation = "isolation",

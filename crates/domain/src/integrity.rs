@@ -169,6 +169,8 @@ pub enum Detail {
     },
     /// A file that set-up rewrote and that was restored before the tests ran.
     Restored(String),
+    /// A command that runs the place, directly or by steps.
+    RunBy(String),
 }
 
 /// The author of the lines of a finding.

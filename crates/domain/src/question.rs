@@ -46,7 +46,9 @@ impl Question {
             | Detail::Tests { first: name, .. }
             | Detail::InTest { test: name, .. }
             | Detail::Function(name) => name,
-            Detail::Nothing | Detail::Code(_) | Detail::Size { .. } | Detail::Restored(_) => &finding.path,
+            Detail::Nothing | Detail::Code(_) | Detail::Size { .. } | Detail::Restored(_) | Detail::RunBy(_) => {
+                &finding.path
+            }
         };
         Self {
             topic: Topic::Rule(finding.rule),

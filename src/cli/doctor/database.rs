@@ -5,9 +5,13 @@ use crate::{
         assemble,
         doctor::look::{DoctorInput, PATIENCE},
     },
-    store::{FoundDatabase, Obstacle, OpenError, OpenOptions, Store},
+    engine,
+    store::{FoundDatabase, LaneTally, Obstacle, OpenError, OpenOptions, Store},
 };
-use domain::diagnosis::{Row, Topic};
+use domain::{
+    diagnosis::{Row, Topic},
+    ids::Millis,
+};
 use secrecy::ExposeSecret;
 use std::time::Duration;
 
@@ -51,6 +55,33 @@ pub(super) async fn row(input: &DoctorInput<'_>) -> Row {
     }
 }
 
+/// The longest that a step waits where processes take steps, in milliseconds.
+const LONG_WAIT_MS: i64 = 10 * 60 * 1_000;
+
+/// Returns the row of the steps that wait for a process, such as those of agents without a worker.
+pub(super) async fn steps(engine: &engine::Engine) -> Row {
+    let now = engine.now();
+    match engine.store.tally_lanes("", now).await {
+        Ok(lanes) => row_of_lanes(&lanes, now),
+        Err(error) => Row::warning(Topic::Steps, format!("not counted: {error}"), "look at the database's row"),
+    }
+}
+
+fn row_of_lanes(lanes: &[LaneTally], now: Millis) -> Row {
+    let waits = |lane: &LaneTally| lane.oldest_due.map_or(0, |since| now.0.saturating_sub(since.0));
+    let left = lanes.iter().filter(|lane| lane.tally.running == 0 && waits(lane) > LONG_WAIT_MS);
+    let Some(left) = left.max_by_key(|lane| waits(lane)) else {
+        let due: u64 = lanes.iter().map(|lane| lane.tally.due).sum();
+        return Row::ok(Topic::Steps, format!("{due} wait for their turn"));
+    };
+    let (due, lane, minutes) = (left.tally.due, left.lane.word(), waits(left) / 60_000);
+    Row::warning(
+        Topic::Steps,
+        format!("{due} of the lane `{lane}` wait, the oldest for {minutes} minutes, and no process works on one"),
+        "start a process that takes them (for agents `autobuild worker`), or see in its log why it rests",
+    )
+}
+
 fn describe(found: FoundDatabase) -> &'static str {
     match found {
         FoundDatabase::Current => "can be written, with the tables of this version",
@@ -86,6 +117,38 @@ fn remedy(obstacle: Obstacle, engine: Engine) -> &'static str {
         Obstacle::NoRights | Obstacle::Unreachable => {
             "let the user that runs AutoBuild read and write that file, those beside it and its folder, or name another \
              with AUTOBUILD_DATABASE_URL"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONG_WAIT_MS, row_of_lanes};
+    use crate::store::{LaneTally, Tally};
+    use domain::{diagnosis::RowStatus, effect::Lane, ids::Millis};
+
+    #[test]
+    fn steps_that_wait_long_without_a_process_are_a_warning() {
+        let lane = |lane, running, waited: i64| LaneTally {
+            lane,
+            tally: Tally { due: 3, waiting: 0, running },
+            oldest_due: Some(Millis(-waited)),
+            oldest_of_kind: None,
+        };
+        let long = LONG_WAIT_MS + 60_000;
+        let table = [
+            (vec![], RowStatus::Ok, "0 wait"),
+            (vec![lane(Lane::Agent, 0, 60_000)], RowStatus::Ok, "3 wait"),
+            (vec![lane(Lane::Agent, 1, long)], RowStatus::Ok, "3 wait"),
+            (
+                vec![lane(Lane::Forge, 1, 1), lane(Lane::Agent, 0, long)],
+                RowStatus::Warning,
+                "`agent` wait, the oldest for 11",
+            ),
+        ];
+        for (lanes, status, part) in table {
+            let row = row_of_lanes(&lanes, Millis(0));
+            assert!(row.status == status && row.found.contains(part), "{row:?}");
         }
     }
 }

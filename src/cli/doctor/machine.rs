@@ -373,4 +373,14 @@ mod tests {
             assert!(said.unwrap_or_default().contains(remedy.unwrap_or_default()), "{row:?}");
         }
     }
+
+    #[test]
+    fn an_address_that_nothing_can_listen_on_is_broken_and_one_in_use_a_warning() {
+        let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let in_use = taken.local_addr().unwrap();
+        assert_eq!(address(in_use).status, RowStatus::Warning);
+        // A network for documentation (RFC 5737).
+        assert_eq!(address(SocketAddr::from(([192, 0, 2, 1], 0))).status, RowStatus::Broken);
+        assert_eq!(address(SocketAddr::from(([127, 0, 0, 1], 0))).status, RowStatus::Ok);
+    }
 }

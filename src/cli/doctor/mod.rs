@@ -134,6 +134,10 @@ pub(super) async fn rows_before_start(
 pub(super) async fn rows_of_service(input: &DoctorInput<'_>) -> Vec<Row> {
     let mut rows = program_and_git().await;
     rows.extend(rows_about(input).await);
+    if let Some(engine) = input.running {
+        rows.push(database::steps(engine).await);
+        rows.sort_by_key(|row| row.topic);
+    }
     rows
 }
 

@@ -89,8 +89,13 @@ fn question(change: &Change, finding: &IntegrityFinding) -> Question {
     let first = line.saturating_sub(LINES_BEFORE).max(1);
     let text = change.text_after(&finding.path).unwrap_or_default();
     let lines = (1..).zip(text.lines()).skip(first - 1).take(LINES_BEFORE + LINES_AFTER);
-    let lines: Vec<String> = lines.map(|(number, line)| format!("{number}: {line}")).collect();
-    Question::about_finding(finding, lines.join("\n"))
+    let lines = lines.map(|(number, line)| format!("{number}: {line}"));
+    let command = match &finding.what {
+        Detail::RunBy(command) => Some(format!("$ {command}")),
+        Detail::Nothing | Detail::Code(_) | Detail::Test(_) | Detail::Tests { .. } | Detail::InTest { .. } => None,
+        Detail::Function(_) | Detail::Size { .. } | Detail::Restored(_) => None,
+    };
+    Question::about_finding(finding, command.into_iter().chain(lines).collect::<Vec<_>>().join("\n"))
 }
 
 /// Returns the findings from reading the change. Parsing takes a while, so it runs on a blocking thread.

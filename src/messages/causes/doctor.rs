@@ -9,6 +9,7 @@ pub fn about_topic(topic: Topic) -> &'static str {
         Topic::Git => "Is git there, new enough and patched?",
         Topic::Settings => "Can every server setting be read, and does this version use it?",
         Topic::DataFolder => "Can the service write to its data folder? Has its disk room?",
+        Topic::Steps => "In a running service: does some process take the steps that wait?",
         Topic::Address => "Can the service listen at its address?",
         Topic::Database => "Does the database take writes, and can it grow? Are its tables those of this version?",
         Topic::OwnRepository => "On a laptop: is there a repository with a commit here?",

@@ -167,6 +167,7 @@ pub(crate) fn detail(what: &Detail) -> String {
         Detail::Function(name) => format!("the function `{name}`"),
         Detail::Size { is, most } => format!("{is} bytes, and {most} are the most"),
         Detail::Restored(path) => format!("`{path}`"),
+        Detail::RunBy(command) => format!("`{}` runs this", shorten::middle(command, LONGEST)),
     }
 }
 

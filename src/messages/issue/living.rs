@@ -26,7 +26,8 @@ use domain::{
     feature::{Doubt, Feature, Mode, OlderComments, Phase, PlanVersion, State, Suspension, TestsBefore},
     ids::TaskId,
     plan::{Check, Intent, Plan, TaskType},
-    task::{Origin, Task},
+    task,
+    task::{MergeState, Origin, Task},
     wave,
 };
 use text::visible::HiddenParts;
@@ -229,7 +230,11 @@ pub(crate) fn phase(feature: &Feature) -> String {
         Phase::MergingDefault { .. } => {
             "AutoBuild is merging the default branch into the integration branch.".to_owned()
         }
-        Phase::Tasks => format!("Wave {} of {} is at work.", feature.wave, feature.last_wave()),
+        Phase::Tasks => {
+            let what =
+                if waits_for_merges(feature) { "waits for a person to merge what is approved" } else { "is at work" };
+            format!("Wave {} of {} {what}.", feature.wave, feature.last_wave())
+        }
         Phase::Gate { .. } => {
             format!("The Gates run on the merged result of wave {} of {}.", feature.wave, feature.last_wave())
         }
@@ -240,6 +245,13 @@ pub(crate) fn phase(feature: &Feature) -> String {
         }
         Phase::OpeningPull { .. } => "AutoBuild is opening the pull request into the default branch.".to_owned(),
     }
+}
+
+/// `true` if every task in motion is approved, and a person has to merge it.
+fn waits_for_merges(feature: &Feature) -> bool {
+    let mut moving = feature.opened_tasks().filter(|task| task.is_in_motion()).peekable();
+    let is_left = |task: &Task| matches!(task.state, task::State::Approved { merge: MergeState::Person, .. });
+    moving.peek().is_some() && moving.all(is_left)
 }
 
 pub(crate) fn size(version: &PlanVersion, waves: usize, links: &Links) -> String {
