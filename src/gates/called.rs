@@ -24,6 +24,9 @@ use std::{
 };
 use text::shell_command::ShellCommand;
 
+/// The most manifests whose scripts for an installation are followed.
+const MOST_MANIFESTS: usize = 20;
+
 /// The largest file that is followed, in bytes.
 const LARGEST: u64 = 256 * 1024;
 
@@ -31,6 +34,8 @@ const LARGEST: u64 = 256 * 1024;
 #[derive(Clone)]
 enum Start {
     Command(String),
+    /// The installation of packages in a folder, which runs scripts of its manifest.
+    Install(String),
     Ci,
 }
 
@@ -41,13 +46,15 @@ pub(crate) async fn changed(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, Gate
     let mut before = tree(run.subject.fork, Revision::Base);
     let mut after = tree(run.subject.head, Revision::Head);
     let commands: BTreeSet<&str> = commands(run).collect();
-    let starts = commands.into_iter().map(|command| Start::Command(command.to_owned())).chain([Start::Ci]);
+    let starts = commands.into_iter().map(|command| Start::Command(command.to_owned()));
+    let starts = starts.chain(installs(&run.change.head)).chain([Start::Ci]);
     let mut found: BTreeMap<(Rule, String), IntegrityFinding> = BTreeMap::new();
     for start in starts {
         let (old, new) = (before.parts(&start).await?, after.parts(&start).await?);
         for part in differing(&old, &new).into_iter().filter(|part| !is_expected(run, part)) {
             let (rule, what) = match &start {
                 Start::Command(command) => (Rule::RunnerWeakened, Detail::RunBy(command.clone())),
+                Start::Install(_) => (Rule::PackageSource, Detail::RunBy("npm install".to_owned())),
                 Start::Ci => (Rule::CiWeakened, Detail::Nothing),
             };
             let finding =
@@ -56,6 +63,13 @@ pub(crate) async fn changed(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, Gate
         }
     }
     Ok(found.into_values().collect())
+}
+
+/// Returns the installations in the folders that have a `package.json`.
+fn installs(paths: &BTreeSet<String>) -> impl Iterator<Item = Start> {
+    let folders = paths.iter().filter_map(|path| path.strip_suffix("package.json"));
+    let own = folders.filter(|folder| folder.is_empty() || folder.ends_with('/') && !folder.contains("node_modules/"));
+    own.take(MOST_MANIFESTS).map(|folder| Start::Install(format!("cd ./{} && npm install", shell_words::quote(folder))))
 }
 
 /// Returns the commands whose success counts as evidence, and the one that prepares for them.
@@ -145,7 +159,7 @@ fn walk(start: &Start, paths: &BTreeSet<String>, texts: &Texts) -> (CalledParts,
     };
     let tree = Tree { paths, read: &read };
     let parts = match start {
-        Start::Command(command) => parts_of_command(command, &tree),
+        Start::Command(command) | Start::Install(command) => parts_of_command(command, &tree),
         Start::Ci => parts_of_ci(&tree),
     };
     (parts, wanted.into_inner())

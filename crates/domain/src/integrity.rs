@@ -105,7 +105,7 @@ rules! {
     MergeMarker = "merge marker", Required;
     /// People cannot read a part: unseen characters, another encoding, compiled code, or code that GitHub does not show.
     HiddenText = "hidden text", Asked;
-    /// Packages come from a new host that is no public registry, or a version of one has another content.
+    /// Packages come from a new host that is no public registry, one has another content, or installing them runs other code.
     PackageSource = "package source", Asked;
     /// A task for documentation changes a file that is no document and that its plan does not name.
     BeyondDocuments = "beyond documents", Asked;

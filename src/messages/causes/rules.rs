@@ -31,7 +31,9 @@ pub(crate) fn sentence(rule: Rule) -> &'static str {
         Rule::Secret => "this line holds {}",
         Rule::MergeMarker => "a merge conflict is not resolved here",
         Rule::HiddenText => "a person who reads the change is not shown all of it: {}",
-        Rule::PackageSource => "packages come from elsewhere, or a version has another content: {}",
+        Rule::PackageSource => {
+            "packages come from elsewhere, have another content, or run other code when they are installed: {}"
+        }
         Rule::BeyondDocuments => "a task for documentation changes more than documents: {}",
         Rule::FileTooLarge => "the file has {}",
         Rule::DiffersUnderTest => "{} lets the code behave differently under test",
