@@ -51,7 +51,7 @@ pub(crate) async fn changed(run: &Run<'_>) -> Result<Vec<IntegrityFinding>, Gate
     let mut found: BTreeMap<(Rule, String), IntegrityFinding> = BTreeMap::new();
     for start in starts {
         let (old, new) = (before.parts(&start).await?, after.parts(&start).await?);
-        for part in differing(&old, &new).into_iter().filter(|part| !is_expected(run, part)) {
+        for part in differing(&old, &new).into_iter().filter(|part| !is_expected(run, part, !old.contains_key(*part))) {
             let (rule, what) = match &start {
                 Start::Command(command) => (Rule::RunnerWeakened, Detail::RunBy(command.clone())),
                 Start::Install(_) => (Rule::PackageSource, Detail::RunBy("npm install".to_owned())),
@@ -84,11 +84,12 @@ fn commands<'r>(run: &'r Run<'_>) -> impl Iterator<Item = &'r str> {
     of_criteria.chain(chosen.map(ShellCommand::text)).chain(run.subject.smoke)
 }
 
-/// `true` if the plan names the whole file, or its tests are judged by their results.
-fn is_expected(run: &Run<'_>, part: &CalledPart) -> bool {
-    let is_named = || run.subject.task.files.contains(&part.path);
+/// `true` if the plan names the file, and the part is new or the whole file; or if its tests are judged by their results.
+fn is_expected(run: &Run<'_>, part: &CalledPart, is_new: bool) -> bool {
+    let is_named = run.subject.task.files.contains(&part.path);
+    let is_file = part.name.is_none();
     let has_tests = || language::role(&part.path) == Role::Test && language::language_of(&part.path).is_some();
-    part.name.is_none() && (is_named() || has_tests())
+    is_named && (is_file || is_new) || is_file && has_tests()
 }
 
 /// Returns the line of a part in the new version of its file, or the first line there that changed.

@@ -69,6 +69,21 @@ impl Change {
         [before.difference(&after).copied().collect(), after.difference(&before).copied().collect()]
     }
 
+    /// Returns the names that only the base's paths and source files have, and those that only the head's have.
+    pub(crate) fn renamed_words(&self) -> [BTreeSet<String>; 2] {
+        let is_name = |word: &String| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let words = |version: fn(&FileChange) -> &FileContent| -> BTreeSet<String> {
+            let of = |file: &FileChange| language::words_of_code(&file.path, text(version(file))?);
+            self.of_role(Role::Source).filter_map(of).flatten().filter(is_name).collect()
+        };
+        let (before, after) = (words(|file| &file.before), words(|file| &file.after));
+        let [lost, gained] = self.names_of_paths().map(|names| names.into_iter().map(str::to_owned));
+        [
+            lost.chain(before.difference(&after).cloned()).collect(),
+            gained.chain(after.difference(&before).cloned()).collect(),
+        ]
+    }
+
     pub(crate) fn file(&self, path: &str) -> Option<&FileChange> {
         self.files.iter().find(|file| file.path == path)
     }

@@ -3,7 +3,7 @@
 
 use crate::gates::{change::is_of_tests, compare, gate_result, run::context::GateError, turn::Run};
 use domain::{
-    evidence::{Absence, Counts, Evidence, Fact, Gate, GateResult, NamedTest, TestNames, Weight},
+    evidence::{Absence, Counts, Evidence, Fact, Finding, Gate, GateResult, NamedTest, TestNames, Weight},
     feature::flow::HeldCheck,
     plan::{Check, Criterion},
     problem::{Problem, ReviewItem},
@@ -88,7 +88,8 @@ pub(crate) async fn checks(run: &Run<'_>, tests: &Evidence, is_ready: bool) -> R
     Ok(results)
 }
 
-/// Returns the results of checks that held in their tasks, and do not on the result of all.
+/// Returns the results of checks that held in their tasks, and do not on the result of all. A later task may have changed that
+/// on purpose, so the person who merges is asked.
 pub(crate) async fn no_longer_held(run: &Run<'_>, checks: &[HeldCheck]) -> Result<Vec<GateResult>, GateError> {
     let mut results = Vec::new();
     for HeldCheck { task, number, criterion } in checks {
@@ -98,8 +99,11 @@ pub(crate) async fn no_longer_held(run: &Run<'_>, checks: &[HeldCheck]) -> Resul
             Check::Test(_) | Check::Human => continue,
         };
         if !matches!(result.evidence, Evidence::Passed(_)) {
-            let criterion = Criterion { text: format!("{task}: {}", criterion.text), ..criterion.clone() };
-            results.push(with_item(result, &criterion, *number));
+            let text = format!("{task}: {}", criterion.text);
+            let failed = result.evidence.failure().map(Finding::without_output);
+            let failed = failed.map(|finding| Problem::CheckFailed { number: *number, text, finding });
+            let items = failed.map(|failed| gate_result::should_fix(failed, None)).into_iter().collect();
+            results.push(GateResult { weight: Weight::Asked, items, ..result });
         }
     }
     Ok(results)

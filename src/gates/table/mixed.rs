@@ -274,7 +274,9 @@ impl MixedRun {
             time.spend(begun.elapsed());
             builds = builds.saturating_add(1);
             let mut mixed = Self::of(evidence, naming);
-            if builds == MOST_BUILDS || !mixed.adjust(mix, side, &selection, index, &mut adjusted) {
+            // Of a suite without names, a new form that fails on the old code as a whole has failed.
+            let is_whole = mix == Mix::NewTests && naming == Naming::Unnamed;
+            if builds == MOST_BUILDS || is_whole || !mixed.adjust(mix, side, &selection, index, &mut adjusted) {
                 // In place of a file that was left out, the other version's tests ran. Their results do not count.
                 let is_out = |site: &&TestSite| matches!(adjusted.get(&site.path), Some(None));
                 mixed.results.retain(|name, _| {
@@ -354,8 +356,10 @@ impl MixedRun {
         known.unwrap_or(TestResult::NotComparable)
     }
 
+    /// Returns the result of the whole suite. What passes only without some file says nothing about that file.
     pub(crate) fn result_of_all(&self) -> TestResult {
         match &self.evidence {
+            Evidence::Passed(_) if self.adjusted.values().any(Option::is_none) => TestResult::NotComparable,
             Evidence::Passed(_) => TestResult::Passed,
             Evidence::Failed(finding) if !compare::is_stopped(finding) => TestResult::Failed,
             Evidence::Failed(_) | Evidence::Absent(_) => TestResult::NotComparable,

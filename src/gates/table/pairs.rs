@@ -24,7 +24,7 @@ pub(crate) fn pair(before: &TestNames, after: &TestNames, change: &Change) -> Ve
         Revision::Head => body(&change.after, name),
     };
     join(&mut pairs, &mut base, &mut head, body);
-    let renamed = change.names_of_paths();
+    let renamed = change.renamed_words();
     join(&mut pairs, &mut base, &mut head, |side, name| Some(without_names(body(side, name)?, &renamed)));
     // If no body is known on either side, tests of a moved file are paired by the last part of their names.
     let moved = |_, name: &str| {
@@ -76,8 +76,8 @@ fn body(tests: &TestIndex, name: &str) -> Option<Vec<Vec<String>>> {
     (!words.is_empty() && words.iter().all(|words| !words.is_empty())).then_some(words)
 }
 
-/// Returns a test's words without the names of files that were renamed with it.
-fn without_names(words: Vec<Vec<String>>, renamed: &[BTreeSet<&str>; 2]) -> Vec<Vec<String>> {
+/// Returns a test's words without the names that were renamed with it.
+fn without_names(words: Vec<Vec<String>>, renamed: &[BTreeSet<String>; 2]) -> Vec<Vec<String>> {
     let plain =
         |word: String| if renamed.iter().any(|names| names.contains(word.as_str())) { String::new() } else { word };
     words.into_iter().map(|words| words.into_iter().map(plain).collect()).collect()

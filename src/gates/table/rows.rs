@@ -139,7 +139,9 @@ impl<'a> TestTable<'a> {
         let paths = self.side.paths();
         let is_touched = |name: &&String| {
             let sites = run.change.before.find(name);
-            sites.is_empty() && run.change.has_unreadable_old_tests()
+            // A file can run tests that it imports from another.
+            paths.iter().any(|path| name.strip_prefix(path).is_some_and(|rest| rest.starts_with(':')))
+                || sites.is_empty() && run.change.has_unreadable_old_tests()
                 || sites.iter().any(|site| paths.contains(site.path.as_str()))
         };
         let base = self.rows.iter().filter(|row| row.ran_before()).filter_map(|row| row.pair.base.as_ref());

@@ -13,7 +13,7 @@ use crate::gates::{
     turn::Run,
 };
 use domain::{
-    evidence::{Absence, Evidence, Fact, Gate, GateResult, TouchedKinds, Weight},
+    evidence::{Absence, Evidence, Fact, Gate, GateResult, StartFailure, TouchedKinds, Weight},
     feature::Mode,
     plan::{Check, TaskType},
     problem::Problem,
@@ -57,8 +57,15 @@ async fn command_on_base(run: &Run<'_>, command: &str) -> Result<OnBase, GateErr
     let files: Vec<&RawChange> = run.change.raw.iter().filter(of_tests).collect();
     let overlay = Overlay::of(run.subject.mirror, &files, Revision::Head).await?;
     let found = run.prepared.command_with(run.subject.fork, &overlay, command).await?;
+    // A program in the repository's folders is a part of the change.
+    let is_own = |program: &String| program.contains('/') && !program.starts_with('/');
     Ok(match found {
         Evidence::Failed(finding) if !compare::is_stopped(&finding) => OnBase::Fails,
+        Evidence::Absent(Absence::CouldNotStart { reason: StartFailure::NoPrograms(programs), .. })
+            if programs.iter().all(is_own) =>
+        {
+            OnBase::Fails
+        }
         Evidence::Passed(_) => OnBase::Holds,
         Evidence::Failed(_) | Evidence::Absent(_) => OnBase::Unknown,
     })

@@ -1,7 +1,7 @@
 //! The pull request from the integration branch to the default branch, which a person merges.
 
 use crate::messages::{
-    causes::{obeyed, reasons},
+    causes::{evidence, obeyed, reasons},
     form::{
         links::Links,
         measure::{Measure, bullets, codes, fitting, folded, sections, table, titled},
@@ -40,6 +40,7 @@ fn body(feature: &Feature, spending: &Spending, links: &Links, measure: &Measure
     let description = feature.plan.as_ref().map_or("", |version| &version.plan.description);
     sections(vec![
         titled("### Behaviour that changed on purpose", &changed(feature, measure)),
+        titled("### Criteria that no longer hold", &undone(feature, measure)),
         closing(feature, measure),
         untrusted::quote(description, measure.text),
         tasks(feature, spending, links, measure),
@@ -77,6 +78,16 @@ fn changed(feature: &Feature, measure: &Measure) -> String {
         format!("The tasks together, {}: {}, which nobody was asked about", outcome.word(), names(tests))
     });
     [by_tasks, by_whole].into_iter().filter(|list| !list.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Lists the criteria of finished tasks that the result of all tasks does not meet.
+fn undone(feature: &Feature, measure: &Measure) -> String {
+    let list = bullets(&feature.undone_criteria(), measure.rows.min(40), |(criterion, finding)| {
+        let found = untrusted::inline(&evidence::finding(finding), measure.text.min(400));
+        format!("{}: {found}", untrusted::inline(criterion, measure.text.min(400)))
+    });
+    let why = "They held when their tasks were finished. If a later task changed that on purpose, it is right.";
+    if list.is_empty() { list } else { format!("{why}\n\n{list}") }
 }
 
 /// Returns the Feature as a changelog entry: its name, then its completed tasks. Tasks that AutoBuild added to repair

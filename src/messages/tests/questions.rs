@@ -8,10 +8,11 @@ use crate::messages;
 use domain::{
     cost::Spending,
     decision::Outcome,
+    evidence::{Evidence, Finding, Gate, GateResult, Weight},
     feature::Feature,
     integrity::Rule,
     plan::Intent,
-    problem::Breach,
+    problem::{Breach, Problem, ReviewItem},
     question::{AnswerVerdict, OpenQuestion, OpenReason, Question, QuestionAnswer, Topic, Unsettled},
     task,
     task::{Approval, MergeState, WaivedFact, Waiver},
@@ -137,6 +138,17 @@ fn behaviour_that_changed_on_purpose_heads_the_feature_pull_request() {
     let of_whole = |about| question(&decent, Topic::Outcome(TestOutcome::RemovedStillHolds), about);
     if let Some(gate) = feature.gates.last_mut() {
         gate.report.questions = vec![of_whole("session::ends"), of_whole("cart::total")];
+    }
+    if let Some(gate) = feature.gates.last_mut() {
+        let finding = Finding { command: "grep -q 6 a".to_owned(), exit_code: Some(1), ..Finding::default() };
+        let failed =
+            Problem::CheckFailed { number: 2, text: "TASK-001: It says 6".to_owned(), finding: finding.clone() };
+        gate.report.more.push(GateResult {
+            gate: Gate::Check(2),
+            evidence: Evidence::Failed(finding),
+            weight: Weight::Asked,
+            items: vec![ReviewItem::must_fix(failed)],
+        });
     }
     let said = body(&feature);
     let (section, _) = said.split_once("Part of #42").unwrap();

@@ -2,7 +2,7 @@
 //! draft that each carries.
 
 use crate::{
-    evidence::{Evidence, Fact, Finding, GateReport, GateResult, Unmet, Weight},
+    evidence::{Evidence, Finding, GateReport, GateResult, Unmet, Weight},
     feature::{
         feature::{Feature, Records},
         gate::strictest,
@@ -170,11 +170,7 @@ fn broken(feature: &Feature, report: &GateReport) -> Vec<DraftCriterion> {
     }
     for result in required(report) {
         if let Evidence::Failed(finding) = &result.evidence {
-            let missing = finding.facts.iter().find_map(|fact| {
-                if let Fact::FileMissing(path) = fact { Some(Check::File(path.clone())) } else { None }
-            });
-            let check = missing.unwrap_or_else(|| Check::Command(finding.command.clone()));
-            criteria.push(DraftCriterion { goal: Goal::Gate(result.gate), check });
+            criteria.push(command(Goal::Gate(result.gate), &finding.command));
             criteria.extend(result.items.iter().filter_map(|item| of_item(feature, item)));
         }
     }

@@ -3,7 +3,7 @@
 use crate::{
     blocked::BlockReason,
     effect::Effect,
-    evidence::{Cause, Evidence, Gate, GateReport, GateResult, Part, Profile, Unmet, profile},
+    evidence::{Cause, Evidence, Finding, Gate, GateReport, GateResult, Part, Profile, Unmet, Weight, profile},
     feature::{
         added,
         feature::{Feature, WaveGate},
@@ -14,6 +14,7 @@ use crate::{
     },
     ids::{Emission, Millis, Sha, TaskId},
     plan::{Check, Criterion, PlannedTask, TaskType},
+    problem::Problem,
     task::Task,
 };
 
@@ -196,6 +197,22 @@ pub fn held_checks(feature: &Feature) -> Vec<HeldCheck> {
         held.map(check).collect::<Vec<_>>()
     };
     merged().flat_map(of_task).collect()
+}
+
+impl Feature {
+    /// Returns the criteria of finished tasks that do not hold on the last wave's result, each with its check's result.
+    pub fn undone_criteria(&self) -> Vec<(&str, &Finding)> {
+        let results = self.gates.last().map_or(&[][..], |gate| &gate.report.more);
+        let items = results.iter().filter(|result| result.weight == Weight::Asked).flat_map(|result| &result.items);
+        let undone = items.filter_map(|item| {
+            if let Problem::CheckFailed { text, finding, .. } = &item.problem {
+                Some((text.as_str(), finding))
+            } else {
+                None
+            }
+        });
+        undone.collect()
+    }
 }
 
 /// Returns the kind of task whose checks the merged result has to pass: that of the most demanding merged task.

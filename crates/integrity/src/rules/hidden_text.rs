@@ -39,7 +39,13 @@ fn check(reading: &Reading<'_>) -> Vec<Violation> {
 fn unseen(file: &FileChange, known: &BTreeSet<&str>) -> Vec<Violation> {
     let text = text(&file.after);
     let new = (1u32..).zip(text.lines()).filter(|(_, line)| !known.contains(line.trim()));
-    let found = new.filter_map(|(number, line)| Some((number, hidden(line)?)));
+    let is_code = language_of(&file.path).is_some();
+    // Translations need the controls around words of other scripts.
+    let is_translation = |line: &str| !is_code && line.chars().any(is_right_to_left);
+    let found = new.filter_map(|(number, line)| {
+        let character = hidden(line)?;
+        (!is_direction(character) || !is_translation(line)).then_some((number, character))
+    });
     let name = |character: char| Detail::Code(format!("`U+{:04X}`", u32::from(character)));
     found.map(|(number, character)| at_place(&file.path, number, name(character))).collect()
 }
@@ -121,7 +127,7 @@ fn hidden(line: &str) -> Option<char> {
     let mut before = ' ';
     for (at, character) in line.char_indices() {
         let is_hidden = match character {
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+            _ if is_direction(character) => true,
             '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
             // One selector chooses how a character is drawn. Several of them are bytes.
             '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => before.is_whitespace() || is_selector(before),
@@ -136,6 +142,16 @@ fn hidden(line: &str) -> Option<char> {
         before = character;
     }
     None
+}
+
+/// `true` for the controls that change the direction in which text is shown.
+fn is_direction(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `true` for the letters of Hebrew, Arabic and the scripts between them.
+fn is_right_to_left(character: char) -> bool {
+    matches!(character, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}')
 }
 
 fn is_selector(character: char) -> bool {
@@ -163,6 +179,7 @@ mod tests {
         ("new.po", "", "x \u{202b}y\u{202c}\n"),
         ("b.txt", "", "葛\u{e0100} ☎\u{fe0e} 1\u{fe0f}\u{20e3}\n"),
         ("templates/Web.gitattributes", "", "*.py -diff\n"),
+        ("ar.json", "", "{\"by\": \"من \u{2068}{name}\u{2069}\"}\n"),
         ("latin.py", "", "#!/usr/bin/python3\n# -*- coding: ISO-8859-15 -*-\nx = 1\n"),
         ("late.py", "", "x = 1\ny = 2\n# coding: utf_7\n"),
         ("liba.a", "", "text\n"),
@@ -182,6 +199,7 @@ mod tests {
         check_examples(&RULE, &[("a.py", "", CODE)], HONEST);
         check_examples(&RULE, &[("CLAUDE.md", "Be kind.\n", "Be kind.\u{e0073}\u{e006f}\n")], HONEST);
         check_examples(&RULE, &[("a.txt", "one\u{202e}\n", "one\u{202e}\ntwo\u{202e}\n")], HONEST);
+        check_examples(&RULE, &[("a.py", "", "x = 1  # \u{202e}שלום\n")], HONEST);
         check_examples(&RULE, &[("CLAUDE.md", "", SMUGGLED)], HONEST);
         check_examples(&RULE, &[("CLAUDE.md", "", "🏴 be\u{e0073}\n")], HONEST);
         check_examples(&RULE, &[("CLAUDE.md", "", "😀\u{fe00}\u{e0121}\u{e0122}\n")], HONEST);
