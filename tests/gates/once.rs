@@ -109,7 +109,7 @@ async fn a_test_that_failed_before_is_no_reason_to_set_up_again() {
     let report = stage.verified_on(&baseline, &fork, &head, &case).await;
     assert_eq!(report.result(Gate::BaseTests).unwrap().evidence.word(), "passed");
     assert_eq!(lines(&stage, "set-ups") - before.0, 1);
-    // The new tests, the old ones, and both kinds of emptied function.
+    // Both forms of the tests, and the experiments on the emptied function.
     assert_eq!(lines(&stage, "runs") - before.1, 4);
 }
 
